@@ -1,0 +1,101 @@
+// Import directions: errors <- schemas, observability <- persistence, queue, storage, providers <- catalog <- apps.
+const levelTwo = ['persistence', 'queue', 'storage', 'providers'];
+const lib = (...names) => `^libs/(${names.join('|')})/`;
+const anyLib = '^libs/';
+const anyApp = '^apps/';
+
+const forbidden = [
+  { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
+  { name: 'unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  {
+    name: 'errors-imports-nothing',
+    severity: 'error',
+    from: { path: lib('errors') },
+    to: { path: [anyLib, anyApp], pathNot: lib('errors') },
+  },
+  {
+    name: 'schemas-and-observability-import-errors-only',
+    severity: 'error',
+    from: { path: '^libs/(schemas|observability)/' },
+    to: { path: [anyLib, anyApp], pathNot: ['^libs/$1/', lib('errors')] },
+  },
+  {
+    name: 'level-two-libraries-never-import-each-other',
+    severity: 'error',
+    from: { path: `^libs/(${levelTwo.join('|')})/` },
+    to: { path: [anyLib, anyApp], pathNot: ['^libs/$1/', lib('errors', 'schemas', 'observability')] },
+  },
+  {
+    name: 'catalog-imports-providers-and-below',
+    severity: 'error',
+    from: { path: lib('catalog') },
+    to: {
+      path: [anyLib, anyApp],
+      pathNot: lib('catalog', 'providers', 'errors', 'schemas', 'observability'),
+    },
+  },
+  {
+    name: 'apps-never-import-each-other',
+    severity: 'error',
+    from: { path: '^apps/([^/]+)/' },
+    to: { path: anyApp, pathNot: '^apps/$1/' },
+  },
+  {
+    name: 'one-provider-never-imports-another',
+    severity: 'error',
+    from: { path: '^libs/providers/src/providers/([^/]+)/' },
+    to: { path: '^libs/providers/src/providers/[^/]+/', pathNot: '^libs/providers/src/providers/$1/' },
+  },
+  {
+    name: 'one-door-a-library',
+    comment: 'Another library or an app enters through index.ts only.',
+    severity: 'error',
+    from: { path: ['^libs/([^/]+)/', '^apps/([^/]+)/'] },
+    to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/$1/'] },
+  },
+  {
+    name: 'only-persistence-knows-sql',
+    severity: 'error',
+    from: { pathNot: [lib('persistence'), lib('queue'), '^apps/local/', '^test/'] },
+    to: { path: 'node_modules/(typeorm|pg)/' },
+  },
+  {
+    name: 'only-queue-knows-bullmq-and-redis',
+    severity: 'error',
+    from: { pathNot: [lib('queue'), '^test/'] },
+    to: { path: 'node_modules/(bullmq|ioredis)/' },
+  },
+  {
+    name: 'only-storage-knows-s3',
+    severity: 'error',
+    from: { pathNot: [lib('storage'), '^test/'] },
+    to: { path: 'node_modules/@aws-sdk/' },
+  },
+  {
+    name: 'plain-libraries-know-no-nest',
+    severity: 'error',
+    from: { path: lib('errors', 'schemas', 'providers', 'catalog') },
+    to: { path: 'node_modules/@nestjs/' },
+  },
+  {
+    name: 'production-code-imports-no-test',
+    severity: 'error',
+    from: { path: '^(apps|libs)/', pathNot: '\\.spec\\.ts$' },
+    to: { path: ['^test/', '\\.spec\\.ts$'] },
+  },
+];
+
+module.exports = {
+  forbidden,
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    exclude: { path: '^dist/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['source', 'import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+};

@@ -1,0 +1,19 @@
+/** What a command did or found: one JSON document, and the same as text for people. Neither ends in a line feed. */
+export interface Answer {
+  document: object;
+  text: string;
+  /** True when the command worked and its finding is bad: the answer is printed and the exit code is 1. */
+  bad?: boolean;
+}
+
+/** Where a command finds its settings and leaves its answer. */
+export interface Desk {
+  env: NodeJS.ProcessEnv;
+  answer: (answer: Answer) => void;
+  /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
+  print: (text: string) => Promise<void>;
+}
+
+/** The answer as it is printed on standard output. */
+export const printed = (answer: Answer, asJson: boolean): string =>
+  `${asJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`;

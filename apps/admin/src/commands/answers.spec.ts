@@ -1,0 +1,86 @@
+import type { ApiKey, Workspace } from '#persistence';
+import { describe, expect, it } from '@jest/globals';
+import { workspaceAnswer } from '../workspace-answer.js';
+import { problemLine } from './catalog.js';
+import { keyDocument } from './key.js';
+import { limitsAnswer } from './workspace-limits.js';
+
+// A plain object: the spread of an entity would lose its class.
+const workspace: Pick<Workspace, keyof Workspace> = {
+  id: '0190f3c4-0000-7000-8000-000000000001',
+  name: 'acme',
+  enabled: true,
+  visible: ['**'],
+  runnable: [],
+  inflightLimit: 5,
+  committedLimitMicros: 100_000_000,
+  backlogLimit: 1000,
+  windowLimit: 600,
+  balanceMicros: null,
+  inflight: 2,
+  committedMicros: 55_000,
+  heldMicros: 60_000,
+  backlog: 3,
+};
+
+const key: Pick<ApiKey, keyof ApiKey> = {
+  id: '0190f3c4-0000-7000-8000-000000000002',
+  workspaceId: workspace.id,
+  name: 'ci',
+  prefix: 'rk_live_abcdefgh',
+  hash: Buffer.from('5ec4e7', 'hex'),
+  scopes: ['run'],
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  expiresAt: new Date('2026-02-01T00:00:00Z'),
+  revokedAt: null,
+};
+
+const stateAt = (now: string, change: Partial<ApiKey> = {}) =>
+  keyDocument({ ...key, ...change }, 'acme', new Date(now)).state;
+
+describe('what commands answer', () => {
+  it('shows a workspace with its money in cents and no limit as null', () => {
+    expect(workspaceAnswer(workspace).document).toEqual({
+      id: workspace.id,
+      name: 'acme',
+      enabled: true,
+      visible: ['**'],
+      runnable: [],
+      credits_cents: null,
+    });
+    expect(workspaceAnswer({ ...workspace, balanceMicros: 15_000 }).text).toContain('credits    1.5 cents');
+    expect(workspaceAnswer(workspace).text).toContain('runnable   none');
+  });
+
+  it('shows every allowance with what is taken of it', () => {
+    expect(limitsAnswer(workspace).document).toEqual({
+      workspace: 'acme',
+      inflight: { limit: 5, current: 2 },
+      committed_cents: { limit: 10_000, current: 5.5 },
+      backlog: { limit: 1000, current: 3 },
+      window: { limit: 600 },
+      credits_cents: { balance: null, held: 6 },
+    });
+  });
+
+  it('never shows a key’s hash', () => {
+    const document = keyDocument(key, 'acme', new Date('2026-01-15T00:00:00Z'));
+    expect(document).toMatchObject({ prefix: 'rk_live_abcdefgh', workspace: 'acme', state: 'live' });
+    expect(Object.keys(document)).not.toContain('hash');
+    expect(JSON.stringify(document)).not.toContain('5ec4e7');
+  });
+
+  it('tells live, expired and revoked keys apart', () => {
+    expect(stateAt('2026-01-31T23:59:59Z')).toBe('live');
+    expect(stateAt('2026-02-01T00:00:00Z')).toBe('expired');
+    expect(stateAt('2036-01-01T00:00:00Z', { expiresAt: null })).toBe('live');
+    expect(stateAt('2026-01-15T00:00:00Z', { revokedAt: new Date('2026-01-10T00:00:00Z') })).toBe('revoked');
+  });
+
+  it('names the place of a catalog problem only where there is one', () => {
+    expect(problemLine({ file: 'a.yaml', pointer: '/price', reason: 'bad' })).toBe('a.yaml#/price: bad');
+    expect(problemLine({ file: 'a.yaml', pointer: '', reason: 'not\n  readable\n' })).toBe(
+      'a.yaml: not readable',
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { Usage, type UsageRange, type UsageRecord, type Workspaces } from '#persistence';
+import { type Command, Option } from 'commander';
+import type { Answer, Desk } from '../answer.js';
+import { centsFromMicros, centsText } from '../money.js';
+import { withWorkspaces } from '../open-database.js';
+import { instant, wholeNumber } from '../option-values.js';
+import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
+import { exportFormats, usageDocument } from '../usage-text.js';
+
+interface RangeOptions {
+  from?: Date;
+  until?: Date;
+}
+
+interface ListOptions extends RangeOptions {
+  workspace: string;
+  limit: number;
+}
+
+interface ExportOptions extends RangeOptions {
+  workspace?: string;
+  format: keyof typeof exportFormats;
+}
+
+/** Records that are held at once: an export of any length needs no more memory. */
+const pageRows = 1000;
+
+export const usageCommands: CommandGroup = (program, desk) => {
+  const usage = program
+    .command('usage')
+    .description('What was used and what it cost, from the audit records.');
+
+  withRange(usage.command('list').description('The last finished runs of a workspace, newest first.'))
+    .requiredOption('--workspace <name>', 'its name or id')
+    .option('--limit <n>', 'most runs shown', wholeNumber(1, 10_000), 50)
+    .action(async (options: ListOptions) => {
+      desk.answer(
+        await withWorkspaces(desk.env, (workspaces, database) =>
+          list(workspaces, new Usage(database), options),
+        ),
+      );
+    });
+
+  withRange(
+    usage
+      .command('export')
+      .description(
+        'Print every finished run, oldest first, workspace by workspace. Long exports need --timeout-seconds.',
+      ),
+  )
+    .option('--workspace <name>', 'name or id of the only workspace (default: all)')
+    .addOption(
+      new Option('--format <format>', 'form of the lines').choices(Object.keys(exportFormats)).default('csv'),
+    )
+    .action(async (options: ExportOptions, command: Command) => {
+      if (command.optsWithGlobals<{ json?: true }>().json)
+        command.error('error: an export is no single JSON document; use --format jsonl');
+      await withWorkspaces(desk.env, (workspaces, database) =>
+        exportAll(workspaces, new Usage(database), options, desk),
+      );
+    });
+};
+
+const withRange = (command: Command): Command =>
+  command
+    .option('--from <time>', 'runs that ended then or later; ISO 8601', instant)
+    .option('--until <time>', 'runs that ended before then; ISO 8601', instant);
+
+async function list(workspaces: Workspaces, usage: Usage, options: ListOptions): Promise<Answer> {
+  const { id, name } = await workspaces.find(options.workspace);
+  const range: UsageRange = { workspaceId: id, from: options.from, until: options.until };
+  const [records, totals] = await Promise.all([usage.latest(range, options.limit), usage.totals(range)]);
+  const { runs, billedMicros } = totals;
+  return {
+    document: {
+      workspace: name,
+      runs,
+      billed_cents: centsFromMicros(billedMicros),
+      records: records.map(usageDocument),
+    },
+    text: [
+      table([
+        [
+          'COMPLETED',
+          'RUN',
+          'REQUEST',
+          'CREDENTIAL',
+          'MODEL',
+          'STATUS',
+          'BUCKET',
+          'MS',
+          'COST',
+          'BILLED',
+          'LEFT',
+        ],
+        ...records.map(row),
+      ]),
+      '',
+      `${name}: ${runs} runs, billed ${centsText(billedMicros)} cents; ${records.length} shown.`,
+    ].join('\n'),
+  };
+}
+
+const row = (record: UsageRecord): string[] => [
+  record.completedAt,
+  record.runId,
+  record.requestId,
+  record.keyPrefix ?? record.credential,
+  record.model,
+  String(record.status),
+  record.bucket ?? '-',
+  String(record.latencyMs),
+  centsText(record.costMicros),
+  centsText(record.billedMicros),
+  record.callerLeft ? 'yes' : '-',
+];
+
+async function exportAll(
+  workspaces: Workspaces,
+  usage: Usage,
+  { workspace, from, until, format }: ExportOptions,
+  desk: Desk,
+): Promise<void> {
+  const { heading, line } = exportFormats[format];
+  const chosen = workspace === undefined ? await workspaces.list() : [await workspaces.find(workspace)];
+  if (heading !== '') await desk.print(heading);
+  for (const { id } of chosen) {
+    const range: UsageRange = { workspaceId: id, from, until };
+    let last: UsageRecord | undefined;
+    do {
+      const records = await usage.page(range, pageRows, last);
+      if (records.length > 0) await desk.print(records.map(line).join(''));
+      last = records.length < pageRows ? undefined : records.at(-1);
+    } while (last !== undefined);
+  }
+}

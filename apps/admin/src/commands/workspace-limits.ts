@@ -1,0 +1,86 @@
+import type { Granted, Workspace, WorkspaceLimits } from '#persistence';
+import type { Answer, Desk } from '../answer.js';
+import type { Command } from 'commander';
+import { centsFromMicros, centsText } from '../money.js';
+import { withWorkspaces } from '../open-database.js';
+import { centsToMicros, wholeNumber } from '../option-values.js';
+import { table } from '../table.js';
+
+interface LimitOptions {
+  inflight?: number;
+  committedCents?: number;
+  backlog?: number;
+  window?: number;
+}
+
+/** `workspace limits`: shows the allowances, and changes them for waiting runs too. */
+export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
+  workspace
+    .command('limits')
+    .description('Show or change allowances; a change takes effect at once, on parked runs too.')
+    .argument('<name>', 'its name or id')
+    .option('--inflight <n>', 'runs in flight', wholeNumber(0))
+    .option('--committed-cents <n>', 'spend committed to runs in flight, in US cents', centsToMicros())
+    .option('--backlog <n>', 'parked runs', wholeNumber(0))
+    .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
+    .action(async (name: string, options: LimitOptions) => {
+      const limits = limitsOf(options);
+      desk.answer(
+        await withWorkspaces(desk.env, async (workspaces) =>
+          Object.keys(limits).length === 0
+            ? limitsAnswer(await workspaces.find(name))
+            : changedAnswer(await workspaces.setLimits(name, limits)),
+        ),
+      );
+    });
+}
+
+const limitsOf = ({ inflight, committedCents, backlog, window }: LimitOptions): WorkspaceLimits => ({
+  ...(inflight !== undefined && { inflightLimit: inflight }),
+  ...(committedCents !== undefined && { committedLimitMicros: committedCents }),
+  ...(backlog !== undefined && { backlogLimit: backlog }),
+  ...(window !== undefined && { windowLimit: window }),
+});
+
+/** The allowances with what is taken of them now. How much of this minute's window is used is not counted here. */
+export function limitsAnswer(workspace: Workspace): Answer {
+  const { inflight, inflightLimit, backlog, backlogLimit, committedMicros, committedLimitMicros } = workspace;
+  return {
+    document: {
+      workspace: workspace.name,
+      inflight: { limit: inflightLimit, current: inflight },
+      committed_cents: {
+        limit: centsFromMicros(committedLimitMicros),
+        current: centsFromMicros(committedMicros),
+      },
+      backlog: { limit: backlogLimit, current: backlog },
+      window: { limit: workspace.windowLimit },
+      credits_cents: {
+        balance: workspace.balanceMicros === null ? null : centsFromMicros(workspace.balanceMicros),
+        held: centsFromMicros(workspace.heldMicros),
+      },
+    },
+    text: table([
+      ['ALLOWANCE', 'LIMIT', 'NOW'],
+      ['runs in flight', String(inflightLimit), String(inflight)],
+      ['committed spend (cents)', centsText(committedLimitMicros), centsText(committedMicros)],
+      ['parked runs', String(backlogLimit), String(backlog)],
+      ['runs per minute', String(workspace.windowLimit), '-'],
+      ['credits (cents), and held', centsText(workspace.balanceMicros), centsText(workspace.heldMicros)],
+    ]),
+  };
+}
+
+function changedAnswer({ workspace, granted }: { workspace: Workspace; granted: Granted[] }): Answer {
+  const { document, text } = limitsAnswer(workspace);
+  const ids = granted.map(({ runId }) => runId);
+  // This program has no transport: the workers' sweep, once a second, delivers what was granted here.
+  const note =
+    ids.length === 0
+      ? []
+      : [
+          '',
+          `${ids.length} parked run(s) were granted a slot; the workers deliver them within a second or two.`,
+        ];
+  return { document: { ...document, granted: ids }, text: [text, ...note].join('\n') };
+}

@@ -1,0 +1,98 @@
+import type { Workspaces } from '#persistence';
+import { type Command, Option } from 'commander';
+import type { Answer } from '../answer.js';
+import { centsText } from '../money.js';
+import { withWorkspaces } from '../open-database.js';
+import { type Credits, creditsToMicros, globs, workspaceName } from '../option-values.js';
+import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
+import { workspaceAnswer, workspaceDocument } from '../workspace-answer.js';
+import { workspaceLimitsCommand } from './workspace-limits.js';
+
+interface SettingOptions {
+  enabled?: true;
+  disabled?: true;
+  visible?: string[];
+  runnable?: string[];
+  creditsCents?: Credits;
+}
+
+export const workspaceCommands: CommandGroup = (program, desk) => {
+  const workspace = program
+    .command('workspace')
+    .description('Workspaces, what they may run, and their limits.');
+
+  withSettings(workspace.command('create').description('Create a workspace.'))
+    .argument('<name>', 'its name', workspaceName)
+    .action(async (name: string, options: SettingOptions) => {
+      desk.answer(await withWorkspaces(desk.env, (workspaces) => create(workspaces, name, options)));
+    });
+
+  withSettings(workspace.command('set').description('Change a workspace.'))
+    .argument('<name>', 'its name or id')
+    .action(async (name: string, options: SettingOptions, command: Command) => {
+      if (Object.keys(options).length === 0) command.error('error: name at least one option to change');
+      desk.answer(await withWorkspaces(desk.env, (workspaces) => change(workspaces, name, options)));
+    });
+
+  workspace
+    .command('list')
+    .description('List all workspaces.')
+    .action(async () => {
+      desk.answer(await withWorkspaces(desk.env, list));
+    });
+
+  workspaceLimitsCommand(workspace, desk);
+};
+
+const withSettings = (command: Command): Command =>
+  command
+    .addOption(new Option('--enabled', 'switch the router on for it (the default)').conflicts('disabled'))
+    .addOption(new Option('--disabled', 'switch the router off for it: its calls answer 403 not_enabled'))
+    .option('--visible <globs>', 'models it may see, comma-separated; "" for none (default: "**")', globs)
+    .option('--runnable <globs>', 'models it may run, comma-separated; "" for none (default: "**")', globs)
+    .option('--credits-cents <n|unlimited>', 'its credits in US cents (default: unlimited)', creditsToMicros);
+
+const settingsOf = ({ enabled, disabled, visible, runnable }: SettingOptions) => ({
+  ...((enabled ?? disabled) && { enabled: enabled === true }),
+  ...(visible && { visible }),
+  ...(runnable && { runnable }),
+});
+
+async function create(workspaces: Workspaces, name: string, options: SettingOptions): Promise<Answer> {
+  if ((await workspaces.list()).some((workspace) => workspace.name === name))
+    throw new Error(`There is already a workspace "${name}".`);
+  const { creditsCents: credits = 'unlimited' } = options;
+  const created = await workspaces.create(name, {
+    ...settingsOf(options),
+    balanceMicros: credits === 'unlimited' ? null : 0,
+  });
+  if (credits === 'unlimited' || credits === 0) return workspaceAnswer(created);
+  // Credits come in through the ledger, so that its entries add up to the balance from the first one on.
+  return workspaceAnswer(await workspaces.addCredits(created.id, credits, 'opening credits'));
+}
+
+async function change(workspaces: Workspaces, name: string, options: SettingOptions): Promise<Answer> {
+  const changed = await workspaces.set(name, settingsOf(options));
+  const { creditsCents: credits } = options;
+  if (credits === undefined) return workspaceAnswer(changed);
+  return workspaceAnswer(
+    await workspaces.setCredits(changed.id, credits === 'unlimited' ? null : credits, 'credits set'),
+  );
+}
+
+async function list(workspaces: Workspaces): Promise<Answer> {
+  const found = await workspaces.list();
+  const rows = found.map((workspace) => [
+    workspace.name,
+    workspace.enabled ? 'enabled' : 'disabled',
+    centsText(workspace.balanceMicros),
+    workspace.visible.join(',') || '-',
+    workspace.runnable.join(',') || '-',
+    workspace.id,
+  ]);
+  return {
+    document: { workspaces: found.map(workspaceDocument) },
+    text: table([['NAME', 'STATE', 'CREDITS (CENTS)', 'VISIBLE', 'RUNNABLE', 'ID'], ...rows]),
+  };
+}

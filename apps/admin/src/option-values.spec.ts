@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { InvalidArgumentError } from 'commander';
+import {
+  centsToMicros,
+  creditsToMicros,
+  globs,
+  instant,
+  line,
+  scopeList,
+  wholeNumber,
+  workspaceName,
+} from './option-values.js';
+
+describe('wholeNumber', () => {
+  it('takes the bounds themselves', () => {
+    expect(wholeNumber(0)('0')).toBe(0);
+    expect(wholeNumber(0)('2147483647')).toBe(2_147_483_647);
+    expect(wholeNumber(-5, 5)('-5')).toBe(-5);
+  });
+
+  it.each(['', ' 1', '1.5', '1e3', '0x10', 'ten', '-1', '2147483648'])('refuses %j', (text) => {
+    expect(() => wholeNumber(0)(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('money options', () => {
+  it('turns cents into micro-dollars', () => {
+    expect(centsToMicros()('250')).toBe(2_500_000);
+    expect(creditsToMicros('10000')).toBe(100_000_000);
+  });
+
+  it('takes “unlimited” for credits only', () => {
+    expect(creditsToMicros('unlimited')).toBe('unlimited');
+    expect(() => centsToMicros()('unlimited')).toThrow(InvalidArgumentError);
+  });
+
+  it('refuses amounts that a number cannot hold exactly', () => {
+    expect(() => creditsToMicros('900719925475')).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('globs', () => {
+  it('splits at commas and forgives blanks', () => {
+    expect(globs('bfl/*, fal/flux-*,')).toEqual(['bfl/*', 'fal/flux-*']);
+  });
+
+  it('is an empty list for an empty text', () => {
+    expect(globs('')).toEqual([]);
+  });
+
+  it.each(['fal/{a,b}', '!bfl/*', 'BFL/*', 'a b'])('refuses %j', (text) => {
+    expect(() => globs(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('scopeList', () => {
+  it('keeps each scope once', () => {
+    expect(scopeList('run,catalog,run')).toEqual(['run', 'catalog']);
+  });
+
+  it.each(['', 'admin', 'run admin'])('refuses %j', (text) => {
+    expect(() => scopeList(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('instant', () => {
+  it('takes days, which begin in UTC, and times with their offset', () => {
+    expect(instant('2026-01-31').toISOString()).toBe('2026-01-31T00:00:00.000Z');
+    expect(instant('2026-01-31T12:00:00.5+02:00').toISOString()).toBe('2026-01-31T10:00:00.500Z');
+  });
+
+  it.each(['', 'yesterday', '2026-13-01', '2026-01-31T12:00:00', '1769860800'])('refuses %j', (text) => {
+    expect(() => instant(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('names and notes', () => {
+  it('takes ordinary names', () => {
+    expect(workspaceName('Studio Öst 2')).toBe('Studio Öst 2');
+  });
+
+  it.each(['', ' a', 'a ', '-a', 'a\nb', '0190f3c4-0000-7000-8000-000000000000', 'x'.repeat(101)])(
+    'refuses %j as a name',
+    (text) => {
+      expect(() => workspaceName(text)).toThrow(InvalidArgumentError);
+    },
+  );
+
+  it('takes one line as a note', () => {
+    expect(line(' invoice 12 ')).toBe('invoice 12');
+    expect(() => line('two\nlines')).toThrow(InvalidArgumentError);
+    expect(() => line('  ')).toThrow(InvalidArgumentError);
+  });
+});

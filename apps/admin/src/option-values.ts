@@ -1,0 +1,81 @@
+import { type Scope, scopes } from '#schemas';
+import { InvalidArgumentError } from 'commander';
+import { microsFromCents, mostCents } from './money.js';
+
+/** Postgres counts in 32-bit integers. */
+const mostCount = 2 ** 31 - 1;
+
+/** A whole number between the bounds; a refused one is a usage error that names them. */
+export const wholeNumber =
+  (least: number, most = mostCount) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!/^-?\d+$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+    return value;
+  };
+
+/** Whole US cents; the value is in micro-dollars. */
+export const centsToMicros =
+  (least = 0) =>
+  (text: string): number =>
+    microsFromCents(wholeNumber(least, mostCents)(text));
+
+/** Micro-dollars, or no limit. Not null for the latter: commander turns a parsed null into an empty text. */
+export type Credits = number | 'unlimited';
+
+/** Whole US cents or `unlimited`. */
+export const creditsToMicros = (text: string): Credits =>
+  text === 'unlimited' ? text : centsToMicros()(text);
+
+/** Comma-separated globs over model ids; an empty text is an empty list, which covers no model. */
+export function globs(text: string): string[] {
+  const found = items(text);
+  // Braces would be cut at their comma, and a leading "!" covers nothing: both look like more than they are.
+  const bad = found.find((glob) => !/^[a-z0-9._*?/-]+$/.test(glob));
+  if (bad !== undefined)
+    throw new InvalidArgumentError(
+      `"${bad}" is no glob over model ids, such as "bfl/*", "fal/flux-*" or "**".`,
+    );
+  return found;
+}
+
+/** Comma-separated scopes, at least one, each once. */
+export function scopeList(text: string): Scope[] {
+  const found = items(text);
+  if (found.length === 0 || !found.every(isScope))
+    throw new InvalidArgumentError(`Expected one or more of ${scopes.join(', ')}, separated by commas.`);
+  return [...new Set(found)];
+}
+
+/** A workspace's name: what a command line and a table can carry, and not mistakable for an id. */
+export function workspaceName(text: string): string {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(text) || text.endsWith(' '))
+    throw new InvalidArgumentError('Expected 1 to 100 letters, digits, spaces, or any of "._@-".');
+  if (/^[0-9a-f-]{36}$/.test(text)) throw new InvalidArgumentError('The name would be taken for an id.');
+  return text;
+}
+
+/** A point in time: ISO 8601 with its offset, or a day, which begins at midnight UTC. */
+export function instant(text: string): Date {
+  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+  const time = new Date(text);
+  if (!form.test(text) || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('Expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+  return time;
+}
+
+/** Free text of one line. */
+export function line(text: string): string {
+  if (text.trim() === '' || text.length > 200 || /\p{Cc}/u.test(text))
+    throw new InvalidArgumentError('Expected one line of at most 200 characters.');
+  return text.trim();
+}
+
+const isScope = (item: string): item is Scope => (scopes as readonly string[]).includes(item);
+
+const items = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');

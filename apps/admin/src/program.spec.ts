@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer } from './answer.js';
+import { type CommandGroup, runProgram } from './program.js';
+
+async function run(group: CommandGroup, ...words: string[]) {
+  const said = { out: '', error: '' };
+  const code = await runProgram(
+    [group],
+    words,
+    {},
+    {
+      out: (text) => {
+        said.out += text;
+      },
+      error: (text) => {
+        said.error += text;
+      },
+    },
+  );
+  return { code, ...said };
+}
+
+const answering =
+  (answer: Answer): CommandGroup =>
+  (program, desk) => {
+    program
+      .command('show')
+      .requiredOption('--of <name>')
+      .action(() => desk.answer(answer));
+  };
+
+const fine: Answer = { document: { found: [1] }, text: 'one' };
+
+const failing: CommandGroup = (program) => {
+  program.command('fail').action(() => Promise.reject(new Error('no\nluck')));
+};
+
+const endless: CommandGroup = (program) => {
+  program.command('wait').action(() => new Promise<void>(() => {}));
+};
+
+describe('runProgram', () => {
+  it('prints the text, and ends with 0', async () => {
+    expect(await run(answering(fine), 'show', '--of', 'a')).toEqual({ code: 0, out: 'one\n', error: '' });
+  });
+
+  it.each([[['--json', 'show', '--of', 'a']], [['show', '--of', 'a', '--json']]])(
+    'prints one JSON document for %j',
+    async (words) => {
+      const { code, out } = await run(answering(fine), ...words);
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toEqual({ found: [1] });
+    },
+  );
+
+  it('ends with 1 after it printed a bad finding', async () => {
+    const { code, out, error } = await run(answering({ ...fine, bad: true }), 'show', '--of', 'a');
+    expect({ code, out, error }).toEqual({ code: 1, out: 'one\n', error: '' });
+  });
+
+  it('ends a failure with 1 and one line', async () => {
+    expect(await run(failing, 'fail', '--json')).toEqual({ code: 1, out: '', error: 'error: no luck\n' });
+  });
+
+  it.each([
+    [['show']],
+    [['show', '--of']],
+    [['show', '--of', 'a', '--unknown']],
+    [['show', '--of', 'a', 'surplus']],
+    [['other']],
+    [['--timeout-seconds', '0', 'show', '--of', 'a']],
+  ])('ends the bad usage %j with 2 and one line', async (words) => {
+    const { code, out, error } = await run(answering(fine), ...words);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(error).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('shows help without a command as bad usage, and as an answer when asked', async () => {
+    expect((await run(answering(fine))).code).toBe(2);
+    const { code, out } = await run(answering(fine), '--help');
+    expect(code).toBe(0);
+    expect(out).toContain('Usage: admin');
+  });
+
+  it('gives up on a command that does not end', async () => {
+    const { code, error } = await run(endless, 'wait', '--timeout-seconds', '1');
+    expect(code).toBe(1);
+    expect(error).toContain('No end after 1 s');
+  });
+});

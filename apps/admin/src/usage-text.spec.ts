@@ -1,0 +1,52 @@
+import type { UsageRecord } from '#persistence';
+import { describe, expect, it } from '@jest/globals';
+import { csvCell, exportFormats, usageDocument } from './usage-text.js';
+
+const record: UsageRecord = {
+  requestId: '0190f3c4-0000-7000-8000-000000000001',
+  runId: '0190f3c4-0000-7000-8000-000000000002',
+  workspace: 'acme',
+  credential: 'token:a "b", c',
+  keyPrefix: null,
+  model: 'bfl/flux-2-pro',
+  route: 'POST /v2/models/{provider}/{model}',
+  outcome: 'failed',
+  bucket: 'provider_error',
+  status: 502,
+  admittedAt: '2026-01-01T00:00:00.000001Z',
+  completedAt: '2026-01-01T00:00:01.500001Z',
+  latencyMs: 1500,
+  costMicros: 200_001,
+  billedMicros: 0,
+  callerLeft: false,
+};
+
+describe('exportFormats', () => {
+  it('has one heading of all columns and one line a record in CSV', () => {
+    expect(exportFormats.csv.heading).toBe(`${Object.keys(usageDocument(record)).join(',')}\r\n`);
+    expect(exportFormats.csv.line(record)).toBe(
+      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,false\r\n`,
+    );
+  });
+
+  it('has one document a line in JSON Lines, and nothing else', () => {
+    expect(exportFormats.jsonl.heading).toBe('');
+    const line = exportFormats.jsonl.line(record);
+    expect(line.indexOf('\n')).toBe(line.length - 1);
+    expect(JSON.parse(line)).toEqual(usageDocument(record));
+  });
+});
+
+describe('csvCell', () => {
+  it.each([
+    ['plain', 'plain'],
+    ['two\nlines', '"two\nlines"'],
+    ['a,b', '"a,b"'],
+    ['say "x"', '"say ""x"""'],
+    [null, ''],
+    [0, '0'],
+    [true, 'true'],
+  ])('writes %j as %j', (value, text) => {
+    expect(csvCell(value)).toBe(text);
+  });
+});

@@ -1,0 +1,26 @@
+import type { Workspace } from '#persistence';
+import type { Answer } from './answer.js';
+import { centsFromMicros, centsText } from './money.js';
+
+/** A workspace as the JSON documents show it; `credits_cents` is null for unlimited. */
+export const workspaceDocument = (workspace: Workspace) => ({
+  id: workspace.id,
+  name: workspace.name,
+  enabled: workspace.enabled,
+  visible: workspace.visible,
+  runnable: workspace.runnable,
+  credits_cents: workspace.balanceMicros === null ? null : centsFromMicros(workspace.balanceMicros),
+});
+
+/** One workspace, after it was created or changed. */
+export const workspaceAnswer = (workspace: Workspace): Answer => ({
+  document: workspaceDocument(workspace),
+  text: [
+    `workspace  ${workspace.name}`,
+    `id         ${workspace.id}`,
+    `state      ${workspace.enabled ? 'enabled' : 'disabled'}`,
+    `visible    ${workspace.visible.join(',') || 'none'}`,
+    `runnable   ${workspace.runnable.join(',') || 'none'}`,
+    `credits    ${centsText(workspace.balanceMicros)}${workspace.balanceMicros === null ? '' : ' cents'}`,
+  ].join('\n'),
+});

@@ -1,0 +1,41 @@
+import type { RouterError } from '#errors';
+import type { Log } from '#observability';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isRouterPath, registryErrorBody, routerErrorBody } from './error-body.js';
+import { toRouterError, unknownPath } from './to-router-error.js';
+
+/** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly log: Log) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(thrown, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    // Where nothing is, the framework's opinion on the rest of the request does not matter.
+    const error = request.is404 ? unknownPath() : toRouterError(thrown);
+    this.record(error, request);
+    if (reply.sent) return;
+    const isRouter = isRouterPath(request.originalUrl);
+    const body = isRouter ? routerErrorBody(error) : registryErrorBody(error);
+    if (isRouter) reply.header('x-service-error-type', error.bucket);
+    reply
+      .code(error.status)
+      .headers(error.headers)
+      .header('x-service-request-id', request.id)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(body));
+  }
+
+  private record(error: RouterError, request: FastifyRequest): void {
+    if (error.status < 500) return;
+    const facts = { request_id: request.id, error_type: error.bucket, internal: error.internal };
+    // A stack tells something only where nobody foresaw the failure.
+    if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
+    else this.log.warn(facts, 'call failed');
+  }
+}

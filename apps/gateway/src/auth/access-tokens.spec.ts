@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readSettings } from '#schemas';
+import {
+  createLocalJWKSet,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type GenerateKeyPairResult,
+  type JWK,
+  type JWTHeaderParameters,
+  SignJWT,
+} from 'jose';
+import { AccessTokens } from './access-tokens.js';
+import { authSettings } from './settings.js';
+
+const secret = 'a-secret-of-tests-for-access-tokens-00';
+const workspace = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+const settings = readSettings(authSettings, {
+  JWT_SECRET: secret,
+  JWT_JWKS_URL: 'https://login.example.com/jwks',
+});
+const { JWT_SECRET: _secret, ...withoutSecret } = settings;
+const good = { workspaceId: workspace, subject: 'tester', scopes: ['run'] };
+
+const pairs: Record<string, GenerateKeyPairResult> = {};
+const jwks: JWK[] = [];
+let asked: (string | undefined)[];
+const published = async (header: { alg?: string; kid?: string }) => {
+  asked.push(header.kid);
+  return createLocalJWKSet({ keys: jwks })(header);
+};
+beforeAll(async () => {
+  for (const alg of ['RS256', 'ES256', 'EdDSA', 'ES384']) {
+    const pair = await generateKeyPair(alg, { extractable: true });
+    pairs[alg] = pair;
+    // The key says nothing of its use, as many key sets do: the algorithm must be checked by us.
+    jwks.push({ ...(await exportJWK(pair.publicKey)), kid: alg });
+  }
+});
+const pairOf = (alg: string): GenerateKeyPairResult => {
+  const pair = pairs[alg];
+  if (pair === undefined) throw new Error(`no pair for ${alg}`);
+  return pair;
+};
+
+async function signed(
+  header: JWTHeaderParameters,
+  key: Parameters<SignJWT['sign']>[0] = pairOf(header.alg).privateKey,
+  { issuer = 'model-router', audience = 'model-router', expires = '5m' } = {},
+): Promise<string> {
+  return new SignJWT({ workspace, scope: 'run', sub: 'tester' })
+    .setProtectedHeader(header)
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setExpirationTime(expires)
+    .sign(key);
+}
+
+const verify = async (token: string, tokens = new AccessTokens(settings, published)) => {
+  asked = [];
+  return tokens.verify(token);
+};
+
+describe('AccessTokens', () => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('take a token that a published key signed with %s', async (alg) => {
+    expect(await verify(await signed({ alg, kid: alg }))).toMatchObject(good);
+    expect(await verify(await signed({ alg, kid: alg, typ: 'at+jwt' }))).toMatchObject(good);
+  });
+
+  it('take a token that our secret signed, beside them', async () => {
+    const token = await signed({ alg: 'HS256' }, new TextEncoder().encode(secret));
+    expect(await verify(token)).toMatchObject(good);
+    expect(asked).toEqual([]);
+    expect(await verify(token, new AccessTokens(withoutSecret, published))).toBeNull();
+  });
+
+  it('refuse a token that was signed with a public key as the secret', async () => {
+    const { publicKey } = pairOf('RS256');
+    const { n = '' } = await exportJWK(publicKey);
+    for (const text of [await exportSPKI(publicKey), n, JSON.stringify(jwks[0])]) {
+      const token = await signed({ alg: 'HS256', kid: 'RS256' }, new TextEncoder().encode(text));
+      expect(await verify(token)).toBeNull();
+      expect(await verify(token, new AccessTokens(withoutSecret, published))).toBeNull();
+    }
+  });
+
+  it('refuse an unsigned token', async () => {
+    const [, payload] = (await signed({ alg: 'RS256', kid: 'RS256' })).split('.');
+    for (const alg of ['none', 'None', '']) {
+      const header = Buffer.from(JSON.stringify({ alg, kid: 'RS256' })).toString('base64url');
+      expect(await verify(`${header}.${payload}.`)).toBeNull();
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['an algorithm that is not listed', { alg: 'ES384', kid: 'ES384' }],
+    ['another key’s id', { alg: 'RS256', kid: 'ES256' }],
+    ['an unknown key id', { alg: 'RS256', kid: 'nobody' }],
+    ['the type of another thing', { alg: 'RS256', kid: 'RS256', typ: 'logout+jwt' }],
+  ])('refuse %s', async (_what, header) => {
+    expect(await verify(await signed(header))).toBeNull();
+  });
+
+  it('refuse a token for another audience, from another issuer, or from the past', async () => {
+    const header = { alg: 'ES256', kid: 'ES256' };
+    for (const wrong of [{ issuer: 'somebody' }, { audience: 'somebody' }, { expires: '-2m' }]) {
+      expect(await verify(await signed(header, undefined, wrong))).toBeNull();
+    }
+    // Within the tolerance of clocks.
+    expect(await verify(await signed(header, undefined, { expires: '-20s' }))).toMatchObject(good);
+  });
+
+  it('ignore a key that the token itself brings', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+    const jwk = await exportJWK(publicKey);
+    expect(await verify(await signed({ alg: 'ES256', kid: 'mine', jwk }, privateKey))).toBeNull();
+    expect(await verify(await signed({ alg: 'ES256', kid: 'ES256', jwk }, privateKey))).toBeNull();
+  });
+
+  it('look for no key id of unbearable length', async () => {
+    expect(await verify(await signed({ alg: 'RS256', kid: 'x'.repeat(257) }))).toBeNull();
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import { accessTokenAlgorithm, accessTokenClaims } from '#schemas';
+import { errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import type { AuthSettings } from './settings.js';
+
+interface AccessToken {
+  workspaceId: string;
+  subject: string;
+  scopes: string[];
+  expiresAtMs: number;
+}
+
+/** Longer key ids are nobody's; they are refused before they are looked for. */
+const longestKeyId = 256;
+/** Identity providers sign other things with the same keys, such as logout notices. */
+const accessTokenTypes: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
+
+/**
+ * Verifies access tokens, signed with our secret or with a key that `published` finds; null for one that is
+ * malformed, forged, expired or meant for somebody else. Throws `service_unavailable` when a key that is
+ * needed cannot be had.
+ */
+export class AccessTokens {
+  private readonly secret: Uint8Array | undefined;
+  private readonly algorithms: string[];
+
+  constructor(
+    private readonly settings: AuthSettings,
+    private readonly published?: JWTVerifyGetKey,
+  ) {
+    const { JWT_SECRET: secret, JWT_JWKS_ALGORITHMS: algorithms } = settings;
+    this.secret = secret === undefined ? undefined : new TextEncoder().encode(secret);
+    this.algorithms = [...(secret ? [accessTokenAlgorithm] : []), ...(published ? algorithms : [])];
+  }
+
+  async verify(token: string): Promise<AccessToken | null> {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, this.keyOf, {
+        algorithms: this.algorithms,
+        issuer: this.settings.JWT_ISSUER,
+        audience: this.settings.JWT_AUDIENCE,
+        clockTolerance: this.settings.JWT_CLOCK_TOLERANCE_S,
+        requiredClaims: ['exp', 'sub', 'workspace'],
+      });
+      if (!accessTokenTypes.includes(protectedHeader.typ?.toLowerCase())) return null;
+      const claims = accessTokenClaims.safeParse(payload);
+      if (!claims.success) return null;
+      return {
+        workspaceId: claims.data.workspace,
+        subject: claims.data.sub,
+        scopes: claims.data.scope.split(' ').filter((scope) => scope !== ''),
+        expiresAtMs: (payload.exp ?? 0) * 1000,
+      };
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  }
+
+  /** The algorithm decides whose key counts: a published key never verifies an HMAC, whatever a token says. */
+  private readonly keyOf: JWTVerifyGetKey = (header, token) => {
+    if (header.alg === accessTokenAlgorithm && this.secret) return this.secret;
+    if (!this.published || (header.kid?.length ?? 0) > longestKeyId) throw new errors.JWKSNoMatchingKey();
+    return this.published(header, token);
+  };
+}
+
+/** A key that is published in a broken form shows as a TypeError or as a DOMException. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException;

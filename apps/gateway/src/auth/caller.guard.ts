@@ -1,0 +1,34 @@
+import { RouterError } from '#errors';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import { generationOf } from '../http/generation.js';
+import { Access } from './access.js';
+import { credentialOf } from './credential.js';
+import { Identification } from './identification.js';
+
+/** Lets identified callers pass whose credential is good for the route; it runs before the body is read. */
+@Injectable()
+export class CallerGuard implements CanActivate {
+  constructor(
+    private readonly identification: Identification,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const access = this.reflector.get(Access, context.getHandler());
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const credential = credentialOf(request.headers, generationOf(request));
+    const caller = credential && (await this.identification.find(credential));
+    // One text for every reason: a caller without a credential learns nothing about which ones exist.
+    if (!caller) throw new RouterError('unauthorized', 'The request carries no usable credential.');
+    request.caller = caller;
+    if (!caller.enabled) {
+      throw new RouterError('not_enabled', 'The router is not switched on for this workspace.');
+    }
+    if (!caller.scopes.includes(access.scope)) {
+      throw new RouterError('forbidden', `This credential lacks the scope "${access.scope}".`);
+    }
+    return true;
+  }
+}

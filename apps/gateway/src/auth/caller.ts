@@ -1,0 +1,22 @@
+import { mayMatch } from '#catalog';
+import type { CallerRow } from '#persistence';
+
+/** Who calls, and what that credential is good for. */
+export interface Caller extends Pick<
+  CallerRow,
+  'workspaceId' | 'enabled' | 'visible' | 'runnable' | 'scopes'
+> {
+  /** Names the credential in audit records: `key:<id>` or `token:<subject>`. */
+  credential: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guard; null on routes that nobody has to identify for. */
+    caller: Caller | null;
+  }
+}
+
+export const maySee = (caller: Caller, modelId: string): boolean => mayMatch(caller.visible, modelId);
+
+export const mayRun = (caller: Caller, modelId: string): boolean => mayMatch(caller.runnable, modelId);

@@ -1,0 +1,96 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { CallerRow, Callers } from '#persistence';
+import { readSettings } from '#schemas';
+import { SignJWT } from 'jose';
+import { AccessTokens } from './access-tokens.js';
+import { Identification } from './identification.js';
+import { authSettings } from './settings.js';
+
+const secret = 'a-secret-of-tests-for-access-tokens-00';
+const settings = readSettings(authSettings, {
+  JWT_SECRET: secret,
+  AUTH_CACHE_ENTRIES: '3',
+});
+const row: CallerRow = {
+  workspaceId: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234',
+  workspaceName: 'demo',
+  enabled: true,
+  visible: ['**'],
+  runnable: ['**'],
+  scopes: ['run'],
+  keyId: 'k',
+};
+
+let nowMs: number;
+let asked: string[];
+let identification: Identification;
+beforeEach(() => {
+  nowMs = Date.now();
+  asked = [];
+  // What the database would answer, and a count of how often it is asked.
+  const callers: Pick<Callers, 'byApiKey' | 'byWorkspace'> = {
+    byApiKey: async (key) => {
+      asked.push(key);
+      return key === 'good' ? row : null;
+    },
+    byWorkspace: async (id) => {
+      asked.push(id);
+      return id === row.workspaceId ? row : null;
+    },
+  };
+  identification = new Identification(callers as Callers, new AccessTokens(settings), settings, () => nowMs);
+});
+
+const key = (text: string) => identification.find({ kind: 'api_key', text });
+
+describe('Identification', () => {
+  it('believes a known key for its time, then asks again', async () => {
+    expect(await key('good')).toMatchObject({ workspaceId: row.workspaceId, credential: 'key:k' });
+    nowMs += 29_999;
+    await key('good');
+    expect(asked).toHaveLength(1);
+    nowMs += 1;
+    await key('good');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('remembers a refusal for a short time', async () => {
+    expect(await key('bad')).toBeNull();
+    expect(await key('bad')).toBeNull();
+    expect(asked).toHaveLength(1);
+    nowMs += 2_000;
+    await key('bad');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('does not let guesses push out a known key', async () => {
+    await key('good');
+    for (let nth = 0; nth < 20; nth += 1) await key(`guess ${nth}`);
+    asked = [];
+    await key('good');
+    expect(asked).toEqual([]);
+  });
+
+  it('asks once for calls that arrive together', async () => {
+    const found = await Promise.all([key('good'), key('good'), key('good')]);
+    expect(found.every((caller) => caller?.workspaceId === row.workspaceId)).toBe(true);
+    expect(asked).toEqual(['good']);
+  });
+
+  it('believes an access token no longer than it lasts', async () => {
+    const text = await new SignJWT({ workspace: row.workspaceId, scope: 'catalog  run', sub: 'tester' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer('model-router')
+      .setAudience('model-router')
+      .setExpirationTime(Math.floor(nowMs / 1000) - 20)
+      .sign(new TextEncoder().encode(secret));
+    const token = () => identification.find({ kind: 'access_token', text });
+    expect(await token()).toMatchObject({ scopes: ['catalog', 'run'], credential: 'token:tester' });
+    await token();
+    expect(asked).toHaveLength(1);
+    nowMs += 11_000;
+    await token();
+    expect(asked).toHaveLength(2);
+    expect(await identification.find({ kind: 'api_key', text })).toBeNull();
+  });
+});

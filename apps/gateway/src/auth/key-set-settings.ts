@@ -1,0 +1,60 @@
+import { count, list, milliseconds } from '#schemas';
+import { z } from 'zod';
+
+// Asymmetric ones only: a published key must never serve as the secret of an HMAC.
+const algorithms = z.enum([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]);
+
+// Whoever can change the keys on their way here can sign any token.
+function isSafe(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+}
+
+/** How published keys of access tokens are fetched and kept. */
+export const keySetSettings = {
+  JWT_JWKS_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an https URL' })
+    .refine((url) => URL.canParse(url) && isSafe(url), 'must be an https URL; http is for this machine only')
+    .optional()
+    .meta({
+      description:
+        'Where the identity provider publishes the public keys of access tokens, as a JSON Web Key Set.',
+      example: 'https://login.example.com/.well-known/jwks.json',
+      oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
+    }),
+  JWT_JWKS_ALGORITHMS: list('RS256,ES256,EdDSA').pipe(z.array(algorithms).min(1)).meta({
+    description: 'Algorithms taken for tokens that are signed with a published key, separated by commas.',
+    example: 'RS256,ES256,EdDSA',
+  }),
+  JWT_JWKS_MAX_AGE_SECONDS: count(600).meta({
+    description:
+      'How long published keys are used before they are fetched again: a removed key ends within it.',
+    example: '600',
+  }),
+  JWT_JWKS_STALE_SECONDS: count(86_400).meta({
+    description: 'How long known keys go on verifying while they cannot be fetched again.',
+    example: '86400',
+  }),
+  JWT_JWKS_COOLDOWN_SECONDS: count(30).meta({
+    description: 'The least time between two fetches of the published keys, whoever asks and whatever came.',
+    example: '30',
+  }),
+  JWT_JWKS_TIMEOUT_MS: milliseconds(5_000).meta({
+    description: 'Longest a fetch of the published keys may take.',
+    example: '5000',
+  }),
+};
+
+export type KeySetSettings = z.infer<z.ZodObject<typeof keySetSettings>>;

@@ -1,0 +1,44 @@
+import { accessTokenSettings, count, milliseconds } from '#schemas';
+import type { z } from 'zod';
+import { keySetSettings } from './key-set-settings.js';
+
+/** What identification reads. */
+export const authSettings = {
+  ...accessTokenSettings,
+  JWT_SECRET: accessTokenSettings.JWT_SECRET.optional().meta({
+    description:
+      'Secret that verifies access tokens signed by the admin command line; at least 32 characters.',
+    example: 'replace-me-with-at-least-32-random-characters',
+    oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
+  }),
+  ...keySetSettings,
+  AUTH_CACHE_MS: milliseconds(30_000)
+    .refine((ms) => ms <= 30_000, 'must be at most 30000')
+    .meta({
+      description:
+        'How long a known credential is believed without asking the database: a revoked key ends within it.',
+      example: '30000',
+    }),
+  AUTH_REFUSED_CACHE_MS: milliseconds(2_000).meta({
+    description: 'How long an unknown credential stays refused without asking the database.',
+    example: '2000',
+  }),
+  AUTH_CACHE_ENTRIES: count(10_000).meta({
+    description: 'Most credentials remembered by one gateway.',
+    example: '10000',
+  }),
+  JWT_CLOCK_TOLERANCE_S: milliseconds(30)
+    .refine((seconds) => seconds <= 60, 'must be at most 60')
+    .meta({
+      description: 'How far the clock of whoever signs access tokens may be off, in seconds.',
+      example: '30',
+    }),
+};
+
+export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;
+
+/** What is wrong with an environment that each setting alone does not show. */
+export const lacksTokenKeys = (env: NodeJS.ProcessEnv): string[] =>
+  env['JWT_SECRET'] || env['JWT_JWKS_URL']
+    ? []
+    : ['JWT_SECRET: one of JWT_SECRET and JWT_JWKS_URL is required, to verify access tokens'];

@@ -1,0 +1,27 @@
+import type { Model } from '#catalog';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { checkBody } from './check-body.js';
+import { type CheckedBody, CheckThread } from './check-thread.js';
+import type { BodySettings } from './settings.js';
+
+/** Above this, parsing and checking would hold up every other call: seven mebibytes take a quarter of a second. */
+const inlineBytes = 1024 * 1024;
+
+/** Checks bodies: small ones at once, large ones beside the event loop. */
+export class BodyChecker implements OnModuleDestroy {
+  private readonly thread: CheckThread;
+
+  constructor(settings: BodySettings) {
+    this.thread = new CheckThread(settings.BODY_CHECK_TIMEOUT_MS);
+  }
+
+  /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
+  async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
+    if (bytes.length > inlineBytes) return this.thread.check(model, bytes);
+    return { bytes, reservedMicros: checkBody(model, bytes) };
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.thread.close();
+  }
+}

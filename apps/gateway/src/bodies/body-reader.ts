@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import { RouterError } from '#errors';
+import { announcesJson } from './json-content-type.js';
+import type { BodySettings } from './settings.js';
+
+/** Bytes of a body, and what gives their share of the budget back. */
+interface HeldBody {
+  bytes: Buffer;
+  release: () => void;
+}
+
+/**
+ * Reads request bodies, each bounded and all together bounded. A handler asks for the body when it knows
+ * that it wants it: a call that is refused by its headers never has its body held.
+ */
+export class BodyReader {
+  private heldBytes = 0;
+
+  constructor(private readonly settings: BodySettings) {}
+
+  /** `seen` gets every chunk in turn, so that hashing a large body is no work in one piece. */
+  async read(request: IncomingMessage, seen?: (chunk: Buffer) => void): Promise<HeldBody> {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    const hasBody = announced > 0 || request.headers['transfer-encoding'] !== undefined;
+    if (hasBody && !announcesJson(request.headers)) {
+      throw new RouterError('invalid_input', 'The body must be sent as application/json.', { status: 415 });
+    }
+    if (announced > this.settings.BODY_LIMIT) throw this.tooLarge();
+    let share = 0;
+    const release = () => {
+      this.heldBytes -= share;
+      share = 0;
+    };
+    try {
+      const bytes = await collect(request, (size, chunk) => {
+        if (size > this.settings.BODY_LIMIT) throw this.tooLarge();
+        this.heldBytes += size - share;
+        share = size;
+        if (this.heldBytes > this.settings.BODY_BUDGET) throw this.overloaded();
+        seen?.(chunk);
+      });
+      return { bytes, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  private tooLarge() {
+    const detail = `The body is larger than ${this.settings.BODY_LIMIT} bytes.`;
+    return new RouterError('invalid_input', detail, { status: 413 });
+  }
+
+  private overloaded() {
+    return new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
+      internal: 'the budget for bodies in flight is spent',
+    });
+  }
+}
+
+/** `grown` is told the size so far and the chunk, and may throw to end the reading; what is left is then drained unread. */
+function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) => void): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (result: () => void) => {
+      request.off('data', take).off('end', complete).off('close', lost).off('error', lost);
+      result();
+    };
+    const take = (chunk: Buffer) => {
+      try {
+        size += chunk.length;
+        grown(size, chunk);
+        chunks.push(chunk);
+      } catch (error) {
+        settle(() => reject(error instanceof Error ? error : new Error(String(error))));
+        request.resume();
+      }
+    };
+    const complete = () => settle(() => resolve(joined(chunks, size)));
+    const lost = () => settle(() => reject(new RouterError('client_disconnected', 'The caller went away.')));
+    // A connection that ended during identification announces nothing any more.
+    if (request.destroyed && !request.readableEnded) lost();
+    else request.on('data', take).on('end', complete).on('close', lost).on('error', lost);
+  });
+}
+
+function joined(chunks: Buffer[], size: number): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
+}

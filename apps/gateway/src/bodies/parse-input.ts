@@ -1,0 +1,36 @@
+import { isUtf8 } from 'node:buffer';
+import { RouterError } from '#errors';
+import { type JsonExcess, scanJson } from './scan-json.js';
+
+const most = { depth: 64, keys: 10_000 };
+
+const excessTexts: Record<JsonExcess, string> = {
+  too_deep: `The body nests deeper than ${most.depth} levels.`,
+  too_many_keys: `The body has more than ${most.keys} keys.`,
+};
+
+/**
+ * A parsed copy of the body, for validation only: the bytes themselves are what is forwarded. Throws
+ * `invalid_input`, 400, for what is not one JSON object of bearable size and shape.
+ */
+export function parseInput(bytes: Buffer): Record<string, unknown> {
+  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
+  const excess = scanJson(bytes, most);
+  if (excess !== null) throw malformed(excessTexts[excess]);
+  const value = parsed(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw malformed('The body must be a JSON object.');
+  }
+  return value as Record<string, unknown>;
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // The parser's own message quotes the body.
+    throw malformed('The body is not valid JSON.');
+  }
+}
+
+const malformed = (detail: string) => new RouterError('invalid_input', detail);

@@ -1,0 +1,22 @@
+import { count, milliseconds } from '#schemas';
+import type { z } from 'zod';
+
+const mebibyte = 1024 * 1024;
+
+/** What reading bodies is bounded by. */
+export const bodySettings = {
+  BODY_LIMIT: count(32 * mebibyte).meta({
+    description: 'Most bytes of one request body.',
+    example: '33554432',
+  }),
+  BODY_BUDGET: count(256 * mebibyte).meta({
+    description: 'Most bytes of all bodies that a gateway holds at once; above it calls answer 503.',
+    example: '268435456',
+  }),
+  BODY_CHECK_TIMEOUT_MS: milliseconds(15_000).meta({
+    description: 'Longest a large body may take to be checked, the wait for its turn included.',
+    example: '15000',
+  }),
+};
+
+export type BodySettings = z.infer<z.ZodObject<typeof bodySettings>>;

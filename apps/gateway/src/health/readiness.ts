@@ -1,0 +1,19 @@
+import { Database } from '#persistence';
+import { Injectable } from '@nestjs/common';
+
+/** Whether calls should be sent here. */
+@Injectable()
+export class Readiness {
+  private stopping = false;
+
+  constructor(private readonly database: Database) {}
+
+  async ready(): Promise<boolean> {
+    return !this.stopping && (await this.database.healthy());
+  }
+
+  /** From now on not ready, so that a load balancer stops sending before the listener closes. */
+  stop(): void {
+    this.stopping = true;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Log, Metrics } from '#observability';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Names every call, and leaves one line and one measurement of it behind. Bodies and queries are never logged. */
+export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics): void {
+  server.decorateRequest('caller', null);
+
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-service-request-id', request.id);
+    // Not the framework's hook for responses: it never runs for a caller that closed its connection.
+    reply.raw.once('close', () => record(request, reply, log, metrics));
+    done();
+  });
+}
+
+function record(request: FastifyRequest, reply: FastifyReply, log: Log, metrics: Metrics): void {
+  const { method } = request;
+  const route = request.routeOptions.url ?? 'unmatched';
+  const { status, bucket } = outcomeOf(reply);
+  const elapsedMs = reply.elapsedTime;
+  metrics.requestSeconds.observe(
+    { route, method, status_class: `${Math.floor(status / 100)}xx`, error_type: bucket ?? '' },
+    elapsedMs / 1000,
+  );
+  log.info(
+    {
+      request_id: request.id,
+      method,
+      route,
+      status,
+      error_type: bucket,
+      ms: Math.round(elapsedMs * 10) / 10,
+      workspace_id: workspaceOf(request),
+    },
+    'call',
+  );
+}
+
+const workspaceOf = (request: FastifyRequest) => request.caller?.workspaceId;
+
+function outcomeOf(reply: FastifyReply): { status: number; bucket: string | undefined } {
+  // The caller went before the answer was complete: an attribution for the records, never a reply.
+  if (!reply.raw.writableFinished) return { status: 499, bucket: 'client_disconnected' };
+  const bucket = reply.getHeader('x-service-error-type');
+  return { status: reply.statusCode, bucket: typeof bucket === 'string' ? bucket : undefined };
+}

@@ -1,0 +1,32 @@
+import type { Server } from 'node:http';
+import type { FastifyHttpOptions } from 'fastify';
+import { answerBrokenRequest } from './broken-request.js';
+import { newRequestId } from './request-ids.js';
+import { routablePath } from './routable-path.js';
+import type { HttpSettings } from './settings.js';
+
+/** The limits of the public listener. Nothing here is left to a default that a new version could change. */
+export function fastifyOptions(settings: HttpSettings) {
+  return {
+    logger: false,
+    genReqId: newRequestId,
+    requestIdHeader: false,
+    trustProxy: settings.TRUSTED_PROXIES.length > 0 ? settings.TRUSTED_PROXIES : false,
+    requestTimeout: settings.REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: settings.KEEP_ALIVE_TIMEOUT_MS,
+    // Calls that are under way are answered; connections that only idle are closed.
+    forceCloseConnections: 'idle',
+    // A call that arrives while the listener closes is served like any other.
+    return503OnClosing: false,
+    http: {
+      headersTimeout: settings.HEADERS_TIMEOUT_MS,
+      maxHeaderSize: settings.MAX_HEADER_BYTES,
+      insecureHTTPParser: false,
+      // Node's own refusal would carry no request id; the call is refused by a hook instead.
+      requireHostHeader: false,
+    },
+    routerOptions: { maxParamLength: settings.MAX_HEADER_BYTES },
+    rewriteUrl: ({ url }) => routablePath(url ?? '/'),
+    clientErrorHandler: answerBrokenRequest,
+  } as const satisfies FastifyHttpOptions<Server>;
+}

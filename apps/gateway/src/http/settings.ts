@@ -1,0 +1,61 @@
+import { isIP } from 'node:net';
+import { list, milliseconds } from '#schemas';
+import { z } from 'zod';
+
+const addressOrRange = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+/** What the public listener reads. */
+export const httpSettings = {
+  HOST: z.string().min(1).default('127.0.0.1').meta({
+    description: 'Address of the public listener.',
+    example: '0.0.0.0',
+  }),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080).meta({
+    description: 'Port of the public listener; 0 takes any free one.',
+    example: '8080',
+  }),
+  PUBLIC_BASE_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .meta({
+      description:
+        'The address callers reach the service by, as its answers name it. Absent: the origin of each call.',
+      example: 'https://router.example.com',
+    }),
+  TRUSTED_PROXIES: list()
+    .refine((items) => items.every(addressOrRange), 'must be IP addresses or CIDR ranges')
+    .meta({
+      description:
+        'Proxies whose X-Forwarded headers are believed: addresses or ranges, separated by commas.',
+      example: '10.0.0.0/8',
+    }),
+  REQUEST_TIMEOUT_MS: milliseconds(120_000).meta({
+    description: 'Longest a caller may take to send one request, its body included.',
+    example: '120000',
+  }),
+  HEADERS_TIMEOUT_MS: milliseconds(15_000).meta({
+    description: 'Longest a caller may take to send the headers of a request.',
+    example: '15000',
+  }),
+  KEEP_ALIVE_TIMEOUT_MS: milliseconds(75_000).meta({
+    description:
+      'How long an idle connection stays open; longer than the idle time of the load balancer in front.',
+    example: '75000',
+  }),
+  MAX_HEADER_BYTES: z.coerce.number().int().min(1024).max(65_536).default(16_384).meta({
+    description: 'Most bytes of request line and headers together.',
+    example: '16384',
+  }),
+  CLOSE_TIMEOUT_MS: milliseconds(20_000).meta({
+    description: 'Longest a stopping gateway waits for calls that are under way.',
+    example: '20000',
+  }),
+};
+
+export type HttpSettings = z.infer<z.ZodObject<typeof httpSettings>>;

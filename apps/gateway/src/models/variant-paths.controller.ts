@@ -1,0 +1,56 @@
+import type { Catalog } from '#catalog';
+import { Controller, Get, Inject, Param, Post, Put, UseGuards } from '@nestjs/common';
+import { unknownPath } from '../answers/to-router-error.js';
+import { Access } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
+import { CallerGuard } from '../auth/caller.guard.js';
+import { Calling } from '../auth/calling.js';
+import { CATALOG } from '../resources.js';
+import { modelNotFound } from './find-model.js';
+
+interface Segments {
+  provider: string;
+  model: string;
+  variant: string;
+}
+
+const v1 = 'v1/models/:provider/:model/:variant';
+const v2 = 'v2/models/:provider/:model/:variant';
+/** The last segments of routes with two-segment ids: there they are no variants. */
+const routeWords = new Set(['requests', 'openapi.json']);
+
+/** A variant is part of the model segment. Ids of three segments are answered with the id they probably mean. */
+@Controller()
+@UseGuards(CallerGuard)
+export class VariantPathsController {
+  constructor(@Inject(CATALOG) private readonly catalog: Catalog) {}
+
+  @Get([v1, `${v1}/openapi.json`, v2, `${v2}/openapi.json`])
+  @Access({ scope: 'catalog' })
+  read(@Calling() caller: Caller, @Param() segments: Segments): never {
+    throw this.refusal(caller, segments);
+  }
+
+  @Get([`${v2}/requests/:requestId`, `${v2}/requests/:requestId/status`])
+  @Access({ scope: 'run' })
+  ask(@Calling() caller: Caller, @Param() segments: Segments): never {
+    throw this.refusal(caller, segments);
+  }
+
+  @Post([v1, v2, `${v2}/requests`])
+  @Access({ scope: 'run' })
+  run(@Calling() caller: Caller, @Param() segments: Segments): never {
+    throw this.refusal(caller, segments);
+  }
+
+  @Put(`${v2}/requests/:requestId/cancel`)
+  @Access({ scope: 'run' })
+  cancel(@Calling() caller: Caller, @Param() segments: Segments): never {
+    throw this.refusal(caller, segments);
+  }
+
+  private refusal(caller: Caller, { provider, model, variant }: Segments) {
+    if (routeWords.has(variant)) return unknownPath();
+    return modelNotFound(this.catalog, caller, `${provider}/${model}/${variant}`);
+  }
+}

@@ -1,0 +1,9 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ReferenceController } from './reference.controller.js';
+
+@Module({})
+export class ReferenceModule {
+  static on(...imports: DynamicModule[]): DynamicModule {
+    return { module: ReferenceModule, imports, controllers: [ReferenceController] };
+  }
+}

@@ -1,0 +1,89 @@
+import { RouterError } from '#errors';
+import { Holding, RunAnswers, type RunResult } from '#persistence';
+import { dispatchNow, type Transport } from '#queue';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS, TRANSPORT } from '../../resources.js';
+import type { HeldSettings } from './settings.js';
+import { noLongerKept } from '../run-admission.js';
+import { WakeUps } from './wake-ups.js';
+
+/** Whose connection is held, and for which run. */
+interface HeldRun {
+  workspaceId: string;
+  modelId: string;
+  runId: string;
+}
+
+/** Holds a synchronous call until its run has its outcome, the bound is reached or the caller is gone. */
+@Injectable()
+export class HeldRuns {
+  constructor(
+    private readonly answers: RunAnswers,
+    private readonly holding: Holding,
+    private readonly wakeUps: WakeUps,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(SETTINGS) private readonly settings: HeldSettings,
+  ) {}
+
+  /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` ended. */
+  async outcome(run: HeldRun, disconnected: AbortSignal): Promise<RunResult> {
+    const deadline = AbortSignal.timeout(this.settings.SYNC_DEADLINE_MS);
+    const signal = AbortSignal.any([deadline, disconnected, this.wakeUps.stopping]);
+    return (await this.wait(run, signal)) ?? this.leave(run, disconnected.aborted);
+  }
+
+  private async wait(run: HeldRun, signal: AbortSignal): Promise<RunResult | null> {
+    // Watched before the first look: a signal between the two must not be missed.
+    const watch = this.wakeUps.watch(run.runId);
+    try {
+      while (!signal.aborted) {
+        const result = await this.look(run);
+        if (result !== null) return result;
+        await watch.next(signal);
+      }
+      return null;
+    } finally {
+      watch.end();
+    }
+  }
+
+  /**
+   * A look that the database does not answer is repeated at the next sign. The run was admitted and is paid
+   * for: its caller is not sent away with an error that says that nothing happened.
+   */
+  private async look(run: HeldRun): Promise<RunResult | null> {
+    try {
+      return await this.finished(run);
+    } catch (error) {
+      if (error instanceof RouterError && error.bucket === 'service_unavailable') return null;
+      throw error;
+    }
+  }
+
+  private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
+    const left = await this.holding.leave(run.runId, isDisconnected);
+    await this.transport.deliver(dispatchNow(left.granted));
+    if (isDisconnected) {
+      throw new RouterError('client_disconnected', 'The caller closed the connection.', {
+        internal: `run ${run.runId} ${left.found}`,
+      });
+    }
+    const result = left.found === 'completed' ? await this.finished(run) : null;
+    if (result !== null) return result;
+    const pauseMs = left.found === 'going_on' ? left.pollAfterMs : null;
+    throw new RouterError(
+      'deadline_exceeded',
+      left.found === 'withdrawn'
+        ? 'The run was not started in time and was withdrawn.'
+        : 'The run is not finished; the same request with the same Idempotency-Key collects it.',
+      pauseMs === null ? {} : { headers: { 'Retry-After': String(Math.max(1, Math.ceil(pauseMs / 1000))) } },
+    );
+  }
+
+  private async finished({ workspaceId, modelId, runId }: HeldRun): Promise<RunResult | null> {
+    const result = await this.answers.result(workspaceId, modelId, runId);
+    // A call may join the run of a key that outlives the result.
+    if (result === null || result === 'aged_out') throw noLongerKept();
+    return result.stage === 'completed' ? result : null;
+  }
+}

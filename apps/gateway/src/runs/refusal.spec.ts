@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { refusal } from './refusal.js';
+
+const numbers = {
+  kind: 'refused',
+  inflight: 3,
+  inflightLimit: 3,
+  committedMicros: 0,
+  committedLimitMicros: 0,
+  backlogLimit: 7,
+  windowLimit: 600,
+} as const;
+
+describe('refusal', () => {
+  it.each([
+    ['credits', 402, 'insufficient_credits', 'credits'],
+    ['window', 429, 'rate_limited', '600 runs per minute'],
+    ['inflight', 429, 'concurrency_limit_exceeded', '3 calls in flight'],
+    ['backlog', 429, 'concurrency_limit_exceeded', '7 requests waiting'],
+    ['spend', 429, 'concurrency_limit_exceeded', 'committed spend'],
+    ['ceiling', 429, 'concurrency_limit_exceeded', 'waiting will not help'],
+  ] as const)('names the limit %s', (limit, status, bucket, text) => {
+    const error = refusal({ ...numbers, limit });
+    expect([error.status, error.bucket]).toEqual([status, bucket]);
+    expect(error.publicDetail).toContain(text);
+    expect(Object.keys(error.headers)).toHaveLength(limit === 'spend' || limit === 'ceiling' ? 3 : 0);
+  });
+
+  it.each([
+    [1_000_000, 0, ['100', '0', '100']],
+    [1_000_000, 1, ['100', '1', '99']],
+    [1_000_000, 10_000, ['100', '1', '99']],
+    [1_000_000, 995_001, ['100', '100', '0']],
+    [1_000_000, 2_000_000, ['100', '200', '0']],
+    [15_000, 0, ['1', '0', '1']],
+  ])('states a ceiling of %i with %i committed in cents', (committedLimitMicros, committedMicros, cents) => {
+    const { headers } = refusal({ ...numbers, limit: 'spend', committedLimitMicros, committedMicros });
+    expect(Object.values(headers)).toEqual(cents);
+  });
+});

@@ -1,0 +1,30 @@
+import { type AgedOut, type CancelAnswer, RunAnswers } from '#persistence';
+import { dispatchNow, type Transport } from '#queue';
+import { Inject, Injectable } from '@nestjs/common';
+import { TRANSPORT } from '../resources.js';
+
+/** Asks for cancellation and tells whoever the answer concerns. */
+@Injectable()
+export class RunCancellation {
+  constructor(
+    private readonly answers: RunAnswers,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+  ) {}
+
+  /** Null for an unknown run, `aged_out` for one that is only remembered. A run that was not dispatched is finished when this returns. */
+  async ask(
+    workspaceId: string,
+    modelId: string,
+    runId: string,
+  ): Promise<CancelAnswer['found'] | AgedOut | null> {
+    const answer = await this.answers.askCancel(workspaceId, modelId, runId);
+    if (answer === null || answer === 'aged_out') return answer;
+    await Promise.all([
+      // The freed slot may have let others in.
+      this.transport.deliver(dispatchNow(answer.granted)),
+      answer.found === 'dispatched' && this.transport.hasten('poll', answer.provider, runId),
+      answer.found === 'waiting' && this.transport.announce(runId),
+    ]);
+    return answer.found;
+  }
+}

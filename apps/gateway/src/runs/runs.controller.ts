@@ -1,0 +1,83 @@
+import type { Catalog } from '#catalog';
+import { RunAnswers } from '#persistence';
+import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
+import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../auth/access.js';
+import type { Caller } from '../auth/caller.js';
+import { CallerGuard } from '../auth/caller.guard.js';
+import { Calling } from '../auth/calling.js';
+import { originOf } from '../http/origin.js';
+import { CATALOG, SETTINGS } from '../resources.js';
+import type { GatewaySettings } from '../settings.js';
+import { outputOf } from './result.js';
+import { foundRun, runAddress, type RunSegments } from './run-address.js';
+import { RunCancellation } from './run-cancellation.js';
+import { statusBody } from './status-body.js';
+import { runUrls } from './run-urls.js';
+
+const run = ':requestId';
+
+/** Everything a caller asks about one of its runs. */
+@Controller('v2/models/:provider/:model/requests')
+@UseGuards(CallerGuard)
+export class RunsController {
+  constructor(
+    @Inject(CATALOG) private readonly catalog: Catalog,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    private readonly answers: RunAnswers,
+    private readonly cancellation: RunCancellation,
+  ) {}
+
+  @Get(`${run}/status`)
+  @Access({ scope: 'run' })
+  async status(
+    @Calling() caller: Caller,
+    @Param() segments: RunSegments,
+    @Req() request: FastifyRequest,
+  ): Promise<RouterQueueStatusResponse> {
+    const { modelId, runId } = runAddress(segments, caller, this.catalog);
+    const state = foundRun(await this.answers.state(caller.workspaceId, modelId, runId));
+    return statusBody(runId, state, this.urls(request, modelId, runId));
+  }
+
+  @Get(run)
+  @Access({ scope: 'run' })
+  async collect(
+    @Calling() caller: Caller,
+    @Param() segments: RunSegments,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { modelId, runId } = runAddress(segments, caller, this.catalog);
+    const result = foundRun(await this.answers.result(caller.workspaceId, modelId, runId));
+    if (result.stage !== 'completed') {
+      void reply.code(202).send(statusBody(runId, result, this.urls(request, modelId, runId)));
+      return;
+    }
+    const { mediaType, bytes } = outputOf(result);
+    void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(bytes);
+  }
+
+  @Put(`${run}/cancel`)
+  @Access({ scope: 'run' })
+  async cancel(
+    @Calling() caller: Caller,
+    @Param() segments: RunSegments,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { modelId, runId } = runAddress(segments, caller, this.catalog);
+    const found = foundRun(await this.cancellation.ask(caller.workspaceId, modelId, runId));
+    const tooLate = found === 'completed';
+    if (tooLate) reply.code(400).header('x-service-error-type', 'invalid_input');
+    else reply.code(202);
+    void reply.send({
+      request_id: runId,
+      status: tooLate ? 'ALREADY_COMPLETED' : 'CANCELLATION_REQUESTED',
+    } satisfies RouterQueueCancelResponse);
+  }
+
+  private urls(request: FastifyRequest, modelId: string, runId: string) {
+    return runUrls(originOf(request, this.settings.PUBLIC_BASE_URL), modelId, runId);
+  }
+}

@@ -1,0 +1,27 @@
+import type { RunState, Stage } from '#persistence';
+import type { RouterQueueStatus, RouterQueueStatusResponse, RouterQueueUrls } from '#schemas';
+
+const statuses = {
+  parked: 'IN_QUEUE',
+  ready: 'IN_QUEUE',
+  submitting: 'IN_PROGRESS',
+  running: 'IN_PROGRESS',
+  copying: 'IN_PROGRESS',
+  completed: 'COMPLETED',
+} as const satisfies Record<Stage, RouterQueueStatus>;
+
+/** The state as callers see it: six stages are three states, and what does not apply is absent. */
+export function statusBody(
+  runId: string,
+  { stage, position, bucket }: Pick<RunState, 'stage' | 'position' | 'bucket'>,
+  urls: RouterQueueUrls,
+): RouterQueueStatusResponse {
+  const status = statuses[stage];
+  return {
+    request_id: runId,
+    status,
+    ...(status === 'IN_QUEUE' && { queue_position: position ?? 0 }),
+    ...(bucket !== null && { error_type: bucket }),
+    ...urls,
+  };
+}

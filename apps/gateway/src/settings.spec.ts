@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { BadSettings, readSettings } from '#schemas';
+import { gatewaySettings, readGatewaySettings } from './settings.js';
+
+const least = {
+  DATABASE_URL: 'postgres://router@127.0.0.1/router',
+  JWT_SECRET: 'x'.repeat(32),
+  SIGNING_SECRET: 'y'.repeat(32),
+};
+
+describe('the settings of a gateway', () => {
+  it('have defaults for all but the database and two secrets', () => {
+    expect(readSettings(gatewaySettings, least)).toMatchObject({
+      HOST: '127.0.0.1',
+      PORT: 8080,
+      BODY_LIMIT: 32 * 1024 * 1024,
+      SIGNING_SECRET: [least.SIGNING_SECRET],
+      TRUSTED_PROXIES: [],
+    });
+  });
+
+  it('take a second, older signing secret, and an address without its last slash', () => {
+    const env = {
+      ...least,
+      SIGNING_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}`,
+      PUBLIC_BASE_URL: 'https://r.example/',
+    };
+    expect(readSettings(gatewaySettings, env)).toMatchObject({
+      SIGNING_SECRET: ['a'.repeat(32), 'b'.repeat(32)],
+      PUBLIC_BASE_URL: 'https://r.example',
+    });
+  });
+
+  it('name every problem', () => {
+    const env = {
+      TRUSTED_PROXIES: '10.0.0.0/40',
+      PUBLIC_BASE_URL: 'router.example',
+      AUTH_CACHE_MS: '60000',
+      SIGNING_SECRET: 'short',
+    };
+    const read = () => readGatewaySettings(env);
+    expect(read).toThrow(BadSettings);
+    for (const name of [...Object.keys(env), 'DATABASE_URL', 'JWT_SECRET']) expect(read).toThrow(`${name}:`);
+  });
+
+  it('take published keys in place of the secret of access tokens, but not nothing', () => {
+    const { JWT_SECRET: _secret, ...others } = least;
+    const url = 'https://login.example.com/jwks';
+    expect(readGatewaySettings({ ...others, JWT_JWKS_URL: url })).toMatchObject({
+      JWT_JWKS_URL: url,
+      JWT_JWKS_ALGORITHMS: ['RS256', 'ES256', 'EdDSA'],
+    });
+    expect(() => readGatewaySettings(others)).toThrow('one of JWT_SECRET and JWT_JWKS_URL is required');
+  });
+
+  it.each([
+    ['JWT_JWKS_ALGORITHMS', 'HS256'],
+    ['JWT_JWKS_ALGORITHMS', 'RS256,none'],
+    ['JWT_JWKS_ALGORITHMS', ','],
+    ['JWT_JWKS_URL', 'http://login.example.com/jwks'],
+    ['JWT_JWKS_URL', 'http://localhost.example.com/jwks'],
+  ])('refuse %s=%s', (name, value) => {
+    expect(() => readGatewaySettings({ ...least, [name]: value })).toThrow(name);
+  });
+
+  it('each explain themselves', () => {
+    for (const schema of Object.values(gatewaySettings)) {
+      expect(schema.meta()).toMatchObject({ description: expect.any(String), example: expect.any(String) });
+    }
+  });
+});

@@ -1,0 +1,38 @@
+import { observabilitySettings } from '#observability';
+import { databaseSettings, retentionSettings } from '#persistence';
+import { queueSettings } from '#queue';
+import { BadSettings, readSettings } from '#schemas';
+import type { z } from 'zod';
+import { authSettings, lacksTokenKeys } from './auth/settings.js';
+import { bodySettings } from './bodies/settings.js';
+import { httpSettings } from './http/settings.js';
+import { modelSettings } from './models/settings.js';
+import { heldSettings } from './runs/held/settings.js';
+
+/** Everything a gateway reads from its environment. */
+export const gatewaySettings = {
+  ...observabilitySettings,
+  ...queueSettings,
+  ...databaseSettings,
+  ...retentionSettings,
+  ...httpSettings,
+  ...authSettings,
+  ...bodySettings,
+  ...modelSettings,
+  ...heldSettings,
+};
+
+export type GatewaySettings = z.infer<z.ZodObject<typeof gatewaySettings>>;
+
+/** Reads the environment once; throws `BadSettings` with all problems, those between two settings too. */
+export function readGatewaySettings(env: NodeJS.ProcessEnv): GatewaySettings {
+  const together = lacksTokenKeys(env);
+  try {
+    const settings = readSettings(gatewaySettings, env);
+    if (together.length === 0) return settings;
+  } catch (error) {
+    if (error instanceof BadSettings) throw new BadSettings([...error.problems, ...together]);
+    throw error;
+  }
+  throw new BadSettings(together);
+}

@@ -1,0 +1,58 @@
+import { builtInDirectories, loadCatalog } from '#catalog';
+import { createLog, type Log, Metrics, startInternalServer, stopWithParent } from '#observability';
+import { Database, schemaIsCurrent } from '#persistence';
+import { createTransport } from '#queue';
+import { createGateway } from './gateway.js';
+import { Readiness } from './health/readiness.js';
+import { compileAhead } from './models/compile-ahead.js';
+import { WakeUps } from './runs/held/wake-ups.js';
+import { readGatewaySettings } from './settings.js';
+import { stopInOrder } from './stop-in-order.js';
+
+/** A reason not to start that is the operator's to mend. */
+export class Refusal extends Error {}
+
+/** Opens what a gateway stands on, listens, and stops in order when asked to. */
+export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
+  const settings = readGatewaySettings(env);
+  const log = createLog('gateway', settings.LOG_LEVEL);
+  const directories = [...builtInDirectories(), settings.CATALOG_DIR].filter((each) => each !== undefined);
+  const catalog = await loadCatalog({ directories });
+  const database = new Database(settings);
+  await demandCurrentSchema(database);
+  const transport = await createTransport(settings, log);
+  const metrics = new Metrics();
+  const app = await createGateway({ settings, log, metrics, catalog, database, transport });
+  const readiness = app.get(Readiness);
+  const internal = await startInternalServer(
+    { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
+    metrics,
+    () => readiness.ready(),
+  );
+  await app.listen(settings.PORT, settings.HOST);
+  announce(log, await app.getUrl(), catalog.models.length, internal.address());
+
+  stopWithParent();
+  compileAhead(catalog).catch((error: unknown) => log.error({ error }, 'a schema could not be compiled'));
+  stopInOrder(log, settings.CLOSE_TIMEOUT_MS, [
+    async () => readiness.stop(),
+    async () => app.get(WakeUps, { strict: false }).stop(),
+    () => app.close(),
+    () => transport.close(),
+    () => database.close(),
+    async () => void internal.close(),
+  ]);
+}
+
+async function demandCurrentSchema(database: Database): Promise<void> {
+  const current = await schemaIsCurrent(database).catch((error: unknown) => {
+    throw new Refusal(
+      `The database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  if (!current) throw new Refusal('The database schema is not current: run "admin migrate" first.');
+}
+
+function announce(log: Log, url: string, models: number, internal: unknown): void {
+  log.info({ url, models, internal }, 'gateway is listening');
+}

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder with package.json: the same from the sources, where tests import from, and from dist. */
+export const checkout = findCheckout(path.dirname(fileURLToPath(import.meta.url)));
+
+/** The built main of an app. Apps never import each other, so they are started as processes. */
+export const appMain = (name: string): string => path.join(checkout, 'dist', 'apps', name, 'src', 'main.js');
+
+function findCheckout(folder: string): string {
+  if (existsSync(path.join(folder, 'package.json'))) return folder;
+  const parent = path.dirname(folder);
+  if (parent === folder) throw new Error('No package.json above this file');
+  return findCheckout(parent);
+}

@@ -1,0 +1,55 @@
+import { providerList } from '#providers';
+import type { LocalFolder } from './local-folder.js';
+import type { Secrets } from './secrets.js';
+
+interface Facts {
+  baseUrl: string;
+  databaseUrl: string;
+  redisUrl: string | null;
+}
+
+/** The environment of every app: what the person set (not to nothing) wins over what the installation brings. */
+export function appEnvironment(
+  given: NodeJS.ProcessEnv,
+  facts: Facts,
+  folder: LocalFolder,
+  secrets: Secrets,
+): NodeJS.ProcessEnv {
+  return {
+    PUBLIC_BASE_URL: facts.baseUrl,
+    SIGNING_SECRET: secrets.signing,
+    JWT_SECRET: secrets.jwt,
+    ASSET_DIR: folder.assets,
+    ASSET_BASE_URL: facts.baseUrl,
+    // Stopping must not take longer than the launcher waits.
+    WORKER_CLOSE_MS: '2000',
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
+    DATABASE_URL: facts.databaseUrl,
+    ...(facts.redisUrl !== null && { REDIS_URL: facts.redisUrl }),
+  };
+}
+
+export interface SimulatorAddresses {
+  api: string;
+  assets: string;
+}
+
+/** Sends every partner that the person has not configured to the simulator. */
+export function simulatedPartners(
+  given: NodeJS.ProcessEnv,
+  simulator: SimulatorAddresses,
+): Record<string, string> {
+  const partners = providerList.flatMap(({ name }): [string, string][] => {
+    const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+    if (given[`${stem}_BASE_URL`] || given[`${stem}_KEY`]) return [];
+    return [
+      [`${stem}_BASE_URL`, `${simulator.api}/${name}`],
+      [`${stem}_KEY`, 'local-simulator'],
+    ];
+  });
+  return {
+    ...Object.fromEntries(partners),
+    // The simulator's assets are on this machine, where no URL out of a partner's reply may lead otherwise.
+    ASSET_ALLOWED_ORIGINS: given['ASSET_ALLOWED_ORIGINS'] || simulator.assets,
+  };
+}

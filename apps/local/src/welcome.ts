@@ -1,0 +1,33 @@
+interface Welcome {
+  baseUrl: string;
+  apiKey: string;
+  accessToken: string;
+}
+
+const model = 'bfl/flux-2-pro';
+const input = { prompt: 'a red fox in the snow' };
+
+/**
+ * What is printed when everything answers. The three command lines work in any POSIX shell, pasted in
+ * order or all at once: the first one stores the request id, the second one waits for the end.
+ */
+export function welcome({ baseUrl, apiKey, accessToken }: Welcome): string {
+  const requests = `${baseUrl}/v2/models/${model}/requests`;
+  const header = `-H 'X-API-Key: ${apiKey}'`;
+  const keepId = `tee /dev/stderr | sed -n 's/.*"request_id": *"\\([^"]*\\)".*/\\1/p'`;
+  return [
+    '',
+    `base URL      ${baseUrl}`,
+    `API key       ${apiKey}`,
+    `access token  ${accessToken}`,
+    '',
+    'Submit a run, follow it, collect its result:',
+    '',
+    `REQUEST_ID=$(curl -sS -X POST ${requests} ${header} -H 'Content-Type: application/json' -d '${JSON.stringify(input)}' | ${keepId})`,
+    `until curl -sS ${requests}/$REQUEST_ID/status ${header} | tee /dev/stderr | grep -q COMPLETED; do sleep 1; done`,
+    `curl -sS ${requests}/$REQUEST_ID ${header}`,
+    '',
+    'Ctrl-C stops everything; the data stays.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { amount, withoutTokens, type Control } from './control.js';
+import type { Desk } from './desk.js';
+import { phaseAt, type Generation } from './ledger/generation.js';
+import type { Partner } from './partner.js';
+import { clipOf } from './picture/clip.js';
+import { drawPicture } from './picture/picture.js';
+import { padded, send, stream } from './wire.js';
+
+/** An asset of a generation that succeeded; it is drawn when somebody fetches it, not before. */
+export function answerAsset(
+  desk: Desk,
+  partner: Partner,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { id = '', file = '' } = request.params as { id?: string; file?: string };
+  const generation = desk.ledger.find(partner.name, id);
+  const nowMs = desk.clock.now();
+  if (!generation || phaseAt(generation, nowMs) !== 'succeeded') return missing(reply);
+  generation.assetCount += 1;
+  const { control } = generation;
+  if (control.has('asset_404')) return missing(reply);
+  if (partner.asset.refused(generation, request.query as Record<string, unknown>, nowMs))
+    return send(reply, { status: 403, body: 'Signature not valid in the specified time frame' });
+  if (control.has('asset_redirect'))
+    return reply.redirect(control.get('asset_redirect') || 'http://169.254.169.254/latest/meta-data/', 302);
+  const { type, bytes } = mediaOf(generation, file);
+  return sendMedia(reply, control, type, bytes);
+}
+
+/** A file whose name ends in mp4 is a clip, every other one a picture. */
+function mediaOf(generation: Generation, file: string): { type: string; bytes: Buffer } {
+  const text = withoutTokens(generation.prompt) || generation.prompt;
+  if (file.endsWith('.mp4')) return { type: 'video/mp4', bytes: clipOf(text) };
+  const number = Number.parseInt(file, 10);
+  const variant = Number.isNaN(number) ? 0 : number;
+  const caption = `${generation.provider}/${generation.model}`;
+  return { type: 'image/png', bytes: drawPicture({ text, caption, variant }) };
+}
+
+function sendMedia(reply: FastifyReply, control: Control, type: string, bytes: Buffer): FastifyReply {
+  const headers = { 'content-type': type };
+  if (control.has('asset_endless')) return stream(reply, 200, headers, padded(bytes, Infinity, 0));
+  if (control.has('asset_big')) {
+    const size = Math.max(bytes.length, amount(control, 'asset_big', 64 * 1024 * 1024));
+    return stream(reply, 200, { ...headers, 'content-length': String(size) }, padded(bytes, size, 0));
+  }
+  if (control.has('asset_slow'))
+    return stream(reply, 200, headers, paced(bytes, amount(control, 'asset_slow', 5000)));
+  return reply.headers(headers).send(bytes);
+}
+
+const steps = 50;
+
+/** The bytes in fifty pieces, spread evenly over `overMs`. */
+async function* paced(bytes: Buffer, overMs: number): AsyncGenerator<Buffer> {
+  const pieceBytes = Math.ceil(bytes.length / steps);
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    await pause(overMs / steps);
+    yield bytes.subarray(at, at + pieceBytes);
+  }
+}
+
+function missing(reply: FastifyReply): FastifyReply {
+  return send(reply, { status: 404, body: 'The specified blob does not exist.' });
+}

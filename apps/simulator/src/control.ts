@@ -1,0 +1,128 @@
+const faultKinds = [
+  '401',
+  '404',
+  '429',
+  '500',
+  '502',
+  '503',
+  'html',
+  'garbage',
+  'hang',
+  'reset',
+  'truncated',
+  'drip',
+  'big',
+] as const;
+
+/** What can go wrong with one reply. `drip=ms` waits that long before each byte, `big=bytes` pads the reply. */
+export type FaultKind = (typeof faultKinds)[number];
+
+const plainNames = [
+  // How long: time to generate (two names for one thing), time in the partner's queue before it.
+  'slow',
+  'takes',
+  'queued',
+  // Groups generations in the ledger and the peaks.
+  'tag',
+  // Not accepted; `=n` covers the first n submissions of the same body.
+  'policy_submit',
+  'field_error',
+  '429',
+  'retry_after',
+  '503',
+  '401',
+  '402',
+  'locked',
+  '500_submit',
+  '502_submit',
+  '504_submit',
+  'reset_before_read',
+  'hang_submit',
+  // Accepted and in the ledger, but the reply to the submission is lost or unreadable.
+  'reset_after_accept',
+  'hang_after_accept',
+  'html',
+  'garbage',
+  'truncated',
+  // How the generation ends.
+  'policy_output',
+  'field_output',
+  'job_failed',
+  'no_asset',
+  'soft_refusal',
+  // What the replies look like.
+  'unknown_status',
+  'int64_id',
+  'hang_poll',
+  // Cancelling.
+  'cancel_ignored',
+  'cancel_too_late',
+  // The asset.
+  'asset_404',
+  'asset_slow',
+  'asset_big',
+  'asset_endless',
+  'asset_redirect',
+] as const;
+
+type PlainName = (typeof plainNames)[number];
+type ReplyFaultName = `${'poll' | 'result'}_${FaultKind}`;
+export type ControlName = PlainName | ReplyFaultName;
+
+const replyFaultNames = (['poll', 'result'] as const).flatMap((role) =>
+  faultKinds.map((kind): ReplyFaultName => `${role}_${kind}`),
+);
+const known = new Set<string>([...plainNames, ...replyFaultNames]);
+const takeText = new Set<string>(['tag', 'asset_redirect']);
+
+/** Control tokens by name; a token without a value maps to the empty string. */
+export type Control = ReadonlyMap<ControlName, string>;
+
+const token = /\[\[sim:([^\]=]*)(?:=([^\]]*))?\]\]/g;
+
+/** The tokens of a prompt as `name` or `name=value`. */
+export function tokensOf(prompt: string): string[] {
+  return [...prompt.matchAll(token)].map(([, name, value]) =>
+    value === undefined ? (name ?? '') : `${name}=${value}`,
+  );
+}
+
+/** The prompt as a reader would want it drawn: without its tokens. */
+export function withoutTokens(prompt: string): string {
+  return prompt.replace(token, ' ').replace(/\s+/g, ' ').trim();
+}
+
+/** A later token of the same name wins. A misspelt token is reported: silently ignored, it would make a fault test pass. */
+export function readControl(tokens: readonly string[]): { control: Control; problems: string[] } {
+  const control = new Map<ControlName, string>();
+  const problems: string[] = [];
+  for (const each of tokens) {
+    const at = each.indexOf('=');
+    const name = at === -1 ? each : each.slice(0, at);
+    const value = at === -1 ? '' : each.slice(at + 1);
+    if (!known.has(name)) problems.push(`unknown control "${name}"`);
+    else if (!takeText.has(name) && !/^\d*$/.test(value)) problems.push(`"${name}" takes a whole number`);
+    else control.set(name as ControlName, value);
+  }
+  return { control, problems };
+}
+
+/** The number a token carries, `byDefault` when the token is absent or has no value. */
+export function amount(control: Control, name: ControlName, byDefault: number): number {
+  const value = control.get(name);
+  return value === undefined || value === '' ? byDefault : Number(value);
+}
+
+/** Whether a token concerns the `nth` call (from 1): without a value always, with `=n` the first n. */
+export function concerns(control: Control, name: ControlName, nth: number): boolean {
+  return control.has(name) && nth <= amount(control, name, Infinity);
+}
+
+/** The fault planned for the `nth` reply (from 1) of a poll or a result call. */
+export function plannedFault(control: Control, role: 'poll' | 'result', nth: number): FaultKind | undefined {
+  if (role === 'poll' && concerns(control, 'hang_poll', nth)) return 'hang';
+  return faultKinds.find((kind) => {
+    const name: ReplyFaultName = `${role}_${kind}`;
+    return kind === 'drip' || kind === 'big' ? control.has(name) : concerns(control, name, nth);
+  });
+}

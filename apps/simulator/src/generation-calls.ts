@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { plannedFault } from './control.js';
+import { viewOf, type Desk } from './desk.js';
+import type { CancelVerdict, Partner, PartnerCall, PartnerCancel, View } from './partner.js';
+import { sendSpoilt } from './reply-faults.js';
+import { send } from './wire.js';
+
+/** A poll, or the fetch of a result: counted, then answered by the clock, unless a fault is planned for it. */
+export function answerCall(
+  desk: Desk,
+  partner: Partner,
+  call: PartnerCall,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const id = idOf(request);
+  const generation = desk.ledger.find(partner.name, id);
+  if (!generation) return send(reply, call.unknown(id));
+  const nth = call.role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
+  const answer = call.answer(viewOf(desk, partner, generation));
+  const kind = plannedFault(generation.control, call.role, nth);
+  if (kind === undefined) return send(reply, answer);
+  const facts = { partner, control: generation.control, answer, lost: call.unknown(id) };
+  return sendSpoilt(reply, kind, `${call.role}_${kind}`, facts);
+}
+
+export function answerCancel(
+  desk: Desk,
+  partner: Partner,
+  cancel: PartnerCancel,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const id = idOf(request);
+  const generation = desk.ledger.find(partner.name, id);
+  if (!generation) return send(reply, cancel.unknown(id));
+  const view = viewOf(desk, partner, generation);
+  const verdict = verdictOf(view);
+  desk.ledger.cancel(generation, view.nowMs, verdict === 'canceled' ? view.nowMs : null);
+  return send(reply, cancel.answer(verdict, view.phase));
+}
+
+function verdictOf({ phase, control }: View): CancelVerdict {
+  if (phase !== 'queued' && phase !== 'running') return 'too_late';
+  if (control.has('cancel_too_late')) return 'too_late';
+  return control.has('cancel_ignored') ? 'ignored' : 'canceled';
+}
+
+function idOf(request: FastifyRequest): string {
+  const params = request.params as Record<string, string>;
+  const query = request.query as Record<string, unknown>;
+  return params['id'] ?? (typeof query['id'] === 'string' ? query['id'] : '');
+}

@@ -1,0 +1,20 @@
+import { readSettings } from '#schemas';
+import { simulatorSettings } from './settings.js';
+import { startSimulator } from './simulator.js';
+
+const settings = readSettings(simulatorSettings, process.env);
+const simulator = await startSimulator({
+  apiPort: settings.SIMULATOR_PORT,
+  assetPort: settings.SIMULATOR_ASSET_PORT,
+  defaultMs: settings.SIMULATOR_DEFAULT_MS,
+  ledgerFile: settings.SIMULATOR_LEDGER_FILE,
+});
+
+// The ledger file is written before each answer, so there is nothing to wait for at the end.
+const leave = (): never => process.exit(0);
+process.once('SIGTERM', leave);
+process.once('SIGINT', leave);
+// A parent that dies takes its channel along: no simulator stays behind on the ports.
+process.once('disconnect', leave);
+
+process.stdout.write(`${JSON.stringify({ api: simulator.api, assets: simulator.assets })}\n`);

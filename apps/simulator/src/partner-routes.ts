@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import { answerAsset } from './asset-route.js';
+import type { Desk } from './desk.js';
+import { answerCall, answerCancel } from './generation-calls.js';
+import type { Partner } from './partner.js';
+import { takeSubmission } from './submission.js';
+import { cut, send } from './wire.js';
+
+const bodyLimitBytes = 128 * 1024 * 1024;
+
+/** The partner's API: submissions, calls on its own host, cancel. Everything here wants the partner's key. */
+export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
+    (_request, body, done) => done(null, body),
+  );
+  app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
+    send(reply, { status: error.statusCode ?? 500, body: { detail: error.message } }),
+  );
+  app.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: { detail: 'Not Found' } }));
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (!partner.authorized(request.headers)) return send(reply, partner.refusals.unauthorized);
+    return undefined;
+  });
+
+  // Only a queued scenario can name this fault before the body, and with it the prompt, has been read.
+  const beforeRead = async (_request: unknown, reply: Parameters<typeof cut>[0]) => {
+    if (!desk.scenarios.peek(partner.name).has('reset_before_read')) return undefined;
+    desk.scenarios.take(partner.name);
+    return cut(reply);
+  };
+  app.post(partner.submitPath, { onRequest: beforeRead }, (request, reply) =>
+    takeSubmission(desk, partner, request, reply),
+  );
+  addCalls(app, desk, partner, 'api');
+  const { cancel } = partner;
+  if (cancel)
+    app.route({
+      method: cancel.method,
+      url: cancel.path,
+      handler: (request, reply) => answerCancel(desk, partner, cancel, request, reply),
+    });
+}
+
+/** The partner's other hosts: polling URLs and files, to which no key may ever be sent. */
+export function addAssetRoutes(app: FastifyInstance, desk: Desk, partner: Partner): void {
+  addCalls(app, desk, partner, 'assets');
+  app.get(partner.asset.path, (request, reply) => answerAsset(desk, partner, request, reply));
+}
+
+function addCalls(app: FastifyInstance, desk: Desk, partner: Partner, listener: 'api' | 'assets'): void {
+  for (const call of partner.calls.filter((each) => each.listener === listener))
+    app.route({
+      method: call.method,
+      url: call.path,
+      handler: (request, reply) => answerCall(desk, partner, call, request, reply),
+    });
+}

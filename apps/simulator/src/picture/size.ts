@@ -1,0 +1,2 @@
+/** Pixels of every picture. */
+export const pictureSize = { width: 512, height: 320 };

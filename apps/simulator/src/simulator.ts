@@ -1,0 +1,95 @@
+import type { AddressInfo } from 'node:net';
+import { fastify, type FastifyInstance } from 'fastify';
+import { addAdminRoutes } from './admin.js';
+import { createClock } from './clock.js';
+import { carriesCredential, type Desk } from './desk.js';
+import { Ledger } from './ledger/ledger.js';
+import { RequestLog, type RecordedRequest } from './ledger/request-log.js';
+import { addApiRoutes, addAssetRoutes } from './partner-routes.js';
+import { partners } from './partners.js';
+import { Scenarios } from './scenarios.js';
+
+interface Simulator {
+  /** Base addresses of both listeners, without a slash at the end. */
+  api: string;
+  assets: string;
+  close(): Promise<void>;
+}
+
+/** Ports may be 0 for any free one; `defaultMs` is how long a generation takes when its prompt says nothing. */
+export async function startSimulator(options: {
+  apiPort: number;
+  assetPort: number;
+  defaultMs: number;
+  ledgerFile?: string | undefined;
+}): Promise<Simulator> {
+  const desk: Desk = {
+    clock: createClock(),
+    ledger: new Ledger(options.ledgerFile),
+    requests: new RequestLog(),
+    scenarios: new Scenarios(),
+    attempts: new Map(),
+    defaultMs: options.defaultMs,
+    addresses: { api: '', assets: '' },
+  };
+  const api = createListener();
+  const assets = createListener();
+  recordRequests(assets, desk, 'assets');
+  assets.addHook('onRequest', async (request, reply) =>
+    carriesCredential(request.headers)
+      ? reply.code(400).send({ detail: 'simulator: a credential was sent to a host that must never see one' })
+      : undefined,
+  );
+  await api.register(async (scope) => addAdminRoutes(scope, desk, partners));
+  for (const partner of partners) {
+    const prefix = `/${partner.name}`;
+    await api.register(
+      async (scope) => {
+        recordRequests(scope, desk, 'api');
+        addApiRoutes(scope, desk, partner);
+      },
+      { prefix },
+    );
+    await assets.register(async (scope) => addAssetRoutes(scope, desk, partner), { prefix });
+  }
+  desk.addresses.api = await listen(api, options.apiPort);
+  desk.addresses.assets = await listen(assets, options.assetPort);
+  return {
+    ...desk.addresses,
+    async close() {
+      await Promise.all([api.close(), assets.close()]);
+      desk.ledger.close();
+    },
+  };
+}
+
+/** Hanging replies are part of the trade: closing must not wait for them. */
+function createListener(): FastifyInstance {
+  return fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 512 } });
+}
+
+async function listen(app: FastifyInstance, port: number): Promise<string> {
+  await app.listen({ host: '127.0.0.1', port });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+function recordRequests(app: FastifyInstance, desk: Desk, listener: 'api' | 'assets'): void {
+  const open = new WeakMap<object, RecordedRequest>();
+  app.addHook('onRequest', async (request) => {
+    const record: RecordedRequest = {
+      atMs: desk.clock.now(),
+      listener,
+      method: request.method,
+      path: request.url,
+      credential: carriesCredential(request.headers),
+      status: null,
+    };
+    open.set(request, record);
+    desk.requests.add(record);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const record = open.get(request);
+    if (record) record.status = reply.statusCode;
+    return payload;
+  });
+}

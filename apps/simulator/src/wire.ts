@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { jsonText } from './json-text.js';
+import type { Reply } from './partner.js';
+
+/** The bytes and headers of a reply, as they go onto the wire. */
+function wireOf({ status, headers, body }: Reply): {
+  status: number;
+  headers: Record<string, string>;
+  bytes: Buffer;
+} {
+  const bytes = Buffer.from(typeof body === 'string' ? body : jsonText(body));
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+  return { status, headers: { 'content-type': type, ...headers }, bytes };
+}
+
+export function send(reply: FastifyReply, answer: Reply): FastifyReply {
+  const { status, headers, bytes } = wireOf(answer);
+  return reply.code(status).headers(headers).send(bytes);
+}
+
+/** No answer, ever; the connection ends when the caller or the simulator closes it. */
+export function hang(reply: FastifyReply): FastifyReply {
+  return reply.hijack();
+}
+
+/** Cuts the connection with a reset, without an answer. */
+export function cut(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  reply.raw.socket?.resetAndDestroy();
+  return reply;
+}
+
+/** Promises the whole length, sends half of it and closes. */
+export function sendTruncated(reply: FastifyReply, answer: Reply): FastifyReply {
+  const { status, headers, bytes } = wireOf(answer);
+  reply.hijack();
+  reply.raw.writeHead(status, { ...headers, 'content-length': bytes.length });
+  reply.raw.write(bytes.subarray(0, bytes.length >> 1), () => reply.raw.socket?.destroy());
+  return reply;
+}
+
+/** One byte at a time with `everyMs` between them. */
+export function sendDripping(reply: FastifyReply, answer: Reply, everyMs: number): FastifyReply {
+  const { status, headers, bytes } = wireOf(answer);
+  async function* drip(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < bytes.length; at += 1) {
+      yield bytes.subarray(at, at + 1);
+      await pause(everyMs);
+    }
+  }
+  return stream(reply, status, { ...headers, 'content-length': String(bytes.length) }, drip());
+}
+
+/** Pads the reply with spaces at its end, which leaves JSON valid, up to `size` bytes. */
+export function sendPadded(reply: FastifyReply, answer: Reply, size: number): FastifyReply {
+  const { status, headers, bytes } = wireOf(answer);
+  return stream(reply, status, headers, padded(bytes, size, 0x20));
+}
+
+export function stream(
+  reply: FastifyReply,
+  status: number,
+  headers: Record<string, string>,
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(Readable.from(chunks, { objectMode: false }));
+}
+
+const blockBytes = 64 * 1024;
+
+/** `start`, then `filler` bytes until `size` bytes are out; an infinite size never ends. Holds one block only. */
+export function* padded(start: Buffer, size: number, filler: number): Generator<Buffer> {
+  yield start;
+  const block = Buffer.alloc(blockBytes, filler);
+  for (let left = size - start.length; left > 0; left -= blockBytes)
+    yield left >= blockBytes ? block : block.subarray(0, left);
+}

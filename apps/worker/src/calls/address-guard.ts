@@ -1,0 +1,42 @@
+import { lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export class RefusedAddress extends Error {
+  readonly code = 'REFUSED_ADDRESS';
+
+  constructor(address: string) {
+    super(`${address} is not a public address`);
+    this.name = 'RefusedAddress';
+  }
+}
+
+/** True for a public unicast address, in any spelling; mapped IPv4 counts as what it maps to. */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+/**
+ * Why a URL out of a reply may not be called, or null. Names are judged again when they are looked up,
+ * and once more on the connected socket, because a name may point elsewhere by then.
+ */
+export function refusalOf(url: URL, allowedOrigins: readonly string[]): string | null {
+  if (allowedOrigins.includes(url.origin)) return null;
+  if (url.protocol !== 'https:') return `${url.protocol} is not https`;
+  if (url.port !== '') return `port ${url.port} is not the one of https`;
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  // The URL parser has turned every odd spelling of an IPv4 address into the usual one.
+  if (ipaddr.isValid(host) && !isPublicAddress(host)) return `${host} is not a public address`;
+  return null;
+}
+
+/** Resolves like the system does, but refuses a name of which any address is not public. */
+export const guardedLookup: LookupFunction = (hostname, options, callback) => {
+  systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    const refused = addresses.find(({ address }) => !isPublicAddress(address));
+    const [first] = addresses;
+    if (refused || !first) return callback(new RefusedAddress(refused?.address ?? hostname), '', 0);
+    return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
+  });
+};

@@ -1,0 +1,68 @@
+import { RouterError } from '#errors';
+import type { BoundProvider } from '#providers';
+import type { Consumer, Transport, Verdict } from '#queue';
+import type { Dispatch } from './life/dispatch.js';
+import type { Leases } from './life/leases.js';
+import type { Polling } from './life/poll.js';
+import type { Sweep } from './life/sweep.js';
+
+interface LaneOptions {
+  WORKER_DISPATCH_CONCURRENCY: number;
+  WORKER_POLL_CONCURRENCY: number;
+  WORKER_CLOSE_MS: number;
+}
+
+const pauseMs = 1000;
+
+/** While the database is away the job stays: a failed one would come back only when its row has rested. */
+const again = (handling: Promise<Verdict>): Promise<Verdict> =>
+  handling.catch((error: unknown): Verdict => {
+    if (error instanceof RouterError && error.bucket === 'service_unavailable')
+      return { kind: 'again', afterMs: pauseMs };
+    throw error;
+  });
+
+/** What this worker does: a dispatch lane per provider, the poll lane, the sweep. */
+export class Lanes {
+  private consumers: Consumer[] = [];
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly providers: ReadonlyMap<string, BoundProvider>,
+    private readonly dispatch: Dispatch,
+    private readonly polling: Polling,
+    private readonly leases: Leases,
+    private readonly sweep: Sweep,
+    private readonly options: LaneOptions,
+  ) {}
+
+  start(): void {
+    this.leases.start();
+    this.sweep.start();
+    for (const provider of this.providers.values()) {
+      this.consumers.push(
+        this.transport.consume({
+          lane: 'dispatch',
+          provider: provider.name,
+          concurrency: this.options.WORKER_DISPATCH_CONCURRENCY,
+          handle: (runId, signal, crashes) => again(this.dispatch.handle(provider, runId, signal, crashes)),
+        }),
+      );
+    }
+    this.consumers.push(
+      this.transport.consume({
+        lane: 'poll',
+        provider: '',
+        concurrency: this.options.WORKER_POLL_CONCURRENCY,
+        handle: (runId, signal, crashes) => again(this.polling.handle(runId, signal, crashes)),
+      }),
+    );
+  }
+
+  /** Calls in the air may end; what is waiting stays in its lane for another worker. */
+  async stop(): Promise<void> {
+    this.sweep.stop();
+    await Promise.all(this.consumers.map((consumer) => consumer.close(this.options.WORKER_CLOSE_MS)));
+    this.leases.stop();
+  }
+}

@@ -1,0 +1,66 @@
+import { failpoint, type Log, type Metrics } from '#observability';
+import type { Dispatching, Ending } from '#persistence';
+import { type ProviderFailure, toRejection } from '#providers';
+import { dispatchNow, type Transport } from '#queue';
+
+/** A run as far as its outcome is concerned. */
+export interface Finishing {
+  runId: string;
+  epoch: number;
+  provider: string;
+  model: string;
+  chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
+}
+
+/** Writes outcomes, and tells whoever waits: held calls, and the runs that now have a slot. */
+export class Outcomes {
+  constructor(
+    private readonly dispatching: Dispatching,
+    private readonly transport: Transport,
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+  ) {}
+
+  async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
+    const rejection = toRejection(failure);
+    if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider: run.provider });
+    await this.finish(
+      run,
+      {
+        outcome: 'failed',
+        ...rejection,
+        billable: failure.class === 'content_policy' && run.chargesOnPolicyRejection === 'yes',
+      },
+      failure.note,
+    );
+  }
+
+  /** The router's own failure. `note` is for the log. False when the run already has its outcome. */
+  async failInternally(run: Finishing, detail: string, note: string): Promise<boolean> {
+    return this.finish(
+      run,
+      { outcome: 'failed', bucket: 'internal_error', status: 500, detail, billable: false },
+      note,
+    );
+  }
+
+  /** True when this was the write that counts. */
+  async finish(run: Finishing, ending: Ending, note?: string): Promise<boolean> {
+    await failpoint('finish.beforeCommit', run.runId);
+    const { won, granted } = await this.dispatching.finish(run.runId, run.epoch, ending);
+    await failpoint('finish.afterCommit', run.runId);
+    if (won) {
+      const bucket = ending.outcome === 'failed' ? ending.bucket : undefined;
+      this.metrics.runs.inc({ provider: run.provider, outcome: ending.outcome, error_type: bucket ?? '' });
+      this.log.info(
+        { run_id: run.runId, model: run.model, outcome: ending.outcome, error_type: bucket, note },
+        'run finished',
+      );
+      await this.transport.announce(run.runId);
+    } else {
+      this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
+    }
+    await this.transport.deliver(dispatchNow(granted));
+    return won;
+  }
+}

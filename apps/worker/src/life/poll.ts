@@ -1,0 +1,140 @@
+import { failpoint, type Log } from '#observability';
+import type { Dispatching, Poll } from '#persistence';
+import type { BoundProvider, Handle, Outcome, ProviderFailure } from '#providers';
+import type { Verdict } from '#queue';
+import type { PartnerClient } from '../calls/partner-client.js';
+import type { Isolation } from './isolation.js';
+import type { Finishing, Outcomes } from './outcomes.js';
+
+const done: Verdict = { kind: 'done' };
+const shortestPauseMs = 50;
+const troubledPauseMs = 2000;
+const longPauseMs = 10_000;
+/** How often in a row a partner may deny knowing a handle before it is believed. */
+const lostPollsAllowed = 3;
+
+interface PollLimits {
+  PROVIDER_POLL_TIMEOUT_MS: number;
+  MAX_POLL_CRASHES: number;
+}
+
+/** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
+export class Polling {
+  constructor(
+    private readonly dispatching: Dispatching,
+    private readonly isolation: Isolation,
+    private readonly outcomes: Outcomes,
+    private readonly client: PartnerClient,
+    private readonly providers: ReadonlyMap<string, BoundProvider>,
+    private readonly limits: PollLimits,
+    private readonly log: Log,
+  ) {}
+
+  /** `crashes`: how often in a row a worker died over this run's poll. */
+  async handle(runId: string, signal: AbortSignal, crashes: number): Promise<Verdict> {
+    const poll = () => this.poll(runId, signal, crashes);
+    return crashes > 0 ? this.isolation.alone(poll) : poll();
+  }
+
+  private async poll(runId: string, signal: AbortSignal, crashes: number): Promise<Verdict> {
+    const poll = await this.dispatching.readForPoll(runId);
+    if (!poll || poll.stage !== 'running') return done;
+    const provider = this.providers.get(poll.provider);
+    // Declared by an operator, and not known to this process yet: later, by one that knows it.
+    if (!provider?.adapter.resume || !provider.adapter.onResume)
+      return { kind: 'again', afterMs: troubledPauseMs };
+    const run: Finishing = { runId, ...poll, chargesOnPolicyRejection: poll.facts.chargesOnPolicyRejection };
+    if (poll.overdue) {
+      await this.outcomes.fail(run, { class: 'partner_timeout', retry: 'never', note: 'time budget spent' });
+      return done;
+    }
+    if (crashes >= this.limits.MAX_POLL_CRASHES) {
+      const note = `put aside after ${crashes} crashes while polling`;
+      await this.outcomes.failInternally(run, 'This run could not be processed.', note);
+      return done;
+    }
+    const handle = poll.handle as Handle;
+    if (poll.cancelDue && provider.adapter.cancel) {
+      await this.cancel(provider, run, handle, signal);
+      return { kind: 'again', afterMs: 0 };
+    }
+    await failpoint('poll.beforeCall', runId);
+    const timeoutMs = Math.min(this.limits.PROVIDER_POLL_TIMEOUT_MS, poll.leftMs);
+    const reply = await this.client.call(
+      provider,
+      'resume',
+      provider.adapter.resume(handle),
+      timeoutMs,
+      signal,
+    );
+    await failpoint('poll.afterCall', runId);
+    // What arrived belongs to whoever polls next; a worker that is closing leaves the job to the others.
+    if (signal.aborted) return { kind: 'again', afterMs: 0 };
+    return this.record(run, poll, provider.adapter.onResume(handle, reply));
+  }
+
+  private async record(run: Finishing, poll: Poll, outcome: Outcome): Promise<Verdict> {
+    switch (outcome.kind) {
+      case 'pending':
+        if (poll.lostPolls > 0) await this.dispatching.noteLostPolls(run.runId, run.epoch, 0);
+        return this.again(run, poll, outcome.afterMs);
+      case 'next':
+        if (!(await this.dispatching.saveHandle(run.runId, run.epoch, outcome.handle, 0))) return done;
+        return { kind: 'again', afterMs: 0 };
+      case 'succeeded':
+        await this.outcomes.finish(run, { outcome: 'succeeded', ...outcome.output });
+        return done;
+      case 'canceled':
+        if (poll.cancelAsked) await this.outcomes.finish(run, { outcome: 'cancelled' });
+        else
+          await this.outcomes.fail(run, {
+            class: 'partner_failed',
+            retry: 'never',
+            note: 'cancelled by the partner',
+          });
+        return done;
+      case 'failed':
+        return this.recordFailure(run, poll, outcome.failure);
+    }
+  }
+
+  /** A failed poll must never fail a run that may still complete. */
+  private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<Verdict> {
+    const lostPolls = failure.lost ? poll.lostPolls + 1 : 0;
+    if (failure.retry !== 'same_call' || lostPolls >= lostPollsAllowed) {
+      await this.outcomes.fail(run, failure);
+      return done;
+    }
+    if (lostPolls !== poll.lostPolls) await this.dispatching.noteLostPolls(run.runId, run.epoch, lostPolls);
+    this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
+    return this.again(run, poll, failure.afterMs ?? troubledPauseMs);
+  }
+
+  private async again(run: Finishing, poll: Poll, askedMs: number): Promise<Verdict> {
+    const afterMs = Math.max(shortestPauseMs, Math.min(askedMs, poll.leftMs));
+    // The sweep wakes what is overdue, and must not cut short a pause that the partner asked for.
+    if (poll.dueSoon || afterMs > longPauseMs) await this.dispatching.moveDue(run.runId, afterMs);
+    return { kind: 'again', afterMs };
+  }
+
+  /** One try: the partner's word on it shows in the next poll, and an ask is no promise. */
+  private async cancel(
+    provider: BoundProvider,
+    run: Finishing,
+    handle: Handle,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const call = provider.adapter.cancel?.(handle);
+    if (!call) return;
+    const reply = await this.client.call(
+      provider,
+      'cancel',
+      call,
+      this.limits.PROVIDER_POLL_TIMEOUT_MS,
+      signal,
+    );
+    const answer = provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
+    this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
+    await this.dispatching.noteCancelSent(run.runId, run.epoch);
+  }
+}

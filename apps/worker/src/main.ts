@@ -1,0 +1,40 @@
+import 'reflect-metadata';
+import { createLog, Metrics, nestLogger, startInternalServer, stopWithParent } from '#observability';
+import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
+import type { Transport } from '#queue';
+import { BadSettings, readSettings } from '#schemas';
+import { NestFactory } from '@nestjs/core';
+import { Lanes } from './lanes.js';
+import { Retention } from './life/retention.js';
+import { workerSettings } from './settings.js';
+import { TRANSPORT } from './tokens.js';
+import { WorkerModule } from './worker.module.js';
+
+async function start(): Promise<void> {
+  stopWithParent();
+  const settings = readSettings(workerSettings, process.env);
+  const log = createLog('worker', settings.LOG_LEVEL);
+  const app = await NestFactory.createApplicationContext(WorkerModule.with(settings, process.env), {
+    logger: nestLogger(log),
+  });
+  app.enableShutdownHooks([], { useProcessExit: true });
+  const database = app.get(Database);
+  if (!(await schemaIsCurrent(database))) {
+    throw new Error('The database schema is not current: run "npm run admin -- migrate" first.');
+  }
+  const transport = app.get<Transport>(TRANSPORT);
+  const internal = await startInternalServer(
+    { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
+    app.get(Metrics),
+    async () => (await database.healthy()) && (await transport.healthy()),
+  );
+  await app.get(DatabaseClock).start();
+  app.get(Lanes).start();
+  app.get(Retention).start();
+  log.info({ internal: internal.address(), transport: transport.kind }, 'worker started');
+}
+
+start().catch((error: unknown) => {
+  process.stderr.write(`worker: ${error instanceof BadSettings ? error.message : String(error)}\n`);
+  process.exit(1);
+});

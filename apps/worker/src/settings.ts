@@ -1,0 +1,69 @@
+import { databaseSettings, upkeepSettings } from '#persistence';
+import { observabilitySettings } from '#observability';
+import { providerSettings } from '#providers';
+import { queueSettings } from '#queue';
+import { count, list, milliseconds } from '#schemas';
+import { z } from 'zod';
+
+export const workerSettings = {
+  ...observabilitySettings,
+  ...queueSettings,
+  ...databaseSettings,
+  ...upkeepSettings,
+  ...providerSettings,
+  WORKER_DISPATCH_CONCURRENCY: count(50).meta({
+    description: 'Submissions that one worker has in the air at once, per provider.',
+    example: '50',
+  }),
+  WORKER_POLL_CONCURRENCY: count(200).meta({
+    description: 'Polls that one worker has in the air at once, over all providers.',
+    example: '200',
+  }),
+  WORKER_CLOSE_MS: milliseconds(8000).meta({
+    description: 'How long a stopping worker waits for calls in the air, in milliseconds.',
+    example: '8000',
+  }),
+  CLAIM_LEASE_MS: milliseconds(15_000).meta({
+    description: 'How long a claim stands without renewal; a crashed dispatch is found again after it.',
+    example: '15000',
+  }),
+  SWEEP_EVERY_MS: milliseconds(1000).meta({
+    description: 'Pause between two delivery sweeps, in milliseconds.',
+    example: '1000',
+  }),
+  RETENTION_EVERY_MS: milliseconds(60_000).meta({
+    description: 'Pause between two rounds that delete what has aged out, in milliseconds.',
+    example: '60000',
+  }),
+  MAX_CRASHES: count(5).meta({
+    description: 'Claims of one run that may end in a crash before the run is put aside as internal_error.',
+    example: '5',
+  }),
+  // A poll may be repeated without harm, and what it asks for is paid: more patience than before the
+  // submission. A killed worker is noticed within 19 s, so ten in a row take three minutes, well inside the
+  // time budget that ends the run anyway.
+  MAX_POLL_CRASHES: count(10).meta({
+    description:
+      'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
+    example: '10',
+  }),
+  PROVIDER_CONNECT_MS: milliseconds(5000).meta({
+    description: 'Longest wait for a connection to a partner, TLS included.',
+    example: '5000',
+  }),
+  PROVIDER_POLL_TIMEOUT_MS: milliseconds(20_000).meta({
+    description: 'Longest a poll, fetch or cancel call to a partner may take, reply included.',
+    example: '20000',
+  }),
+  PROVIDER_REPLY_LIMIT: z.coerce.number().int().positive().default(67_108_864).meta({
+    description: 'Largest reply of a partner that is read, in bytes.',
+    example: '67108864',
+  }),
+  ASSET_ALLOWED_ORIGINS: list().meta({
+    description:
+      'Origins that a URL out of a partner’s reply may name although they are not https or not public, exactly as written.',
+    example: 'http://127.0.0.1:8082',
+  }),
+};
+
+export type WorkerSettings = z.infer<z.ZodObject<typeof workerSettings>>;

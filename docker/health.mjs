@@ -1,0 +1,7 @@
+// Ends with 0 when the app in this container is ready, as its internal listener says.
+const url = `http://127.0.0.1:${process.env.INTERNAL_PORT}/health/ready`;
+const ready = await fetch(url, { signal: AbortSignal.timeout(4_000) }).then(
+  (reply) => reply.ok,
+  () => false,
+);
+process.exit(ready ? 0 : 1);

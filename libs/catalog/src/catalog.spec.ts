@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { catalogOf } from './catalog.js';
+import { modelFrom, modelRow } from './model.js';
+
+const modelOf = (id: string, micros = 1) =>
+  modelFrom(
+    modelRow.parse({
+      id,
+      upstream: { path: id },
+      charges_on_policy_rejection: 'unknown',
+      price: { call: micros },
+    }),
+  );
+const catalogWith = (...ids: string[]) => catalogOf(ids.map((id) => modelOf(id)));
+const all = () => true;
+const ofFal = ({ provider }: { provider: string }) => provider === 'fal';
+
+const segment = fc.stringMatching(/^[a-z0-9]{1,5}([._-][a-z0-9]{1,3})?$/);
+const ids = fc.uniqueArray(
+  fc.tuple(segment, segment).map((parts) => parts.join('/')),
+  { minLength: 1, maxLength: 40 },
+);
+
+describe('revision', () => {
+  it('depends on the content, not on the order of the rows', () => {
+    expect(catalogWith('a/x', 'b/y').revision).toBe(catalogWith('b/y', 'a/x').revision);
+    expect(catalogOf([modelOf('a/x', 1)]).revision).not.toBe(catalogOf([modelOf('a/x', 2)]).revision);
+  });
+
+  it('cannot be changed', () => {
+    const catalog = catalogWith('a/x');
+    expect(() => Object.assign(catalog, { revision: 'other' })).toThrow(TypeError);
+    expect(() => Object.assign(catalog.models[0]?.price ?? {}, { call: 0 })).toThrow(TypeError);
+    expect(() => (catalog.models as unknown[]).push(modelOf('b/y'))).toThrow(TypeError);
+  });
+});
+
+describe('find', () => {
+  it('knows the ids of the rows and nothing that an object inherits', () => {
+    expect(catalogWith('a/x').find('a/x')?.id).toBe('a/x');
+    expect(catalogWith('a/x').find('constructor')).toBeUndefined();
+  });
+});
+
+describe('page', () => {
+  it('shows every visible id once and in order, whatever the page size', () => {
+    fc.assert(
+      fc.property(ids, fc.integer({ min: 1, max: 10 }), fc.func(fc.boolean()), (some, limit, visible) => {
+        const catalog = catalogWith(...some);
+        const filter = ({ id }: { id: string }) => visible(id);
+        const walked: string[] = [];
+        for (let cursorAfterId: string | undefined, more = true; more;) {
+          const page = catalog.page({ ...(cursorAfterId ? { cursorAfterId } : {}), limit, filter });
+          expect(page.models.length).toBeLessThanOrEqual(limit);
+          walked.push(...page.models.map(({ id }) => id));
+          // A page that does not advance would walk for ever.
+          expect(walked.length).toBeLessThanOrEqual(some.length);
+          cursorAfterId = walked.at(-1);
+          more = page.hasMore;
+          // More is only promised behind a full page.
+          expect(more && page.models.length < limit).toBe(false);
+        }
+        expect(walked).toEqual([...some].sort().filter((id) => visible(id)));
+      }),
+    );
+  });
+
+  it('goes on behind an id that a newer revision no longer has', () => {
+    const page = catalogWith('a/x', 'c/z').page({ cursorAfterId: 'b/y', limit: 5, filter: all });
+    expect(page).toMatchObject({ models: [{ id: 'c/z' }], hasMore: false });
+  });
+});
+
+describe('suggest', () => {
+  const catalog = catalogWith(
+    'bfl/flux-2-pro',
+    'bfl/flux-2-flex',
+    'bfl/flux-pro-1.1',
+    'fal/flux-dev',
+    'google/veo-3.1',
+    'google/veo-3.1-fast',
+  );
+
+  it('names the nearest first and at most three', () => {
+    expect(catalog.suggest('bfl/flux-2-prp', all)).toEqual([
+      'bfl/flux-2-pro',
+      'bfl/flux-2-flex',
+      'bfl/flux-pro-1.1',
+    ]);
+  });
+
+  it('finds a model under a wrong provider', () => {
+    expect(catalog.suggest('flux/flux-dev', all)[0]).toBe('fal/flux-dev');
+  });
+
+  it('puts the joined id of a three-segment path first', () => {
+    expect(catalog.suggest('google/veo-3.1/fast', all)[0]).toBe('google/veo-3.1-fast');
+    const other = catalogWith('google-veo-3.1/fast', 'google/veo-3.1-fast');
+    expect(other.suggest('google/veo-3.1/fast', all)[0]).toBe('google/veo-3.1-fast');
+  });
+
+  it('never names what the caller may not see', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60 }), (asked) => {
+        const suggestions = catalog.suggest(asked, ofFal);
+        expect(['', 'fal/flux-dev']).toContain(suggestions.join(','));
+      }),
+    );
+    expect(catalog.suggest('bfl/flux-2-pro', ofFal)).not.toContain('bfl/flux-2-pro');
+  });
+
+  it('has nothing to say about something wholly different', () => {
+    expect(catalog.suggest('zzzzzzzzzzzzzzzz', all)).toEqual([]);
+    expect(catalog.suggest('x'.repeat(100_000), all)).toEqual([]);
+  });
+});

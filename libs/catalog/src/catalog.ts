@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { Model } from './model.js';
+import { nearestIds } from './nearest-ids.js';
+
+export type ModelFilter = (model: Model) => boolean;
+
+/** One immutable revision of what can be run. */
+export interface Catalog {
+  /** Hash of the content: equal rows give an equal revision, whatever files they came from. */
+  readonly revision: string;
+  /** Ordered by id. */
+  readonly models: readonly Model[];
+  find(id: string): Model | undefined;
+  /**
+   * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
+   * whether more of them follow.
+   */
+  page(request: { cursorAfterId?: string; limit: number; filter: ModelFilter }): {
+    models: Model[];
+    hasMore: boolean;
+  };
+  /** Up to three ids of visible models nearest to what was asked for; a joined three-segment id first. */
+  suggest(asked: string, visible: ModelFilter): string[];
+}
+
+export function catalogOf(unordered: readonly Model[]): Catalog {
+  const models = unordered.toSorted((one, other) => compare(one.id, other.id));
+  const byId = new Map(models.map((model) => [model.id, model]));
+  return Object.freeze({
+    revision: createHash('sha256').update(JSON.stringify(models)).digest('hex'),
+    models: Object.freeze(models),
+    find: (id: string) => byId.get(id),
+    page({ cursorAfterId, limit, filter }: { cursorAfterId?: string; limit: number; filter: ModelFilter }) {
+      const served: Model[] = [];
+      for (let at = firstBehind(models, cursorAfterId); at < models.length; at += 1) {
+        const model = models[at];
+        if (model === undefined || !filter(model)) continue;
+        if (served.length === limit) return { models: served, hasMore: true };
+        served.push(model);
+      }
+      return { models: served, hasMore: false };
+    },
+    suggest: (asked: string, visible: ModelFilter) =>
+      nearestIds(
+        asked,
+        models.filter(visible).map((model) => model.id),
+      ),
+  });
+}
+
+// By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
+const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
+
+function firstBehind(models: readonly Model[], id: string | undefined): number {
+  if (id === undefined) return 0;
+  let low = 0;
+  let high = models.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((models[middle]?.id ?? '') <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,129 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
+import { checkCatalog } from './check-catalog.js';
+
+const sound = {
+  id: 'a/b',
+  upstream: { path: 'b' },
+  charges_on_policy_rejection: 'no',
+  price: { unit: { pointer: '/n', micros: 1, default: 1 } },
+  assets: ['/images/*/url'],
+  input: {
+    type: 'object',
+    required: ['prompt'],
+    additionalProperties: false,
+    properties: { prompt: { type: 'string' }, n: { type: 'integer', maximum: 4 } },
+  },
+  output: {
+    media_type: 'application/json',
+    schema: {
+      type: 'object',
+      properties: { images: { type: 'array', items: { type: 'object', properties: { url: {} } } } },
+    },
+  },
+  example: { prompt: 'a cat' },
+  counter_examples: [
+    {
+      input: { n: 5 },
+      fails: [
+        { loc: ['body', 'n'], type: 'less_than_equal' },
+        { loc: ['body', 'prompt'], type: 'missing' },
+      ],
+    },
+  ],
+};
+
+async function problemsOf(row: object, providers?: string[]): Promise<[string, string][]> {
+  const directory = await mkdtemp(join(tmpdir(), 'catalog-'));
+  try {
+    await writeFile(join(directory, 'row.yaml'), stringify(row));
+    const options = { directories: [directory], ...(providers === undefined ? {} : { providers }) };
+    const problems = await checkCatalog(options);
+    return problems.map(({ pointer, reason }) => [pointer, reason]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+const withProperty = (name: string, schema: object) => ({
+  ...sound,
+  input: { ...sound.input, properties: { ...sound.input.properties, [name]: schema } },
+});
+
+describe('checkCatalog', () => {
+  it('has nothing to say about a sound row, authored or not', async () => {
+    expect(await problemsOf(sound, ['a'])).toEqual([]);
+    const { input: _input, example: _example, counter_examples: _counter, output: _output, ...bare } = sound;
+    expect(await problemsOf(bare)).toEqual([]);
+  });
+
+  it.each([
+    ['an unreadable row', { ...sound, id: 'B' }, '/id', 'must match'],
+    [
+      'a schema that contradicts itself',
+      withProperty('m', { type: 'string', minimum: 1 }),
+      '/input',
+      'minimum',
+    ],
+    [
+      'a pattern that has no linear-time form',
+      withProperty('m', { type: 'string', pattern: '(?=x)' }),
+      '/input',
+      'error',
+    ],
+    [
+      'a broken output schema',
+      { ...sound, output: { media_type: 'a/b', schema: { type: 'string', minimum: 1 } } },
+      '/output/schema',
+      'minimum',
+    ],
+    [
+      'a callback field',
+      withProperty('webhook_url', { type: 'string' }),
+      '/input/properties/webhook_url',
+      'delivered',
+    ],
+    [
+      'a delivery switch',
+      withProperty('sync_mode', { type: 'boolean' }),
+      '/input/properties/sync_mode',
+      'delivered',
+    ],
+    [
+      'a price by an undeclared input',
+      { ...sound, price: { unit: { pointer: '/count', micros: 1, default: 1 } } },
+      '/price',
+      '/count',
+    ],
+    ['an asset nowhere in the output', { ...sound, assets: ['/images/url'] }, '/assets/0', '/images/url'],
+    ['no example', { ...sound, example: undefined }, '/example', 'authored'],
+    ['an example that fails', { ...sound, example: { prompt: 'a', n: 9 } }, '/example/n', 'less_than_equal'],
+    [
+      'a counter-example that passes',
+      {
+        ...sound,
+        counter_examples: [{ input: { prompt: 'a' }, fails: [{ loc: ['body', 'n'], type: 'int_type' }] }],
+      },
+      '/counter_examples/0',
+      'fails with nothing',
+    ],
+    [
+      'a counter-example that fails elsewhere too',
+      {
+        ...sound,
+        counter_examples: [{ input: { n: 5 }, fails: [{ loc: ['body', 'n'], type: 'less_than_equal' }] }],
+      },
+      '/counter_examples/0',
+      'missing',
+    ],
+  ])('finds %s', async (_, row, pointer, reason) => {
+    expect(await problemsOf(row)).toContainEqual([pointer, expect.stringContaining(reason)]);
+  });
+
+  it('finds an id whose provider does not exist', async () => {
+    expect(await problemsOf(sound, ['bfl'])).toEqual([['/id', 'no provider is named a']]);
+  });
+});

@@ -1,0 +1,105 @@
+import { inputErrors } from './check-input.js';
+import { compileSchema } from './compile-schema.js';
+import type { CounterExample, Model } from './model.js';
+import { declares, pointerFrom } from './pointer.js';
+import { pricePointers } from './price.js';
+import { type CatalogProblem, readRows } from './read-rows.js';
+import { builtInDirectories } from './load-catalog.js';
+
+type Finding = Omit<CatalogProblem, 'file'>;
+
+// Results are polled for and copied by the router: a field that changes the delivery would lose them.
+const deliveryField = /^(web_?hook|callback)|^sync_mode$/i;
+
+/**
+ * Everything `loadCatalog` checks and what only an operator waits for: schemas compile, pointers name
+ * declared fields, examples pass and counter-examples fail as stated. `providers` are the names that ids may
+ * start with; left out, any.
+ */
+export async function checkCatalog({
+  directories = builtInDirectories(),
+  providers,
+}: { directories?: readonly string[]; providers?: readonly string[] } = {}): Promise<CatalogProblem[]> {
+  const { found, problems } = await readRows(directories);
+  return [
+    ...problems,
+    ...found.flatMap(({ file, model }) =>
+      [...unknownProvider(model, providers), ...findings(model)].map((finding) => ({ file, ...finding })),
+    ),
+  ];
+}
+
+function unknownProvider(model: Model, providers: readonly string[] | undefined): Finding[] {
+  if (providers === undefined || providers.includes(model.provider)) return [];
+  return [{ pointer: '/id', reason: `no provider is named ${model.provider}` }];
+}
+
+function findings(model: Model): Finding[] {
+  const broken = [
+    ...brokenSchema(model.input, '/input'),
+    ...brokenSchema(model.output?.schema, '/output/schema'),
+  ];
+  if (broken.length > 0) return broken;
+  return [
+    ...deliveryFields(model),
+    ...undeclared(model.input, pricePointers(model.price), () => '/price'),
+    ...undeclared(model.output?.schema, model.assetPointers, (index) => `/assets/${index}`),
+    ...failedExample(model),
+    ...model.counterExamples.flatMap((counterExample, index) =>
+      passedCounterExample(model, counterExample, `/counter_examples/${index}`),
+    ),
+  ];
+}
+
+function brokenSchema(schema: Model['input'], pointer: string): Finding[] {
+  if (schema === undefined) return [];
+  try {
+    compileSchema(schema);
+    return [];
+  } catch (error) {
+    return [{ pointer, reason: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
+const deliveryFields = ({ input }: Model): Finding[] =>
+  Object.keys(input?.properties ?? {})
+    .filter((name) => deliveryField.test(name))
+    .map((name) => ({
+      pointer: pointerFrom(['input', 'properties', name]),
+      reason: 'a field that changes how the result is delivered',
+    }));
+
+const undeclared = (
+  schema: Model['input'],
+  pointers: readonly string[],
+  place: (index: number) => string,
+): Finding[] =>
+  schema === undefined
+    ? []
+    : pointers.flatMap((pointer, index) =>
+        declares(schema, pointer)
+          ? []
+          : [{ pointer: place(index), reason: `the schema declares nothing at ${pointer}` }],
+      );
+
+function failedExample(model: Model): Finding[] {
+  if (model.example === undefined) {
+    return model.input === undefined ? [] : [{ pointer: '/example', reason: 'an authored schema has one' }];
+  }
+  return inputErrors(model, model.example).map(({ loc, type, msg }) => ({
+    pointer: pointerFrom(['example', ...loc.slice(1)]),
+    reason: `the schema refuses it: ${type}, ${msg}`,
+  }));
+}
+
+function passedCounterExample(model: Model, { input, fails }: CounterExample, pointer: string): Finding[] {
+  const stated = summary(fails);
+  const found = summary(inputErrors(model, input));
+  return stated === found ? [] : [{ pointer, reason: `fails with ${found || 'nothing'}, not ${stated}` }];
+}
+
+const summary = (entries: CounterExample['fails']): string =>
+  entries
+    .map(({ loc, type }) => `${JSON.stringify(loc)} ${type}`)
+    .sort()
+    .join('; ');

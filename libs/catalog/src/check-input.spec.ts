@@ -1,0 +1,148 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { InputRejection } from '#errors';
+import { routerValidationErrorResponse } from '#schemas';
+import { checkInput, inputErrors } from './check-input.js';
+import type { JsonSchema } from './json-schema.js';
+import { modelFrom, modelRow } from './model.js';
+
+const modelWith = (input?: object) =>
+  modelFrom(
+    modelRow.parse({
+      id: 'a/b',
+      upstream: { path: 'b' },
+      charges_on_policy_rejection: 'no',
+      price: { call: 1 },
+      ...(input === undefined ? {} : { input }),
+    }),
+  );
+
+/** A model whose input has the one field `v`. */
+const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });
+const errorsOf = (v: JsonSchema, value: unknown) => inputErrors(modelOf(v), { v: value });
+
+describe('checkInput', () => {
+  it('reports every failing field, each once: the range before the step', () => {
+    const model = modelWith({
+      type: 'object',
+      required: ['prompt'],
+      additionalProperties: false,
+      properties: {
+        prompt: { type: 'string' },
+        width: { type: 'integer', multipleOf: 32, minimum: 256 },
+        tags: { type: 'array', items: { type: 'object', required: ['0'], properties: { '0': {} } } },
+      },
+    });
+    const body = { width: 100, tags: [{}, { '0': 1 }, 5], hook: true };
+    const fields = inputErrors(model, body).map(({ loc, type }) => `${loc.join('.')} ${type}`);
+    expect(fields.sort()).toEqual([
+      'body.hook extra_forbidden',
+      'body.prompt missing',
+      'body.tags.0.0 missing',
+      'body.tags.2 dict_type',
+      'body.width greater_than_equal',
+    ]);
+    expect(inputErrors(model, body).find(({ loc }) => loc.length === 4)?.loc).toEqual([
+      'body',
+      'tags',
+      0,
+      '0',
+    ]);
+  });
+
+  it('throws a rejection that has the wire shape, and nothing on a good input', () => {
+    const model = modelOf({ type: 'string' });
+    expect(() => checkInput(model, { v: 'a' })).not.toThrow();
+    let thrown: unknown;
+    try {
+      checkInput(model, { v: 1 });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(InputRejection);
+    const { fields, status, bucket } = thrown as InputRejection;
+    expect([status, bucket]).toEqual([422, 'invalid_input']);
+    expect(routerValidationErrorResponse.parse({ detail: fields })).toEqual({ detail: fields });
+  });
+
+  it('changes nothing in the body: no default, no coercion, no removal', () => {
+    const model = modelWith({
+      type: 'object',
+      properties: { seed: { type: 'integer', default: 7 }, n: { type: 'integer' } },
+    });
+    const body = Object.freeze({ n: 1.0, other: 'kept' });
+    expect(inputErrors(model, body)).toEqual([]);
+    expect(body).toEqual({ n: 1, other: 'kept' });
+  });
+
+  it('takes any object for an unauthored model', () => {
+    const model = modelWith();
+    fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => checkInput(model, body)));
+    expect(inputErrors(model, [])).toMatchObject([{ loc: ['body'], type: 'dict_type' }]);
+  });
+
+  it('keeps field names apart from indexes and undoes pointer escapes', () => {
+    const model = modelWith({
+      type: 'object',
+      properties: { 'a/b~c': { type: 'object', properties: { '0': { type: 'string' } } } },
+    });
+    expect(inputErrors(model, { 'a/b~c': { '0': 1 } })[0]?.loc).toEqual(['body', 'a/b~c', '0']);
+  });
+
+  it('cuts long strings and leaves heavy objects out of the echo', () => {
+    const long = 'x'.repeat(5000);
+    const [text] = errorsOf({ type: 'integer' }, long);
+    expect(text?.input).toBe(`${'x'.repeat(1024)}…`);
+    const model = modelWith({ type: 'object', required: ['prompt'], properties: { prompt: {} } });
+    expect(inputErrors(model, { image: long })).toEqual([
+      { loc: ['body', 'prompt'], msg: 'Field required', type: 'missing' },
+    ]);
+  });
+
+  it('matches patterns in linear time', () => {
+    const model = modelOf({ type: 'string', pattern: '^(a+)+$' });
+    const started = performance.now();
+    expect(inputErrors(model, { v: `${'a'.repeat(5000)}!` })).toHaveLength(1);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('tells of a hugely wrong input only the first failing field', () => {
+    const model = modelOf({ type: 'array', items: { type: 'string' } });
+    expect(inputErrors(model, { v: Array.from({ length: 100 }, () => 1) })).toHaveLength(100);
+    expect(inputErrors(model, { v: Array.from({ length: 1_000_000 }, () => 1) })).toHaveLength(1);
+  });
+
+  it('takes a data URI of megabytes where a URI is asked for', () => {
+    const image = `data:image/png;base64,${'A'.repeat(8_000_000)}`;
+    expect(errorsOf({ type: 'string', format: 'uri' }, image)).toEqual([]);
+  });
+
+  it('reports exactly the fields whose value is outside its bounds', () => {
+    const bounds = fc.tuple(fc.integer({ min: -50, max: 50 }), fc.nat(50));
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), bounds, { minKeys: 1, maxKeys: 8 }),
+        fc.array(fc.integer({ min: -120, max: 120 }), { minLength: 8, maxLength: 8 }),
+        (fields, values) => {
+          const properties = Object.fromEntries(
+            Object.entries(fields).map(([name, [minimum, width]]) => [
+              name,
+              { type: 'integer', minimum, maximum: minimum + width },
+            ]),
+          );
+          const body = Object.fromEntries(
+            Object.keys(fields).map((name, index) => [name, values[index] ?? 0]),
+          );
+          const expected = Object.entries(fields).flatMap(([name, [minimum, width]]) => {
+            const value = body[name] ?? 0;
+            if (value < minimum) return [`${name} greater_than_equal`];
+            return value > minimum + width ? [`${name} less_than_equal`] : [];
+          });
+          const found = inputErrors(modelWith({ type: 'object', properties }), body);
+          expect(found.map(({ loc, type }) => `${loc[1]} ${type}`).sort()).toEqual(expected.sort());
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import type { FieldError } from '#errors';
+import type { ErrorObject } from './compile-schema.js';
+import { pointerSegments } from './pointer.js';
+import { settleUnions } from './settle-unions.js';
+import { precedence, worded } from './vocabulary.js';
+import { weighsAtMost } from './weigh.js';
+
+const longestEcho = 1024;
+const heaviestEcho = 4096;
+
+/** One entry per failing field, in the order the schema lists them. */
+export function fieldErrors(errors: readonly ErrorObject[], body: unknown): FieldError[] {
+  const fields = new Map<string, { rank: number; field: FieldError }>();
+  for (const error of settleUnions(errors)) {
+    const field = fieldError(error, body);
+    const key = JSON.stringify(field.loc);
+    const rank = precedence.indexOf(error.keyword);
+    const known = fields.get(key);
+    if (known === undefined) fields.set(key, { rank, field });
+    else if (rank < known.rank) Object.assign(known, { rank, field });
+  }
+  return [...fields.values()].map(({ field }) => field);
+}
+
+function fieldError(error: ErrorObject, body: unknown): FieldError {
+  const { type, msg, ctx, child } = worded(error);
+  const loc = ['body', ...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
+  // A missing field echoes the object that lacks it; an extra one echoes itself.
+  const rejected =
+    error.keyword === 'additionalProperties' && child !== undefined
+      ? (error.data as Record<string, unknown>)[child]
+      : error.data;
+  return { loc, msg, type, ...(ctx === undefined ? {} : { ctx }), ...echo(rejected) };
+}
+
+/** The path as the 422 body writes it: array indexes are integers, field names stay strings even if numeric. */
+function locate(instancePath: string, body: unknown): (string | number)[] {
+  let value = body;
+  return pointerSegments(instancePath).map((segment) => {
+    const isIndex = Array.isArray(value);
+    value = (value as Record<string, unknown> | undefined)?.[segment];
+    return isIndex ? Number(segment) : segment;
+  });
+}
+
+/** Long strings, mostly inline images, are cut; objects too heavy to repeat are left out. */
+function echo(value: unknown): { input?: unknown } {
+  if (typeof value === 'string') {
+    return { input: value.length > longestEcho ? `${value.slice(0, longestEcho)}…` : value };
+  }
+  return weighsAtMost(value, heaviestEcho, 1) ? { input: value } : {};
+}

@@ -1,0 +1,13 @@
+export { type Catalog, catalogOf, type ModelFilter } from './catalog.js';
+export { checkCatalog } from './check-catalog.js';
+export { checkInput, inputErrors } from './check-input.js';
+export { openCursor, sealCursor } from './cursor.js';
+export { mayMatch } from './entitlement.js';
+export { detail, entry } from './entry.js';
+export type { JsonSchema } from './json-schema.js';
+export { BadCatalog, builtInDirectories, loadCatalog } from './load-catalog.js';
+export type { CounterExample, Model } from './model.js';
+export { type Generation, type ModelDocument, openApiDocument } from './openapi-document.js';
+export type { Price } from './price.js';
+export type { CatalogProblem } from './read-rows.js';
+export { upperBoundMicros } from './upper-bound.js';

@@ -1,0 +1,41 @@
+const most = 3;
+
+/**
+ * Up to three of `ids`, nearest first by edit distance. A path of three segments is also read as its joined
+ * id (`veo-3.1/fast` as `veo-3.1-fast`), which comes first when it exists. Ids that share less than half of
+ * their letters with what was asked for are no suggestion.
+ */
+export function nearestIds(asked: string, ids: readonly string[]): string[] {
+  const wanted = joined(asked.toLowerCase().slice(0, 193));
+  return ids
+    .map((id) => ({ id, distance: distanceWithin(wanted, id, Math.max(wanted.length, id.length) / 2) }))
+    .filter(({ distance }) => distance !== undefined)
+    .sort((one, other) => (one.distance ?? 0) - (other.distance ?? 0) || (one.id < other.id ? -1 : 1))
+    .slice(0, most)
+    .map(({ id }) => id);
+}
+
+function joined(asked: string): string {
+  const [provider = '', ...rest] = asked.split('/');
+  return rest.length === 0 ? provider : `${provider}/${rest.join('-')}`;
+}
+
+/** Levenshtein's distance, or undefined when it is above `limit`; one row of the table is kept at a time. */
+function distanceWithin(one: string, other: string, limit: number): number | undefined {
+  if (Math.abs(one.length - other.length) > limit) return undefined;
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    let least = i;
+    for (let j = 1; j <= other.length; j += 1) {
+      const substitution = (row[j - 1] ?? 0) + Number(one[i - 1] !== other[j - 1]);
+      const cell = Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      next.push(cell);
+      if (cell < least) least = cell;
+    }
+    if (least > limit) return undefined;
+    row = next;
+  }
+  const distance = row[other.length] ?? 0;
+  return distance <= limit ? distance : undefined;
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { modelFrom, modelRow } from './model.js';
+import { openApiDocument } from './openapi-document.js';
+
+const row = { id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price: { call: 1 } };
+const input = { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] };
+const output = { media_type: 'application/json', schema: { type: 'object' } };
+const authored = modelFrom(modelRow.parse({ ...row, input, output, example: { prompt: 'a cat' } }));
+const unauthored = modelFrom(modelRow.parse(row));
+const read = (...args: Parameters<typeof openApiDocument>): unknown =>
+  JSON.parse(openApiDocument(...args).bytes.toString());
+
+describe('openApiDocument', () => {
+  it('of v1 describes the input', () => {
+    expect(read(authored, 'v1')).toEqual({
+      openapi: '3.1.0',
+      info: { title: 'a/b', version: '1.0' },
+      'x-service-input-schema-authored': true,
+      paths: {
+        '/v1/models/a/b': {
+          post: {
+            operationId: 'run',
+            summary: 'Run a/b',
+            requestBody: {
+              required: true,
+              content: { 'application/json': { schema: input, example: { prompt: 'a cat' } } },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it('of v2 describes the result too', () => {
+    expect(read(authored, 'v2')).toMatchObject({
+      paths: {
+        '/v2/models/a/b': {
+          post: {
+            requestBody: { content: { 'application/json': { schema: input } } },
+            responses: { '200': { content: { 'application/json': { schema: { type: 'object' } } } } },
+          },
+        },
+      },
+    });
+  });
+
+  it('of an unauthored model takes any object, promises nothing and says so', () => {
+    expect(read(unauthored, 'v2')).toMatchObject({
+      'x-service-input-schema-authored': false,
+      paths: {
+        '/v2/models/a/b': {
+          post: {
+            requestBody: {
+              content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
+            },
+            responses: { '200': { content: { '*/*': {} } } },
+          },
+        },
+      },
+    });
+  });
+
+  it('has a strong tag of its bytes, different for each generation, and is made once', () => {
+    const { bytes, etag } = openApiDocument(authored, 'v2');
+    expect(etag).toBe(`"${createHash('sha256').update(bytes).digest('hex')}"`);
+    expect(openApiDocument(authored, 'v1').etag).not.toBe(etag);
+    expect(openApiDocument(authored, 'v2').bytes).toBe(bytes);
+  });
+
+  it('has equal bytes for an equal row of another revision', () => {
+    const again = modelFrom(modelRow.parse({ ...row, input, output, example: { prompt: 'a cat' } }));
+    expect(openApiDocument(again, 'v2')).toEqual(openApiDocument(authored, 'v2'));
+  });
+});

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { Model } from './model.js';
+
+export type Generation = 'v1' | 'v2';
+
+export interface ModelDocument {
+  bytes: Buffer;
+  /** A strong entity tag of the bytes, quotes included. */
+  etag: string;
+}
+
+const documents = new WeakMap<Model, Partial<Record<Generation, ModelDocument>>>();
+
+const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
+
+export const schemaPath = (model: Model, generation: Generation): string =>
+  `${runPath(model, generation)}/openapi.json`;
+
+/**
+ * The model's schema as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
+ * schema object that calls are checked with. v1 describes the input; v2 also the result.
+ */
+export function openApiDocument(model: Model, generation: Generation): ModelDocument {
+  const cached = documents.get(model) ?? {};
+  documents.set(model, cached);
+  return (cached[generation] ??= render(model, generation));
+}
+
+function render(model: Model, generation: Generation): ModelDocument {
+  const operation = {
+    operationId: 'run',
+    summary: `Run ${model.id}`,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: model.input ?? { type: 'object', additionalProperties: true },
+          ...(model.example === undefined ? {} : { example: model.example }),
+        },
+      },
+    },
+    ...(generation === 'v2' ? { responses: { '200': result(model) } } : {}),
+  };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: model.id, version: '1.0' },
+    'x-service-input-schema-authored': model.input !== undefined,
+    paths: { [runPath(model, generation)]: { post: operation } },
+  };
+  const bytes = Buffer.from(JSON.stringify(document));
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
+}
+
+const result = ({ output }: Model) => ({
+  description: "The partner model's own output, unchanged.",
+  content: {
+    [output?.mediaType ?? '*/*']: output?.schema === undefined ? {} : { schema: output.schema },
+  },
+});

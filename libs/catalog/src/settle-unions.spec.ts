@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { inputErrors } from './check-input.js';
+import type { JsonSchema } from './json-schema.js';
+import { modelFrom, modelRow } from './model.js';
+
+const modelWith = (input: object) =>
+  modelFrom(
+    modelRow.parse({
+      id: 'a/b',
+      upstream: { path: 'b' },
+      charges_on_policy_rejection: 'no',
+      price: { call: 1 },
+      input,
+    }),
+  );
+
+/** The errors of a model whose input has the one field `v`. */
+const errorsOf = (v: JsonSchema, value: unknown) =>
+  inputErrors(modelWith({ type: 'object', properties: { v } }), { v: value });
+
+describe('unions', () => {
+  const nullable: JsonSchema = { anyOf: [{ type: 'integer', minimum: 64 }, { type: 'null' }] };
+
+  it('beside null report the other branch alone', () => {
+    expect(errorsOf(nullable, null)).toEqual([]);
+    expect(errorsOf(nullable, 3)).toMatchObject([{ type: 'greater_than_equal', ctx: { ge: 64 } }]);
+    expect(errorsOf(nullable, 'x')).toMatchObject([{ type: 'int_type' }]);
+    const nullFirst: JsonSchema = { anyOf: [{ type: 'null' }, { type: 'integer' }] };
+    expect(errorsOf(nullFirst, 'x')).toMatchObject([{ type: 'int_type' }]);
+  });
+
+  const size: JsonSchema = {
+    anyOf: [
+      {
+        type: 'object',
+        required: ['width'],
+        properties: { width: { type: 'integer', minimum: 1 }, height: { type: 'integer', minimum: 1 } },
+      },
+      { type: 'string', enum: ['square', 'wide'] },
+    ],
+  };
+
+  it.each([
+    ['huge', [['body', 'v'], 'enum']],
+    [{ width: 0 }, [['body', 'v', 'width'], 'greater_than_equal']],
+    [{}, [['body', 'v', 'width'], 'missing']],
+  ])('report the branch that got deepest or whose type fits: %j', (value, [loc, type]) => {
+    expect(errorsOf(size, value)).toMatchObject([{ loc, type }]);
+  });
+
+  it('are settled element by element, and from the inside out', () => {
+    const list: JsonSchema = { type: 'array', items: { anyOf: [size, { type: 'null' }] } };
+    expect(errorsOf(list, ['wide', 'huge', null, { width: 0, height: 0 }])).toMatchObject([
+      { loc: ['body', 'v', 1], type: 'enum' },
+      { loc: ['body', 'v', 3, 'width'], type: 'greater_than_equal' },
+      { loc: ['body', 'v', 3, 'height'], type: 'greater_than_equal' },
+    ]);
+  });
+
+  const tagged: JsonSchema = {
+    type: 'object',
+    discriminator: { propertyName: 'kind' },
+    required: ['kind'],
+    oneOf: [
+      { properties: { kind: { const: 'image' }, url: { type: 'string' } }, required: ['url'] },
+      { properties: { kind: { enum: ['text', 'prose'] }, words: { type: 'string' } } },
+    ],
+  };
+
+  it('with a tag report the tagged branch', () => {
+    expect(errorsOf(tagged, { kind: 'image', url: 5 })).toMatchObject([
+      { loc: ['body', 'v', 'url'], type: 'string_type' },
+    ]);
+    expect(errorsOf(tagged, { kind: 'prose', words: 'a' })).toEqual([]);
+  });
+
+  it('with a tag say when it is unknown or no text', () => {
+    expect(errorsOf(tagged, { kind: 'sound' })).toEqual([
+      {
+        loc: ['body', 'v'],
+        type: 'union_tag_invalid',
+        msg: "Input tag 'sound' found using 'kind' does not match any of the expected tags: 'image', 'text', 'prose'",
+        ctx: { discriminator: "'kind'", tag: 'sound', expected_tags: "'image', 'text', 'prose'" },
+        input: { kind: 'sound' },
+      },
+    ]);
+    expect(errorsOf(tagged, { kind: 7 })).toMatchObject([
+      { type: 'union_tag_not_found', ctx: { discriminator: "'kind'" } },
+    ]);
+  });
+});

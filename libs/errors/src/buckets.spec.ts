@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Bucket, bucketNames, buckets } from './buckets.js';
+
+const folder = new URL('../../../docs/errors/', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
+const statusesOf = (bucket: Bucket): number[] => [buckets[bucket].status, ...buckets[bucket].otherStatuses];
+
+/** The numbers of a Markdown cell such as `400, 404`. */
+const numbers = (cell: string | undefined): number[] => (cell ?? '').split(',').map(Number);
+
+interface Example {
+  status: number;
+  headers: Map<string, string>;
+  body: { error_type?: string; detail?: unknown };
+}
+
+/** The `http` blocks of a page: status line, headers, empty line, JSON. */
+function examplesOf(page: string): Example[] {
+  return [...page.matchAll(/```http\n([^]*?)\n\n([^]*?)```/g)].map(([, head = '', body = '']) => {
+    const [statusLine = '', ...headers] = head.split('\n');
+    return {
+      status: Number(statusLine.split(' ')[1]),
+      headers: new Map(headers.map((line) => line.split(': ') as [string, string])),
+      body: JSON.parse(body) as Example['body'],
+    };
+  });
+}
+
+describe('the fifteen buckets', () => {
+  it('are fifteen, each with a status of an error', () => {
+    expect(bucketNames).toHaveLength(15);
+    for (const bucket of bucketNames) {
+      const statuses = statusesOf(bucket);
+      expect(new Set(statuses).size).toBe(statuses.length);
+      expect(statuses.every((status) => status >= 400 && status < 600)).toBe(true);
+    }
+  });
+
+  it('have one page each, and there is no other page', () => {
+    const pages = readdirSync(folder).filter((file) => file !== 'README.md');
+    expect(pages.sort()).toEqual(bucketNames.map((bucket) => `${bucket}.md`).sort());
+  });
+
+  it('are indexed in their order, with statuses and meaning', () => {
+    const rows = [...read('README.md').matchAll(/^\| \[(\w+)\]\((\S+)\) +\| ([\d, ]+?) +\| (.+?) +\|$/gm)];
+    expect(
+      rows.map(([, name, link, statuses, meaning]) => ({
+        name,
+        link,
+        statuses: new Set(numbers(statuses)),
+        meaning,
+      })),
+    ).toEqual(
+      bucketNames.map((bucket) => ({
+        name: bucket,
+        link: `${bucket}.md`,
+        statuses: new Set(statusesOf(bucket)),
+        meaning: buckets[bucket].meaning,
+      })),
+    );
+  });
+});
+
+describe.each(bucketNames)('the page of %s', (bucket) => {
+  const page = (): string => read(`${bucket}.md`);
+
+  it('opens with the name and the meaning', () => {
+    const [heading, , meaning] = page().split('\n');
+    expect(heading).toBe(`# ${bucket}`);
+    expect(meaning).toBe(buckets[bucket].meaning);
+  });
+
+  it('states the statuses of the table, all and no other', () => {
+    const [, cell] = /^\| HTTP status +\| ([\d, ]+?) +\|$/m.exec(page()) ?? [];
+    expect(new Set(numbers(cell))).toEqual(new Set(statusesOf(bucket)));
+  });
+
+  it.each([
+    '| Billed ',
+    '| Idempotency-Key ',
+    '| Same request again ',
+    '## When it happens',
+    '## What to do',
+  ])('has its part “%s”', (part) => {
+    expect(page()).toContain(`\n${part}`);
+  });
+
+  it('links to pages that exist', () => {
+    const links = [...page().matchAll(/\]\((\S+?)\)/g)].map(([, link]) => link);
+    expect(links.filter((link) => !bucketNames.some((name) => link === `${name}.md`))).toEqual([]);
+  });
+
+  it('shows responses as the service sends them', () => {
+    const examples = examplesOf(page());
+    expect(examples.length).toBeGreaterThan(0);
+    for (const { status, headers, body } of examples) {
+      expect(statusesOf(bucket)).toContain(status);
+      expect(headers.get('X-Service-Error-Type')).toBe(bucket);
+      expect(headers.get('X-Service-Request-Id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      expect(body.error_type).toBe(status === 422 ? undefined : bucket);
+      expect(Array.isArray(body.detail)).toBe(status === 422);
+    }
+  });
+});

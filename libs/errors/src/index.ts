@@ -1,0 +1,3 @@
+export { type Bucket, bucketNames, buckets } from './buckets.js';
+export { type FieldError, InputRejection } from './input-rejection.js';
+export { RouterError } from './router-error.js';

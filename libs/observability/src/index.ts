@@ -1,0 +1,6 @@
+export { failpoint } from './failpoint.js';
+export { startInternalServer } from './internal-server.js';
+export { stopWithParent } from './lifeline.js';
+export { createLog, type Log, nestLogger } from './log.js';
+export { Metrics } from './metrics.js';
+export { observabilitySettings } from './settings.js';

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+export const observabilitySettings = {
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info').meta({
+    description: 'Lines below this level are not written.',
+    example: 'info',
+  }),
+  INTERNAL_HOST: z.string().default('127.0.0.1').meta({
+    description: 'Address of the listener for metrics and probes; never the public one.',
+    example: '0.0.0.0',
+  }),
+  INTERNAL_PORT: z.coerce.number().int().min(0).max(65535).default(0).meta({
+    description: 'Port of the listener for metrics and probes; 0 takes any free one.',
+    example: '9464',
+  }),
+};

@@ -1,0 +1,131 @@
+import { RouterError } from '#errors';
+import { failpoint } from '#observability';
+import type { Database } from './database.js';
+import type { AdmittingCall, RunFacts } from './run-facts.js';
+
+export interface Admission {
+  runId: string;
+  workspaceId: string;
+  model: string;
+  provider: string;
+  mode: 'queued' | 'sync';
+  facts: RunFacts;
+  reservedMicros: number;
+  call: AdmittingCall;
+  /** Idempotency key with the hex SHA-256 of what makes two requests the same. */
+  key?: string;
+  fingerprint?: string;
+  body: Uint8Array;
+}
+
+export type Refusal = 'ceiling' | 'credits' | 'window' | 'inflight' | 'spend' | 'backlog';
+
+export type Admitted =
+  | { kind: 'admitted'; runId: string; ready: boolean; position: number }
+  | { kind: 'existing'; runId: string; matches: boolean; delivered: boolean }
+  | {
+      kind: 'refused';
+      limit: Refusal;
+      inflight: number;
+      inflightLimit: number;
+      committedMicros: number;
+      committedLimitMicros: number;
+      backlogLimit: number;
+      windowLimit: number;
+    };
+
+const statement = { name: 'admit', text: 'SELECT admit($1::jsonb, $2::bytea[]) AS results' };
+
+/** Bounds of one batch, so that a slow or large neighbour cannot hold the workspace row for long. */
+const batchRows = 50;
+const batchBytes = 4 * 1024 * 1024;
+
+interface Waiting {
+  admission: Admission;
+  resolve: (result: Admitted) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Admits runs in one round trip each. Admissions of one workspace that arrive while a call is under way
+ * travel together in the next: the row lock of a hot workspace is taken once a batch, not once a run.
+ */
+export class Admissions {
+  private readonly waiting = new Map<string, Waiting[]>();
+
+  constructor(private readonly database: Database) {}
+
+  admit(admission: Admission): Promise<Admitted> {
+    return new Promise((resolve, reject) => {
+      const line = this.waiting.get(admission.workspaceId);
+      if (line) {
+        line.push({ admission, resolve, reject });
+        return;
+      }
+      this.waiting.set(admission.workspaceId, [{ admission, resolve, reject }]);
+      void this.drain(admission.workspaceId);
+    });
+  }
+
+  private async drain(workspaceId: string): Promise<void> {
+    const line = this.waiting.get(workspaceId) ?? [];
+    while (line.length > 0) {
+      const batch = takeBatch(line);
+      try {
+        await this.settle(batch);
+      } catch (error) {
+        if (error instanceof RouterError) {
+          // Those in line would fail the same way, each batch after a time-out of its own: they are told now.
+          for (const each of [...batch, ...line.splice(0)]) each.reject(error);
+        } else {
+          // Something is wrong with one of them: each alone, so that it fails alone.
+          await Promise.all(batch.map((each) => this.settle([each]).catch(each.reject)));
+        }
+      }
+    }
+    this.waiting.delete(workspaceId);
+  }
+
+  private async settle(batch: Waiting[]): Promise<void> {
+    await failpoint('admit.beforeCommit');
+    const results = await this.send(batch.map((each) => each.admission));
+    await failpoint('admit.afterCommit');
+    batch.forEach((each, index) => each.resolve(results[index] as Admitted));
+  }
+
+  private async send(batch: Admission[]): Promise<Admitted[]> {
+    const items = batch.map(({ body: _body, ...item }) => item);
+    const bodies = batch.map(({ body }) => Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+    const [row] = await this.database.write<{ results: Admitted[] }>(statement, [
+      JSON.stringify(items),
+      bodies,
+    ]);
+    return row?.results ?? [];
+  }
+}
+
+/**
+ * Takes the head of the line, one use of a key at a time: whether a second use is a retry shows only when
+ * the first was not refused.
+ */
+function takeBatch(line: Waiting[]): Waiting[] {
+  const batch = new Set<Waiting>();
+  const keys = new Set<string>();
+  let bytes = 0;
+  for (const waiting of line) {
+    const { key, body } = waiting.admission;
+    if (key !== undefined && keys.has(key)) continue;
+    bytes += body.byteLength;
+    if (batch.size === batchRows || (batch.size > 0 && bytes > batchBytes)) break;
+    if (key !== undefined) keys.add(key);
+    batch.add(waiting);
+  }
+  let left = 0;
+  for (const waiting of line) {
+    if (batch.has(waiting)) continue;
+    line[left] = waiting;
+    left += 1;
+  }
+  line.length = left;
+  return [...batch];
+}

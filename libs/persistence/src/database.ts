@@ -1,0 +1,148 @@
+import { RouterError } from '#errors';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DatabaseError, Pool, type QueryResultRow } from 'pg';
+import { DataSource } from 'typeorm';
+import { ApiKey } from './entities/api-key.entity.js';
+import { Workspace } from './entities/workspace.entity.js';
+import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
+
+interface DatabaseOptions {
+  DATABASE_URL: string;
+  DATABASE_DIRECT_URL?: string | undefined;
+  DATABASE_POOL: number;
+  DATABASE_READ_POOL: number;
+  DATABASE_ACQUIRE_MS: number;
+  DATABASE_STATEMENT_MS: number;
+}
+
+const bootConnectMs = 10_000;
+
+/** A statement with a name is prepared once a connection. */
+interface Statement {
+  name: string;
+  text: string;
+}
+
+/** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
+const repeatable = new Set(['40001', '40P01', '23505']);
+/** Trouble that passes: SQLSTATE classes 08, 53, 57, 58 (connection, resources, shutdown or timeout, disk), a primary that became a standby, and none at all. */
+const passing = /^(08|40|53|57|58|25006)/;
+
+const persistentPauseMs = 250;
+
+/**
+ * The connections to Postgres. `work` serves admission and the run's life, `reads` is kept for status and
+ * collect. Every wait is bounded: for a connection, for the server, and for an answer that never comes.
+ */
+export class Database {
+  private readonly work: Pool;
+  private readonly reads: Pool;
+  private closed = false;
+
+  constructor(private readonly options: DatabaseOptions) {
+    const common = {
+      connectionString: options.DATABASE_URL,
+      connectionTimeoutMillis: options.DATABASE_ACQUIRE_MS,
+      statement_timeout: options.DATABASE_STATEMENT_MS,
+      query_timeout: options.DATABASE_STATEMENT_MS + 1000,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+    };
+    this.work = new Pool({ ...common, max: options.DATABASE_POOL });
+    this.reads = new Pool({ ...common, max: options.DATABASE_READ_POOL });
+    // A pooled connection that dies while idle is replaced at the next query; without a listener it would end the process.
+    for (const pool of [this.work, this.reads]) pool.on('error', () => {});
+  }
+
+  /** Runs one prepared statement that may write. */
+  async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    return ask<Row>(this.work, statement, values);
+  }
+
+  /**
+   * Repeats a statement for up to `patienceMs` while the database is away. Only for a statement that may run
+   * twice, and whose loss would cost more than the wait.
+   */
+  async persist<Row extends QueryResultRow>(
+    statement: Statement,
+    values: unknown[],
+    patienceMs: number,
+  ): Promise<Row[]> {
+    const lastMs = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        return await this.write<Row>(statement, values);
+      } catch (error) {
+        if (!isUnavailable(error) || this.closed || performance.now() > lastMs) throw error;
+        await pause(persistentPauseMs);
+      }
+    }
+  }
+
+  /** Runs one prepared statement on the connections kept for readers. */
+  async read<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    return ask<Row>(this.reads, statement, values);
+  }
+
+  /** For operators' commands and migrations; the caller destroys it. */
+  async openDataSource(): Promise<DataSource> {
+    return new DataSource({
+      type: 'postgres',
+      url: this.options.DATABASE_DIRECT_URL ?? this.options.DATABASE_URL,
+      entities: [Workspace, ApiKey],
+      migrations: [Foundation1763700000000],
+      migrationsTransactionMode: 'each',
+      synchronize: false,
+      poolSize: 2,
+      // An operator's command and a start may wait longer than a caller's request.
+      connectTimeoutMS: Math.max(bootConnectMs, this.options.DATABASE_ACQUIRE_MS),
+    }).initialize();
+  }
+
+  async healthy(): Promise<boolean> {
+    try {
+      await this.read({ name: 'healthy', text: 'SELECT 1' }, []);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all([this.work.end(), this.reads.end()]);
+  }
+}
+
+async function ask<Row extends QueryResultRow>(
+  pool: Pool,
+  statement: Statement,
+  values: unknown[],
+): Promise<Row[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await pool.query<Row>({ ...statement, values })).rows;
+    } catch (error) {
+      const code = sqlState(error);
+      if (code !== undefined && repeatable.has(code) && attempt < 5) continue;
+      if (code === undefined || passing.test(code)) {
+        throw new RouterError(
+          'service_unavailable',
+          'The service is temporarily unavailable; please retry.',
+          {
+            internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
+            cause: error,
+          },
+        );
+      }
+      throw error;
+    }
+  }
+}
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof RouterError && error.bucket === 'service_unavailable';
+
+function sqlState(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined;
+}

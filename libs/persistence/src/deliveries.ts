@@ -1,0 +1,95 @@
+import type { Database } from './database.js';
+import type { Granted } from './run-facts.js';
+
+export interface OverdueDelivery {
+  runId: string;
+  provider: string;
+  lane: 'dispatch' | 'poll' | 'assets';
+}
+
+export interface Drift {
+  workspaceId: string;
+  counter: string;
+  counted: number;
+  actual: number;
+}
+
+/** The sweep's view: what should have moved and did not. */
+export class Deliveries {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Takes up to `limit` overdue rows, each by one sweeper, and lets them rest before they fall due again.
+   * It asks for now(), which the index serves; clock_timestamp() may change from row to row and reads them all.
+   */
+  async takeOverdue(limit: number): Promise<OverdueDelivery[]> {
+    return this.database.write<OverdueDelivery & Record<string, unknown>>(
+      {
+        name: 'take_overdue',
+        text: `UPDATE delivery SET due_at = clock_timestamp() + interval '10 seconds'
+          WHERE run_id IN (
+            SELECT run_id FROM delivery WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id AS "runId", provider, lane`,
+      },
+      [limit],
+    );
+  }
+
+  /** Grants slots that stand open in any workspace, as after a raised limit. */
+  async promoteAll(): Promise<Granted[]> {
+    return this.database.write<Granted & Record<string, unknown>>(
+      {
+        name: 'promote_all',
+        text: `SELECT granted.run_id AS "runId", granted.provider FROM (
+            SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
+          ) AS open, promote(open.id) AS granted`,
+      },
+      [],
+    );
+  }
+
+  async promote(workspaceId: string): Promise<Granted[]> {
+    return this.database.write<Granted & Record<string, unknown>>(
+      { name: 'promote', text: 'SELECT run_id AS "runId", provider FROM promote($1)' },
+      [workspaceId],
+    );
+  }
+
+  /** Age in seconds of the longest overdue delivery; 0 when none is overdue. */
+  async oldestOverdueSeconds(): Promise<number> {
+    const [row] = await this.database.write<{ seconds: number }>(
+      {
+        name: 'oldest_overdue',
+        text: `SELECT greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0))::float AS seconds
+          FROM delivery WHERE due_at < 'infinity'`,
+      },
+      [],
+    );
+    return row?.seconds ?? 0;
+  }
+
+  /** Counters that differ from the sums over live runs. One statement, so both sides are of one instant. */
+  async drift(): Promise<Drift[]> {
+    return this.database.write<Drift & Record<string, unknown>>(
+      {
+        name: 'drift',
+        text: `WITH live AS (
+            SELECT workspace_id, count(*) FILTER (WHERE lane <> 'backlog') AS inflight,
+              coalesce(sum(reserved_micros) FILTER (WHERE lane <> 'backlog'), 0) AS committed,
+              sum(reserved_micros) AS held, count(*) FILTER (WHERE lane = 'backlog') AS backlog
+            FROM delivery GROUP BY workspace_id
+          )
+          SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
+          FROM workspace LEFT JOIN live ON live.workspace_id = workspace.id
+          CROSS JOIN LATERAL (VALUES
+            ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
+            ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
+            ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
+            ('backlog', workspace.backlog, coalesce(live.backlog, 0))
+          ) AS pair (counter, counted, actual)
+          WHERE pair.counted <> pair.actual`,
+      },
+      [],
+    );
+  }
+}

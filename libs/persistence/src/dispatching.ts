@@ -1,0 +1,227 @@
+import type { Database } from './database.js';
+import { type Ending, endingRow, type Granted, type RunFacts } from './run-facts.js';
+
+export type Claim =
+  | {
+      kind: 'claimed';
+      epoch: number;
+      provider: string;
+      model: string;
+      facts: RunFacts;
+      body: Uint8Array;
+      /** Claims of this run that ended without a word. */
+      crashes: number;
+      /** Milliseconds left of the time budget; null before the first submission. */
+      leftMs: number | null;
+    }
+  | { kind: 'abandoned'; epoch: number; provider: string; model: string }
+  | { kind: 'held'; freeInMs: number }
+  | { kind: 'gone' };
+
+export interface Poll {
+  stage: string;
+  epoch: number;
+  provider: string;
+  model: string;
+  facts: RunFacts;
+  handle: unknown;
+  /** The time budget is spent, by the database's clock. */
+  overdue: boolean;
+  /** Milliseconds left of the time budget. */
+  leftMs: number;
+  cancelDue: boolean;
+  cancelAsked: boolean;
+  lostPolls: number;
+  /** The delivery row falls due soon and should be moved. */
+  dueSoon: boolean;
+}
+
+/** How long a delivery row sleeps while its job is polling; an empty Redis heals within this time. */
+const restSeconds = 30;
+
+/** How long what a partner answered is kept for a database that is away; longer, and the run's outcome is unknown. */
+const patienceMs = 120_000;
+
+/** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
+export class Dispatching {
+  constructor(private readonly database: Database) {}
+
+  async claim(runId: string, leaseMs: number): Promise<Claim> {
+    const [row] = await this.database.write<Claim>(
+      {
+        name: 'claim',
+        text: `SELECT kind, epoch, provider, model, facts, body, crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+          FROM claim($1, $2 * interval '1 millisecond')`,
+      },
+      [runId, leaseMs],
+    );
+    return row ?? { kind: 'gone' };
+  }
+
+  /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
+  async beginSubmission(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
+    try {
+      return await this.markSent(runId, epoch, leaseMs);
+    } catch (error) {
+      // It may have been written, and nothing will be sent: it must not read as a submission in the air.
+      await this.postpone(runId, epoch, 0);
+      throw error;
+    }
+  }
+
+  private async markSent(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
+    const rows = await this.database.write(
+      {
+        name: 'begin_submission',
+        text: `WITH begun AS (
+            UPDATE run SET stage = 'submitting', sent_at = clock_timestamp(),
+              dispatched_at = coalesce(dispatched_at, clock_timestamp()),
+              deadline_at = coalesce(deadline_at, clock_timestamp() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond'),
+              lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
+            RETURNING id
+          )
+          UPDATE delivery SET dispatched = true, due_at = clock_timestamp() + $3 * interval '1 millisecond'
+          WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
+      },
+      [runId, epoch, leaseMs],
+    );
+    return rows.length === 1;
+  }
+
+  /** Keeps the leases of submissions that are still in the air; one that was given back stays given back. */
+  async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
+    await this.database.write(
+      {
+        name: 'renew_leases',
+        text: `WITH mine AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS each (id, epoch)),
+          renewed AS (
+            UPDATE run SET lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            FROM mine WHERE run.id = mine.id AND run.epoch = mine.epoch AND run.stage IN ('ready', 'submitting')
+              AND run.lease_until IS NOT NULL
+            RETURNING run.id
+          )
+          UPDATE delivery SET due_at = clock_timestamp() + $3 * interval '1 millisecond'
+          WHERE run_id IN (SELECT id FROM renewed)`,
+      },
+      [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
+    );
+  }
+
+  /** Gives the claim back unused or after a provable refusal: the same run is dispatched again in `afterMs`. */
+  async postpone(runId: string, epoch: number, afterMs: number): Promise<boolean> {
+    const rows = await this.database.persist(
+      {
+        name: 'postpone',
+        text: `WITH back AS (
+            UPDATE run SET sent_at = NULL, lease_until = NULL
+            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') RETURNING id
+          )
+          UPDATE delivery SET due_at = clock_timestamp() + ($3 + 2000) * interval '1 millisecond'
+          WHERE run_id = (SELECT id FROM back) RETURNING run_id`,
+      },
+      [runId, epoch, afterMs],
+      patienceMs,
+    );
+    return rows.length === 1;
+  }
+
+  /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel ask is waiting. */
+  async saveHandle(
+    runId: string,
+    epoch: number,
+    handle: unknown,
+    afterMs: number,
+  ): Promise<{ cancelAsked: boolean } | null> {
+    const [row] = await this.database.persist<{ cancel_asked: boolean }>(
+      {
+        name: 'save_handle',
+        text: `WITH saved AS (
+            UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)), lease_until = NULL
+            WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
+            RETURNING id, cancel_asked_at IS NOT NULL AS cancel_asked
+          ), moved AS (
+            UPDATE delivery SET lane = 'poll', due_at = clock_timestamp() + ($4 + ${restSeconds}000) * interval '1 millisecond'
+            WHERE run_id = (SELECT id FROM saved)
+          )
+          SELECT cancel_asked FROM saved`,
+      },
+      [runId, epoch, JSON.stringify(handle), afterMs],
+      patienceMs,
+    );
+    return row ? { cancelAsked: row.cancel_asked } : null;
+  }
+
+  /** What a poll needs to know; null for an unknown run. */
+  async readForPoll(runId: string): Promise<Poll | null> {
+    const [row] = await this.database.write<Poll & { [column: string]: unknown }>(
+      {
+        name: 'read_for_poll',
+        text: `SELECT run.stage, run.epoch, run.provider, run.model, run.facts, run.handle,
+            run.deadline_at <= clock_timestamp() AS overdue,
+            (extract(epoch FROM run.deadline_at - clock_timestamp()) * 1000)::integer AS "leftMs",
+            run.cancel_asked_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
+            run.cancel_asked_at IS NOT NULL AS "cancelAsked", run.lost_polls AS "lostPolls",
+            delivery.due_at < clock_timestamp() + interval '10 seconds' AS "dueSoon"
+          FROM run LEFT JOIN delivery ON delivery.run_id = run.id WHERE run.id = $1`,
+      },
+      [runId],
+    );
+    return row ?? null;
+  }
+
+  /** The run's job is put off by `afterMs`: its row rests until well after that. */
+  async moveDue(runId: string, afterMs: number): Promise<void> {
+    await this.setDue(runId, afterMs + restSeconds * 1000);
+  }
+
+  /** No job is under way, so the row must not rest: the sweep brings the run when it is wanted. */
+  async leaveToSweep(runId: string, afterMs: number): Promise<void> {
+    await this.setDue(runId, afterMs);
+  }
+
+  private async setDue(runId: string, inMs: number): Promise<void> {
+    await this.database.write(
+      {
+        name: 'set_due',
+        text: `UPDATE delivery SET due_at = clock_timestamp() + $2 * interval '1 millisecond' WHERE run_id = $1`,
+      },
+      [runId, inMs],
+    );
+  }
+
+  /** Marks the partner's cancel call as made, so that it is made once. */
+  async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
+    const rows = await this.database.write(
+      {
+        name: 'note_cancel_sent',
+        text: `UPDATE run SET cancel_sent_at = clock_timestamp()
+          WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
+      },
+      [runId, epoch],
+    );
+    return rows.length === 1;
+  }
+
+  /** Sets how often in a row the partner did not know the handle. */
+  async noteLostPolls(runId: string, epoch: number, lostPolls: number): Promise<void> {
+    await this.database.write(
+      {
+        name: 'note_lost_polls',
+        text: `UPDATE run SET lost_polls = $3 WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
+      },
+      [runId, epoch, lostPolls],
+    );
+  }
+
+  /** The one terminal write. `won` is false when the run already has its outcome or the claim was lost. */
+  async finish(runId: string, epoch: number, ending: Ending): Promise<{ won: boolean; granted: Granted[] }> {
+    const body = ending.outcome === 'succeeded' ? Buffer.from(ending.body) : null;
+    const [row] = await this.database.persist<{ result: { won: boolean; granted: Granted[] } }>(
+      { name: 'finish', text: 'SELECT finish($1, $2, $3, $4) AS result' },
+      [runId, epoch, endingRow(ending), body],
+      patienceMs,
+    );
+    return row?.result ?? { won: false, granted: [] };
+  }
+}

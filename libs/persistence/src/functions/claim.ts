@@ -1,0 +1,31 @@
+/**
+ * `claim(run, lease)`: makes the caller the run's only dispatcher until the lease ends. Answers
+ * `claimed` (with facts and input), `abandoned` (a former claimant died with the submission in the air:
+ * whether the partner accepted it is unknown), `held` (somebody else's lease still stands) or `gone`.
+ */
+export const claim = /* sql */ `
+CREATE FUNCTION claim(claimed_id uuid, lease interval)
+RETURNS TABLE (kind text, epoch integer, provider text, model text, facts jsonb, crashes integer, left_ms integer,
+  body bytea, free_in_ms integer)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  mine run%ROWTYPE;
+BEGIN
+  SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE;
+  IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
+    RETURN QUERY SELECT 'gone', 0, ''::text, ''::text, NULL::jsonb, 0, NULL::integer, NULL::bytea, 0;
+    RETURN;
+  ELSIF mine.lease_until > clock_timestamp() THEN
+    RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea,
+      (ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000))::integer;
+    RETURN;
+  END IF;
+  UPDATE run SET epoch = epoch + 1, lease_until = clock_timestamp() + lease,
+    crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
+  WHERE id = claimed_id RETURNING * INTO mine;
+  RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.provider,
+    mine.model, mine.facts, mine.crashes, (extract(epoch FROM mine.deadline_at - clock_timestamp()) * 1000)::integer,
+    (SELECT payload.body FROM payload WHERE run_id = mine.id AND payload.kind = 'input'), 0;
+END $$;
+`;

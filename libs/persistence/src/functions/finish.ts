@@ -1,0 +1,61 @@
+/**
+ * `finish(run, epoch, ending, body)`: the one terminal write. Locks the workspace row, sets the run
+ * terminal if its claim still stands, settles the spend, writes ledger and audit record, frees the slot
+ * and promotes parked runs. The first writer wins; later ones get `won: false` and change nothing.
+ *
+ * `ending`: `{outcome, status, bucket?, failure?, mediaType?, billable}`.
+ */
+export const finish = /* sql */ `
+CREATE FUNCTION finish(finished_id uuid, claimed_epoch integer, ending jsonb, body bytea) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  done run%ROWTYPE;
+  gone delivery%ROWTYPE;
+  space_id uuid;
+  billed bigint;
+  left_micros bigint;
+  granted jsonb;
+BEGIN
+  SELECT workspace_id INTO space_id FROM run WHERE id = finished_id;
+  PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
+  UPDATE run SET stage = 'completed', completed_at = clock_timestamp(), lease_until = NULL,
+    outcome = ending ->> 'outcome', bucket = ending ->> 'bucket', status = (ending ->> 'status')::integer,
+    failure = ending -> 'failure',
+    billed_micros = CASE WHEN (ending ->> 'billable')::boolean THEN reserved_micros ELSE 0 END
+  WHERE id = finished_id AND epoch = claimed_epoch AND stage <> 'completed'
+  RETURNING * INTO done;
+  IF NOT FOUND THEN
+    RETURN jsonb_build_object('won', false, 'granted', '[]'::jsonb);
+  END IF;
+  billed := done.billed_micros;
+
+  IF body IS NOT NULL THEN
+    INSERT INTO payload (run_id, kind, media_type, body) VALUES (done.id, 'output', ending ->> 'mediaType', body);
+  END IF;
+  DELETE FROM delivery WHERE run_id = done.id RETURNING * INTO STRICT gone;
+  UPDATE workspace SET
+    held_micros = held_micros - done.reserved_micros,
+    balance_micros = balance_micros - billed,
+    inflight = inflight - CASE WHEN gone.lane = 'backlog' THEN 0 ELSE 1 END,
+    committed_micros = committed_micros - CASE WHEN gone.lane = 'backlog' THEN 0 ELSE done.reserved_micros END,
+    backlog = backlog - CASE WHEN gone.lane = 'backlog' THEN 1 ELSE 0 END
+  WHERE id = done.workspace_id RETURNING balance_micros INTO left_micros;
+  IF billed > 0 THEN
+    INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, note)
+    VALUES (done.workspace_id, done.id, -billed, left_micros, done.model);
+  END IF;
+  INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+    caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+  VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.call ->> 'credential', done.model,
+    done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at, done.completed_at,
+    done.reserved_micros, billed);
+  -- Nothing is with the partner, so nothing was bought and the same key may buy later.
+  IF done.sent_at IS NULL THEN
+    DELETE FROM idempotency_key WHERE workspace_id = done.workspace_id
+      AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
+  END IF;
+
+  SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
+  FROM promote(done.workspace_id);
+  RETURN jsonb_build_object('won', true, 'granted', granted);
+END $$;
+`;

@@ -1,0 +1,43 @@
+/**
+ * Runs and payloads are partitioned by day of their v7 id, so that what a finished day took is given back by
+ * dropping it. Making and dropping a partition locks the whole table for a moment: whoever cannot have that
+ * lock at once gives up and comes again, since everybody who arrives behind it would have to wait as well.
+ */
+export const partitions = /* sql */ `
+CREATE FUNCTION v7_floor(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
+  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$$;
+
+-- False when the day has to be tried again: the tables were busy, or the default partition holds ids of that day.
+CREATE FUNCTION ensure_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
+DECLARE
+  parent text;
+BEGIN
+  FOREACH parent IN ARRAY ARRAY['run', 'payload'] LOOP
+    CONTINUE WHEN to_regclass(parent || to_char(day, '_YYYYMMDD')) IS NOT NULL;
+    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
+      parent || to_char(day, '_YYYYMMDD'), parent,
+      v7_floor(day::timestamp AT TIME ZONE 'UTC'), v7_floor((day + 1)::timestamp AT TIME ZONE 'UTC'));
+  END LOOP;
+  RETURN true;
+EXCEPTION WHEN lock_not_available OR check_violation THEN
+  RETURN false;
+END $$;
+
+-- Returns how many days could not be made.
+CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  today date := timezone('UTC', now())::date;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(727002) THEN
+    RETURN 0;
+  END IF;
+  RETURN (SELECT count(*) FILTER (WHERE NOT ensure_day(day::date))
+    FROM generate_series(today - 1, today + days_ahead, interval '1 day') AS day);
+END $$;
+
+-- A gateway whose clock is far off must still be able to admit.
+CREATE TABLE run_default PARTITION OF run DEFAULT;
+CREATE TABLE payload_default PARTITION OF payload DEFAULT;
+SELECT ensure_partitions(7);
+`;

@@ -1,0 +1,31 @@
+/**
+ * `promote(workspace)`: grants slots to parked runs in the order of their admission, while slots and
+ * spend allow; the head of the line waits until both fit. It locks the workspace row before it looks:
+ * written the other way round it would miss a run that parked while it waited for the lock, and that
+ * run would wait for ever. Returns the granted runs, ready for delivery.
+ */
+export const promote = /* sql */ `
+CREATE FUNCTION promote(space_id uuid) RETURNS TABLE (run_id uuid, provider text) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  space workspace%ROWTYPE;
+  head delivery%ROWTYPE;
+BEGIN
+  SELECT * INTO space FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
+  WHILE space.backlog > 0 AND space.inflight < space.inflight_limit LOOP
+    SELECT * INTO STRICT head FROM delivery
+    WHERE workspace_id = space_id AND NOT dispatched AND lane = 'backlog' ORDER BY place LIMIT 1;
+    EXIT WHEN space.committed_micros + head.reserved_micros > space.committed_limit_micros;
+    UPDATE run SET stage = 'ready', granted_at = clock_timestamp() WHERE id = head.run_id;
+    UPDATE delivery SET lane = 'dispatch', due_at = clock_timestamp() + interval '500 milliseconds' WHERE run_id = head.run_id;
+    space.inflight := space.inflight + 1;
+    space.committed_micros := space.committed_micros + head.reserved_micros;
+    space.backlog := space.backlog - 1;
+    run_id := head.run_id;
+    provider := head.provider;
+    RETURN NEXT;
+  END LOOP;
+  UPDATE workspace SET inflight = space.inflight, committed_micros = space.committed_micros, backlog = space.backlog
+  WHERE id = space_id AND backlog <> space.backlog;
+END $$;
+`;

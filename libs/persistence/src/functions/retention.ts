@@ -1,0 +1,89 @@
+/** How what has aged out leaves the tables: runs by batch, and then their emptied day at once. */
+export const retention = /* sql */ `
+-- 'kept' while the result can be collected, 'aged_out' while it is remembered, then 'gone'.
+CREATE FUNCTION age_of(completed_at timestamptz, kept_s double precision, remembered_s double precision)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+  SELECT CASE
+    WHEN completed_at IS NULL OR completed_at > clock_timestamp() - make_interval(secs => kept_s) THEN 'kept'
+    WHEN completed_at > clock_timestamp() - make_interval(secs => kept_s + remembered_s) THEN 'aged_out'
+    ELSE 'gone'
+  END
+$$;
+
+-- Replaces a batch of runs that completed longer ago than that by their tombstones, oldest ids first; answers
+-- how many. A batch ends at its number of runs or bytes, whichever comes first, so that no call takes long.
+CREATE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  cutoff timestamptz := clock_timestamp() - make_interval(secs => kept_s);
+  aged uuid[];
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(727003) THEN
+    RETURN 0;
+  END IF;
+  SELECT coalesce(array_agg(id), '{}') INTO aged FROM (
+    SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
+      SELECT id, coalesce((SELECT sum(octet_length(body)) FROM payload WHERE run_id = id), 0) AS bytes FROM (
+        -- No run completes before its id was made, so the ids bound the search.
+        (SELECT id FROM run WHERE id < v7_floor(cutoff) AND completed_at <= cutoff ORDER BY id LIMIT batch_rows)
+        UNION
+        -- Except by the clock of a gateway that is far ahead.
+        (SELECT id FROM run_default WHERE completed_at <= cutoff LIMIT batch_rows)
+      ) AS oldest
+    ) AS measured
+  ) AS summed WHERE bytes_before < batch_bytes;
+  DELETE FROM payload WHERE run_id = ANY (aged);
+  WITH gone AS (DELETE FROM run WHERE id = ANY (aged) RETURNING *)
+  INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)
+  SELECT id, workspace_id, model, completed_at,
+    CASE WHEN call ? 'idempotencyKey' THEN call ->> 'origin' END,
+    CASE WHEN call ? 'idempotencyKey' THEN admitted_position END
+  FROM gone;
+  RETURN cardinality(aged);
+END $$;
+
+-- By the index: a first look marks the entries of deleted rows there, so that a second one, which is made while
+-- everybody waits, passes over them without reading the table.
+CREATE FUNCTION day_is_empty(day date) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+  parent text;
+  occupied boolean;
+BEGIN
+  FOREACH parent IN ARRAY ARRAY['run', 'payload'] LOOP
+    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', parent || to_char(day, '_YYYYMMDD')) INTO occupied;
+    IF occupied THEN
+      RETURN false;
+    END IF;
+  END LOOP;
+  RETURN true;
+END $$;
+
+-- Drops the oldest day that has nothing left in it and answers which; null when there is none, or when the
+-- tables are busy. A live run, or one whose result can be collected, keeps its day.
+CREATE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
+DECLARE
+  day date;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(727002) THEN
+    RETURN NULL;
+  END IF;
+  FOR day IN
+    SELECT to_date(right(relname, 8), 'YYYYMMDD') FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    WHERE inhparent = 'run'::regclass AND relname ~ '^run_[0-9]{8}$' ORDER BY 1
+  LOOP
+    -- Yesterday is kept: a gateway's clock may be behind.
+    EXIT WHEN day >= timezone('UTC', now())::date - 1;
+    CONTINUE WHEN NOT day_is_empty(day);
+    LOCK TABLE ONLY run, ONLY payload IN ACCESS EXCLUSIVE MODE;
+    -- Looked at again, now that nobody can add to it.
+    IF NOT day_is_empty(day) THEN
+      RETURN NULL;
+    END IF;
+    EXECUTE format('DROP TABLE %I, %I', to_char(day, '"run_"YYYYMMDD'), to_char(day, '"payload_"YYYYMMDD'));
+    RETURN day;
+  END LOOP;
+  RETURN NULL;
+EXCEPTION WHEN lock_not_available THEN
+  RETURN NULL;
+END $$;
+`;

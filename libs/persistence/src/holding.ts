@@ -1,0 +1,44 @@
+import type { Database } from './database.js';
+import { endingRow, type Granted } from './run-facts.js';
+
+/** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
+export type Leaving =
+  | { found: 'completed'; granted: Granted[] }
+  | { found: 'withdrawn'; granted: Granted[] }
+  | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
+
+/** What a held connection needs of the runs behind it. */
+export class Holding {
+  constructor(private readonly database: Database) {}
+
+  /** Those of the runs that have their outcome. One query for all held calls of a gateway. */
+  async completedOf(runIds: readonly string[]): Promise<string[]> {
+    const rows = await this.database.read<{ id: string }>(
+      { name: 'completed_of', text: `SELECT id FROM run WHERE id = ANY($1::uuid[]) AND stage = 'completed'` },
+      [runIds],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  async leave(runId: string, disconnected: boolean): Promise<Leaving> {
+    const ending = endingRow({ outcome: 'cancelled' });
+    const [row] = await this.database.write<{ leaving: Leaving }>(
+      { name: 'leave', text: 'SELECT leave($1, $2, $3) AS leaving' },
+      [runId, disconnected, ending],
+    );
+    if (!row) throw new Error('leave answered nothing');
+    return row.leaving;
+  }
+
+  /** The key's result went out in full. */
+  async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
+    await this.database.write(
+      {
+        name: 'note_delivered',
+        text: `UPDATE idempotency_key SET delivered_at = coalesce(delivered_at, clock_timestamp())
+          WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
+      },
+      [workspaceId, key, runId],
+    );
+  }
+}

@@ -1,0 +1,17 @@
+export { type Admission, Admissions, type Admitted, type Refusal } from './admission.js';
+export { Callers, type CallerRow } from './callers.js';
+export { Database } from './database.js';
+export { DatabaseClock } from './database-clock.js';
+export { Deliveries, type Drift, type OverdueDelivery } from './deliveries.js';
+export { Dispatching, type Claim, type Poll } from './dispatching.js';
+export { ApiKey } from './entities/api-key.entity.js';
+export { Workspace } from './entities/workspace.entity.js';
+export { Holding, type Leaving } from './holding.js';
+export { isApiKey, keyPrefix } from './key-format.js';
+export { migrate, schemaIsCurrent } from './migrate.js';
+export { type AgedOut, type CancelAnswer, RunAnswers, type RunResult, type RunState } from './run-answers.js';
+export type { AdmittingCall, Ending, Granted, RunFacts, Stage } from './run-facts.js';
+export { databaseSettings, type ResultPeriods, retentionSettings, upkeepSettings } from './settings.js';
+export { Upkeep } from './upkeep.js';
+export { type LedgerLine, Usage, type UsageRange, type UsageRecord } from './usage.js';
+export { UnknownWorkspace, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from './workspaces.js';

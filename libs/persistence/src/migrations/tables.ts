@@ -1,0 +1,180 @@
+/** Tables of the first schema. Amounts are integer micro-dollars; times are the database's own clock. */
+export const workspaceTables = /* sql */ `
+CREATE TABLE workspace (
+  id uuid PRIMARY KEY,
+  name text NOT NULL UNIQUE,
+  enabled boolean NOT NULL DEFAULT true,
+  visible text[] NOT NULL DEFAULT '{**}',
+  runnable text[] NOT NULL DEFAULT '{**}',
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Allowances.
+  inflight_limit integer NOT NULL DEFAULT 5 CHECK (inflight_limit >= 0),
+  committed_limit_micros bigint NOT NULL DEFAULT 100000000 CHECK (committed_limit_micros >= 0),
+  backlog_limit integer NOT NULL DEFAULT 1000 CHECK (backlog_limit >= 0),
+  window_limit integer NOT NULL DEFAULT 600 CHECK (window_limit >= 0),
+  balance_micros bigint,
+  -- Counters: each changes only in the transaction of the run it counts.
+  inflight integer NOT NULL DEFAULT 0 CHECK (inflight >= 0),
+  committed_micros bigint NOT NULL DEFAULT 0 CHECK (committed_micros >= 0),
+  held_micros bigint NOT NULL DEFAULT 0 CHECK (held_micros >= 0),
+  backlog integer NOT NULL DEFAULT 0 CHECK (backlog >= 0),
+  window_started_at timestamptz NOT NULL DEFAULT 'epoch',
+  window_count integer NOT NULL DEFAULT 0,
+  -- Highest values ever reached, kept by trigger.
+  inflight_peak integer NOT NULL DEFAULT 0,
+  committed_peak_micros bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 70);
+
+CREATE FUNCTION workspace_keep_peaks() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.inflight_peak := greatest(OLD.inflight_peak, NEW.inflight);
+  NEW.committed_peak_micros := greatest(OLD.committed_peak_micros, NEW.committed_micros);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER workspace_peaks BEFORE UPDATE ON workspace FOR EACH ROW EXECUTE FUNCTION workspace_keep_peaks();
+
+CREATE TABLE api_key (
+  id uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspace (id),
+  name text NOT NULL,
+  prefix text NOT NULL UNIQUE,
+  hash bytea NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+`;
+
+export const runTables = /* sql */ `
+CREATE TABLE run (
+  id uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL,
+  model text NOT NULL,
+  provider text NOT NULL,
+  mode text NOT NULL CHECK (mode IN ('queued', 'sync')),
+  stage text NOT NULL CHECK (stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')),
+  -- Bumped by every claim: a worker that lost its claim cannot write.
+  epoch integer NOT NULL DEFAULT 0,
+  -- The model's facts as resolved at admission; later catalog changes touch no live run.
+  facts jsonb NOT NULL,
+  reserved_micros bigint NOT NULL CHECK (reserved_micros >= 0),
+  -- The call that admitted the run: request id, route, credential, origin, idempotency key.
+  call jsonb NOT NULL,
+  admitted_position integer NOT NULL,
+  handle jsonb,
+  -- Pause before the next poll when the handle was saved: what a caller is told to wait.
+  poll_after_ms integer,
+  lease_until timestamptz,
+  -- Claims that ended without a word, as a crash does.
+  crashes integer NOT NULL DEFAULT 0,
+  lost_polls integer NOT NULL DEFAULT 0,
+  -- Set before the submission's first byte leaves; cleared when the partner provably did not accept it.
+  sent_at timestamptz,
+  deadline_at timestamptz,
+  cancel_asked_at timestamptz,
+  cancel_sent_at timestamptz,
+  -- The caller of a held call closed its connection: an attribution, not an outcome.
+  caller_left_at timestamptz,
+  admitted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  granted_at timestamptz,
+  dispatched_at timestamptz,
+  completed_at timestamptz,
+  outcome text CHECK (outcome IN ('succeeded', 'failed', 'cancelled')),
+  bucket text,
+  status integer,
+  failure jsonb,
+  billed_micros bigint,
+  CHECK ((stage = 'completed') = (outcome IS NOT NULL))
+) PARTITION BY RANGE (id);
+
+CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'run % has its outcome; it is never written again', OLD.id USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER run_one_outcome BEFORE UPDATE ON run FOR EACH ROW
+  WHEN (OLD.stage = 'completed') EXECUTE FUNCTION run_refuse_second_outcome();
+
+CREATE TABLE payload (
+  run_id uuid NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('input', 'output')),
+  media_type text NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (run_id, kind)
+) PARTITION BY RANGE (run_id);
+
+CREATE SEQUENCE admission_order;
+
+-- One row per live run: outbox, relay, reconciler and waiting line in one.
+CREATE TABLE delivery (
+  run_id uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL,
+  provider text NOT NULL,
+  lane text NOT NULL CHECK (lane IN ('backlog', 'dispatch', 'poll', 'assets')),
+  place bigint NOT NULL DEFAULT nextval('admission_order'),
+  reserved_micros bigint NOT NULL,
+  dispatched boolean NOT NULL DEFAULT false,
+  due_at timestamptz NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX delivery_due ON delivery (due_at);
+CREATE INDEX delivery_waiting ON delivery (workspace_id, place) WHERE NOT dispatched;
+
+CREATE TABLE idempotency_key (
+  workspace_id uuid NOT NULL,
+  key text NOT NULL,
+  fingerprint bytea NOT NULL,
+  run_id uuid NOT NULL,
+  expires_at timestamptz NOT NULL,
+  -- The result went to a caller in full: whoever asks again gets it from the record.
+  delivered_at timestamptz,
+  PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX idempotency_key_expiry ON idempotency_key (expires_at);
+
+-- What is left of a run whose result has aged out, so that its owner is told so for some time.
+CREATE TABLE tombstone (
+  run_id uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL,
+  model text NOT NULL,
+  completed_at timestamptz NOT NULL,
+  -- What the first answer to a key was made of: the key may live longer than the result.
+  origin text,
+  admitted_position integer
+);
+CREATE INDEX tombstone_completion ON tombstone (completed_at);
+`;
+
+export const moneyTables = /* sql */ `
+CREATE TABLE ledger_entry (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id uuid NOT NULL,
+  run_id uuid,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- Negative for a billed run, positive for credits added.
+  amount_micros bigint NOT NULL,
+  balance_micros bigint,
+  note text NOT NULL
+);
+CREATE UNIQUE INDEX ledger_entry_run ON ledger_entry (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX ledger_entry_workspace ON ledger_entry (workspace_id, at);
+-- For retention alone: entries come in the order of time, so the smallest kind of index is enough.
+CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at);
+
+CREATE TABLE audit_record (
+  run_id uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  credential text NOT NULL,
+  model text NOT NULL,
+  route text NOT NULL,
+  outcome text NOT NULL,
+  bucket text,
+  status integer NOT NULL,
+  caller_left boolean NOT NULL,
+  admitted_at timestamptz NOT NULL,
+  completed_at timestamptz NOT NULL,
+  cost_micros bigint NOT NULL,
+  billed_micros bigint NOT NULL
+);
+CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
+`;

@@ -1,0 +1,130 @@
+import type { Bucket, FieldError } from '#errors';
+import type { Database } from './database.js';
+import { endingRow, type AdmittingCall, type Granted, type Stage } from './run-facts.js';
+import type { ResultPeriods } from './settings.js';
+
+/** The run is remembered, its result is not: whether its row is still there makes no difference. */
+export type AgedOut = 'aged_out';
+
+export interface RunState {
+  stage: Stage;
+  outcome: 'succeeded' | 'failed' | 'cancelled' | null;
+  bucket: Bucket | null;
+  /** Runs of the workspace ahead of this one; null once dispatched. */
+  position: number | null;
+  call: AdmittingCall;
+}
+
+export interface RunResult extends RunState {
+  status: number | null;
+  failure: { detail: string; fields?: FieldError[] } | null;
+  mediaType: string | null;
+  body: Buffer | null;
+  /** Pointers of the model's asset URLs, as resolved at admission. */
+  assets: string[];
+}
+
+export type CancelAnswer =
+  | { found: 'completed'; granted: Granted[] }
+  | { found: 'waiting'; granted: Granted[] }
+  | { found: 'dispatched'; provider: string; granted: Granted[] };
+
+const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
+    SELECT count(*)::integer FROM delivery AS ahead JOIN delivery AS mine ON mine.run_id = run.id
+    WHERE ahead.workspace_id = run.workspace_id AND NOT ahead.dispatched AND ahead.place < mine.place
+  ) END AS position`;
+
+/** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */
+const age = 'age_of(completed_at, $4, $5) AS age';
+
+interface Aged extends Record<string, unknown> {
+  age: 'kept' | AgedOut | 'gone';
+}
+
+/** What callers ask about their runs. Another workspace's run, or one under a wrong model, is not found. */
+export class RunAnswers {
+  private readonly periods: readonly [keptS: number, rememberedS: number];
+
+  constructor(
+    private readonly database: Database,
+    { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS }: ResultPeriods,
+  ) {
+    this.periods = [RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS];
+  }
+
+  async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
+    const [row] = await this.database.read<RunState & Aged>(
+      {
+        name: 'run_state',
+        text: `SELECT ${age}, stage, outcome, bucket, call, ${position}
+          FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
+      },
+      [runId, workspaceId, model, ...this.periods],
+    );
+    return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
+  }
+
+  async result(workspaceId: string, model: string, runId: string): Promise<RunResult | AgedOut | null> {
+    const [row] = await this.database.read<RunResult & Aged>(
+      {
+        name: 'run_result',
+        text: `SELECT ${age}, stage, outcome, bucket, call, status, failure, media_type AS "mediaType", body,
+            facts -> 'assets' AS assets, ${position}
+          FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+            AND age_of(completed_at, $4, $5) = 'kept'
+          WHERE id = $1 AND workspace_id = $2 AND model = $3`,
+      },
+      [runId, workspaceId, model, ...this.periods],
+    );
+    return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
+  }
+
+  /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */
+  async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
+    const [row] = await this.database.read<{ origin: string; position: number }>(
+      {
+        name: 'run_admission',
+        text: `SELECT call ->> 'origin' AS origin, admitted_position AS position
+            FROM run WHERE id = $1 AND workspace_id = $2
+          UNION ALL
+          SELECT origin, admitted_position FROM tombstone
+            WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
+      },
+      [runId, workspaceId],
+    );
+    return row ?? null;
+  }
+
+  async askCancel(workspaceId: string, model: string, runId: string): Promise<CancelAnswer | AgedOut | null> {
+    const [row] = await this.database.write<{ answer: CancelAnswer | null }>(
+      { name: 'ask_cancel', text: 'SELECT ask_cancel($1, $2, $3, $4) AS answer' },
+      [workspaceId, model, runId, endingRow({ outcome: 'cancelled' })],
+    );
+    const answer = row?.answer ?? null;
+    if (answer !== null && answer.found !== 'completed') return answer;
+    const age = await this.age(workspaceId, model, runId);
+    return age === 'kept' ? answer : age;
+  }
+
+  private async remembered(workspaceId: string, model: string, runId: string): Promise<AgedOut | null> {
+    return (await this.age(workspaceId, model, runId)) === null ? null : 'aged_out';
+  }
+
+  /**
+   * The age of a run or of its tombstone; null when neither is remembered. One statement over both tables: a
+   * run that is replaced by its tombstone meanwhile is seen as one of them.
+   */
+  private async age(workspaceId: string, model: string, runId: string): Promise<'kept' | AgedOut | null> {
+    const [row] = await this.database.read<Aged>(
+      {
+        name: 'run_age',
+        text: `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3
+          UNION ALL
+          SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
+            FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = $3`,
+      },
+      [runId, workspaceId, model, ...this.periods],
+    );
+    return row === undefined || row.age === 'gone' ? null : row.age;
+  }
+}

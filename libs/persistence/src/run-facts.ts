@@ -1,0 +1,68 @@
+import type { Bucket, FieldError } from '#errors';
+
+/** A model's facts as resolved at admission. Everything the run needs later; the catalog is not asked again. */
+export interface RunFacts {
+  upstream: Record<string, string>;
+  assets: string[];
+  chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
+  budgetMs: number;
+}
+
+/** The HTTP call that admitted a run. `origin` builds its URLs, so that a repeated answer is the same to the byte. */
+export interface AdmittingCall {
+  requestId: string;
+  route: string;
+  credential: string;
+  origin: string;
+  idempotencyKey?: string;
+}
+
+export type Stage = 'parked' | 'ready' | 'submitting' | 'running' | 'copying' | 'completed';
+
+/** How a run ended, as every later answer about it is composed. */
+export type Ending =
+  | { outcome: 'succeeded'; mediaType: string; body: Uint8Array }
+  | {
+      outcome: 'failed';
+      bucket: Bucket;
+      status: number;
+      detail: string;
+      fields?: FieldError[];
+      billable: boolean;
+    }
+  | { outcome: 'cancelled' };
+
+/** A run that was granted its slot by a change to another run. */
+export interface Granted {
+  runId: string;
+  provider: string;
+}
+
+/** The row form of an ending that carries no body. */
+export function endingRow(ending: Ending): string {
+  switch (ending.outcome) {
+    case 'succeeded':
+      return JSON.stringify({
+        outcome: 'succeeded',
+        status: 200,
+        mediaType: ending.mediaType,
+        billable: true,
+      });
+    case 'failed':
+      return JSON.stringify({
+        outcome: 'failed',
+        bucket: ending.bucket,
+        status: ending.status,
+        failure: { detail: ending.detail, fields: ending.fields },
+        billable: ending.billable,
+      });
+    case 'cancelled':
+      // Of the closed set this is the bucket that says "the caller withdrew".
+      return JSON.stringify({
+        outcome: 'cancelled',
+        bucket: 'client_disconnected',
+        status: 409,
+        billable: false,
+      });
+  }
+}

@@ -1,0 +1,106 @@
+import type { Database } from './database.js';
+import type { RetentionPeriods } from './settings.js';
+
+/** Bounds of one call, so that none comes near the time limit of a statement. */
+const batchRows = 500;
+const batchBytes = 64 * 1024 * 1024;
+
+/**
+ * What has to be done now and then so that the tables stay as they should be. Each verb does one short batch
+ * and says how much that was; 0 means that nothing is left, or that another worker is at it. The clock is
+ * `now()`: an index can be searched with it, unlike with `clock_timestamp()`.
+ */
+export class Upkeep {
+  constructor(
+    private readonly database: Database,
+    private readonly periods: RetentionPeriods,
+  ) {}
+
+  /** Makes the partitions of the coming days. Returns how many days have to be tried again. */
+  async ensurePartitions(): Promise<number> {
+    const [row] = await this.database.write<{ missing: number }>(
+      { name: 'ensure_partitions', text: 'SELECT ensure_partitions(7) AS missing' },
+      [],
+    );
+    return row?.missing ?? 0;
+  }
+
+  /** Forgets keys that are past their 24 hours. */
+  async deleteExpiredKeys(): Promise<number> {
+    const rows = await this.database.write(
+      {
+        name: 'delete_expired_keys',
+        text: `DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
+            SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= now()
+            LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id`,
+      },
+      [batchRows],
+    );
+    return rows.length;
+  }
+
+  /** Deletes runs whose result has aged out, with their payloads, and leaves their tombstones. */
+  async ageOut(): Promise<number> {
+    const [row] = await this.database.write<{ runs: number }>(
+      { name: 'age_out', text: 'SELECT age_out($1, $2, $3) AS runs' },
+      [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes],
+    );
+    return row?.runs ?? 0;
+  }
+
+  async deleteTombstones(): Promise<number> {
+    const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
+    const rows = await this.database.write(
+      {
+        name: 'delete_tombstones',
+        text: `DELETE FROM tombstone WHERE run_id IN (
+            SELECT run_id FROM tombstone WHERE completed_at <= now() - make_interval(secs => $1)
+            ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id`,
+      },
+      [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
+    );
+    return rows.length;
+  }
+
+  /** Drops one day that is over and empty. Returns it as `2026-11-21`; null when none can be dropped now. */
+  async dropDay(): Promise<string | null> {
+    const [row] = await this.database.write<{ day: string | null }>(
+      { name: 'drop_day', text: 'SELECT drop_day()::text AS day' },
+      [],
+    );
+    return row?.day ?? null;
+  }
+
+  async deleteOldLedgerEntries(): Promise<number> {
+    const rows = await this.database.write(
+      {
+        name: 'delete_old_ledger_entries',
+        text: `DELETE FROM ledger_entry WHERE id IN (
+            SELECT id FROM ledger_entry WHERE at <= now() - make_interval(months => $1)
+            LIMIT $2 FOR UPDATE SKIP LOCKED
+          ) RETURNING id`,
+      },
+      [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
+    );
+    return rows.length;
+  }
+
+  async deleteOldAuditRecords(): Promise<number> {
+    const rows = await this.database.write(
+      {
+        name: 'delete_old_audit_records',
+        // The run's id says when it was admitted, so the primary key bounds the search.
+        text: `DELETE FROM audit_record WHERE run_id IN (
+            SELECT run_id FROM audit_record
+            WHERE run_id < v7_floor(now() - make_interval(months => $1))
+              AND completed_at <= now() - make_interval(months => $1)
+            ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id`,
+      },
+      [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
+    );
+    return rows.length;
+  }
+}

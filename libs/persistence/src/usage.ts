@@ -1,0 +1,129 @@
+import type { Database } from './database.js';
+
+/** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
+export interface UsageRange {
+  workspaceId: string;
+  from?: Date | undefined;
+  until?: Date | undefined;
+}
+
+/** One finished run as it was billed. Amounts are micro-dollars; times are UTC, ISO 8601 to the microsecond. */
+export interface UsageRecord {
+  requestId: string;
+  runId: string;
+  workspace: string;
+  /** `key:<id>` or `token:<subject>`, as it was when the run was admitted. */
+  credential: string;
+  /** What the key starts with; null for tokens. */
+  keyPrefix: string | null;
+  model: string;
+  route: string;
+  outcome: 'succeeded' | 'failed' | 'cancelled';
+  bucket: string | null;
+  status: number;
+  admittedAt: string;
+  completedAt: string;
+  /** From admission to outcome. */
+  latencyMs: number;
+  /** The upper bound that was reserved. */
+  costMicros: number;
+  /** What the ledger took, in an entry of the same transaction. */
+  billedMicros: number;
+  callerLeft: boolean;
+}
+
+/** One line of a workspace's ledger: negative for a billed run, positive for credits added. */
+export interface LedgerLine {
+  id: number;
+  at: string;
+  runId: string | null;
+  amountMicros: number;
+  /** After this entry; null while credits were unlimited. */
+  balanceMicros: number | null;
+  note: string;
+}
+
+const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS "runId", workspace.name AS workspace,
+  credential, api_key.prefix AS "keyPrefix", model, route, outcome, bucket, status,
+  ${utc('admitted_at')} AS "admittedAt", ${utc('completed_at')} AS "completedAt",
+  round(extract(epoch FROM completed_at - admitted_at) * 1000)::float AS "latencyMs",
+  cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros",
+  caller_left AS "callerLeft"`;
+
+const tables = `audit_record JOIN workspace ON workspace.id = audit_record.workspace_id
+  LEFT JOIN api_key ON api_key.id = CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5)::uuid END`;
+
+const range = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::timestamptz, '-infinity')
+  AND completed_at < coalesce($3::timestamptz, 'infinity')`;
+
+/** What was used and what it cost: read from the audit records and the ledger, which outlive the runs. */
+export class Usage {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * The next records in the order of their ends, after the one given. A workspace's runs end one at a time
+   * under its row lock, so that nothing can end later and yet be dated before a page that was read.
+   */
+  async page(asked: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
+    return this.database.read<UsageRecord & Record<string, unknown>>(
+      {
+        name: 'usage_page',
+        text: `SELECT ${columns} FROM ${tables}
+          WHERE ${range} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
+          ORDER BY completed_at, audit_record.run_id LIMIT $6`,
+      },
+      [
+        ...valuesOf(asked),
+        after?.completedAt ?? '-infinity',
+        after?.runId ?? '00000000-0000-0000-0000-000000000000',
+        limit,
+      ],
+    );
+  }
+
+  /** The last records, newest first. */
+  async latest(asked: UsageRange, limit: number): Promise<UsageRecord[]> {
+    return this.database.read<UsageRecord & Record<string, unknown>>(
+      {
+        name: 'usage_latest',
+        text: `SELECT ${columns} FROM ${tables} WHERE ${range}
+          ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
+      },
+      [...valuesOf(asked), limit],
+    );
+  }
+
+  /** How many runs ended in the range, and what was billed for them. */
+  async totals(asked: UsageRange): Promise<{ runs: number; billedMicros: number }> {
+    const [row] = await this.database.read<{ runs: number; billedMicros: number }>(
+      {
+        name: 'usage_totals',
+        text: `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
+          FROM audit_record WHERE ${range}`,
+      },
+      valuesOf(asked),
+    );
+    return row ?? { runs: 0, billedMicros: 0 };
+  }
+
+  /** The last entries of a workspace's ledger, newest first. */
+  async ledger(workspaceId: string, limit: number): Promise<LedgerLine[]> {
+    return this.database.read<LedgerLine & Record<string, unknown>>(
+      {
+        name: 'ledger_latest',
+        text: `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",
+            balance_micros::float AS "balanceMicros", note
+          FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
+      },
+      [workspaceId, limit],
+    );
+  }
+}
+
+const valuesOf = ({ workspaceId, from, until }: UsageRange): unknown[] => [
+  workspaceId,
+  from ?? null,
+  until ?? null,
+];

@@ -1,0 +1,140 @@
+import type { DataSource } from 'typeorm';
+import { v7 } from 'uuid';
+import { ApiKey } from './entities/api-key.entity.js';
+import { Workspace } from './entities/workspace.entity.js';
+import { keyHash, keyPrefix, newApiKey } from './key-format.js';
+import type { Granted } from './run-facts.js';
+
+export interface WorkspaceSettings {
+  enabled?: boolean;
+  visible?: string[];
+  runnable?: string[];
+}
+
+export interface WorkspaceLimits {
+  inflightLimit?: number;
+  committedLimitMicros?: number;
+  backlogLimit?: number;
+  windowLimit?: number;
+}
+
+export class UnknownWorkspace extends Error {
+  constructor(name: string) {
+    super(`There is no workspace "${name}".`);
+    this.name = 'UnknownWorkspace';
+  }
+}
+
+/** Operators' commands on workspaces, keys and credits. */
+export class Workspaces {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async create(
+    name: string,
+    settings: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null },
+  ): Promise<Workspace> {
+    const id = v7();
+    await this.dataSource.getRepository(Workspace).insert({ id, name, ...settings });
+    return this.find(name);
+  }
+
+  /** By name or id. */
+  async find(nameOrId: string): Promise<Workspace> {
+    const isId = /^[0-9a-f-]{36}$/.test(nameOrId);
+    const found = await this.dataSource
+      .getRepository(Workspace)
+      .findOneBy(isId ? { id: nameOrId } : { name: nameOrId });
+    if (!found) throw new UnknownWorkspace(nameOrId);
+    return found;
+  }
+
+  async list(): Promise<Workspace[]> {
+    return this.dataSource.getRepository(Workspace).find({ order: { name: 'ASC' } });
+  }
+
+  async set(name: string, settings: WorkspaceSettings): Promise<Workspace> {
+    const { id } = await this.find(name);
+    if (Object.keys(settings).length > 0)
+      await this.dataSource.getRepository(Workspace).update({ id }, settings);
+    return this.find(name);
+  }
+
+  /** Takes effect at once, on parked runs too: the granted ones are returned for delivery. */
+  async setLimits(
+    name: string,
+    limits: WorkspaceLimits,
+  ): Promise<{ workspace: Workspace; granted: Granted[] }> {
+    const { id } = await this.find(name);
+    const granted = await this.dataSource.transaction(async (manager) => {
+      if (Object.keys(limits).length > 0) await manager.getRepository(Workspace).update({ id }, limits);
+      return manager.query<Granted[]>('SELECT run_id AS "runId", provider FROM promote($1)', [id]);
+    });
+    return { workspace: await this.find(name), granted };
+  }
+
+  /** Adds (or, negative, takes back) credits; an unlimited workspace becomes a limited one. */
+  async addCredits(name: string, amountMicros: number, note: string): Promise<Workspace> {
+    const { id } = await this.find(name);
+    await this.dataSource.query(
+      `WITH changed AS (
+         UPDATE workspace SET balance_micros = coalesce(balance_micros, 0) + $2 WHERE id = $1 RETURNING id, balance_micros
+       )
+       INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note) SELECT id, $2, balance_micros, $3 FROM changed`,
+      [id, amountMicros, note],
+    );
+    return this.find(name);
+  }
+
+  /** Sets the balance (null: unlimited); the ledger holds the difference, so that its sum stays the balance. */
+  async setCredits(name: string, balanceMicros: number | null, note: string): Promise<Workspace> {
+    const { id } = await this.find(name);
+    await this.dataSource.query(
+      `WITH before AS (
+         SELECT id, coalesce(balance_micros, 0) AS balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
+       ), changed AS (
+         UPDATE workspace SET balance_micros = $2::bigint FROM before WHERE workspace.id = before.id
+         RETURNING workspace.id, coalesce($2::bigint, 0) - before.balance_micros AS difference
+       )
+       INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
+       SELECT id, difference, $2::bigint, $3 FROM changed`,
+      [id, balanceMicros, note],
+    );
+    return this.find(name);
+  }
+
+  /** The key's text is returned once and stored nowhere. */
+  async createKey(
+    workspaceName: string,
+    facts: { name: string; scopes: string[]; expiresAt: Date | null },
+  ): Promise<{ key: string; row: ApiKey }> {
+    const { id: workspaceId } = await this.find(workspaceName);
+    const key = newApiKey();
+    const keys = this.dataSource.getRepository(ApiKey);
+    const row = keys.create({
+      id: v7(),
+      workspaceId,
+      prefix: keyPrefix(key),
+      hash: keyHash(key),
+      revokedAt: null,
+      ...facts,
+    });
+    await keys.insert(row);
+    return { key, row };
+  }
+
+  async listKeys(workspaceName?: string): Promise<ApiKey[]> {
+    const where = workspaceName === undefined ? {} : { workspaceId: (await this.find(workspaceName)).id };
+    return this.dataSource.getRepository(ApiKey).find({ where, order: { createdAt: 'ASC' } });
+  }
+
+  /** By id or prefix; false when no live key matches. */
+  async revokeKey(idOrPrefix: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `WITH revoked AS (
+         UPDATE api_key SET revoked_at = now() WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING id
+       ) SELECT id FROM revoked`,
+      [idOrPrefix],
+    );
+    return rows.length > 0;
+  }
+}

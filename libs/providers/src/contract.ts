@@ -1,0 +1,111 @@
+import type { FieldError } from '#errors';
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** What an adapter sees of a run. `body` is the caller's own bytes, `upstream` the model row's address. */
+export interface Run {
+  runId: string;
+  model: string;
+  upstream: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** One HTTP call an adapter asks the engine to make. The engine adds the credential, if the origin may see it. */
+export interface HttpCall {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  url: string;
+  headers?: Record<string, string>;
+  body?: Uint8Array;
+}
+
+/** A reply as it arrived; header names are lower case. */
+export interface HttpReply {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/**
+ * No usable reply. `not_sent`: provably nothing reached the partner. `ambiguous`: it may have been accepted.
+ * `oversize`: the reply broke the size cap.
+ */
+export type Fault =
+  | { fault: 'not_sent'; cause: 'dns' | 'connect' | 'tls' | 'refused_address' }
+  | { fault: 'ambiguous'; cause: 'timeout' | 'reset' }
+  | { fault: 'oversize' };
+
+export type Signal = HttpReply | Fault;
+
+/** What is needed to find a generation again: JSON, versioned, saved before the first poll. */
+export interface Handle {
+  v: number;
+  step: 'poll' | 'fetch';
+  [key: string]: Json;
+}
+
+/** The partner's own bytes and media type. */
+export interface ProviderOutput {
+  mediaType: string;
+  body: Uint8Array;
+}
+
+export type FailureClass =
+  | 'rejected_input'
+  | 'content_policy'
+  | 'partner_failed'
+  | 'partner_timeout'
+  | 'partner_unavailable'
+  | 'partner_account'
+  | 'model_gone'
+  | 'unreadable';
+
+/**
+ * `retry`: `never`; `new_submit` when the submission was provably not accepted and may be made again
+ * within the time budget; `same_call` when a poll or fetch may simply be repeated.
+ * `lost`, only beside `same_call`: the partner answered that it cannot serve this handle; three such replies
+ * in a row end the run with this failure, any other reply starts the count again.
+ * `note` goes to the log, never to the caller.
+ */
+export interface ProviderFailure {
+  class: FailureClass;
+  retry: 'never' | 'new_submit' | 'same_call';
+  fields?: FieldError[];
+  afterMs?: number;
+  lost?: true;
+  note?: string;
+}
+
+export type Outcome<H extends Handle = Handle> =
+  | { kind: 'pending'; handle: H; afterMs: number }
+  | { kind: 'next'; handle: H }
+  | { kind: 'succeeded'; output: ProviderOutput }
+  | { kind: 'failed'; failure: ProviderFailure }
+  | { kind: 'canceled' };
+
+/** A JSON pointer into the output (`*` matches every element) whose URL strings are assets. */
+export type AssetPointer = string;
+
+/** Pure: builds requests and reads replies. The engine owns sockets, credentials, deadlines and persistence. */
+export interface ProviderAdapter<H extends Handle = Handle> {
+  /** Only these origins ever see our key. */
+  readonly credentialOrigins: readonly RegExp[];
+  /** Header fields that authenticate `call`. */
+  credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
+  submit(run: Run): HttpCall;
+  onSubmit(run: Run, signal: Signal): Outcome<H>;
+  /** Poll or fetch, by `handle.step`. */
+  resume?(handle: H): HttpCall;
+  onResume?(handle: H, signal: Signal): Outcome<H>;
+  cancel?(handle: H): HttpCall;
+  onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';
+}
+
+/** One partner. `create` binds the adapter to a base URL: the partner's own, or a simulator's. */
+export interface ProviderDefinition {
+  /** The provider segment of model ids; also names the settings PROVIDER_<NAME>_BASE_URL and _KEY. */
+  name: string;
+  defaultBase: string;
+  /** Bound on one submission call in milliseconds, its reply included. */
+  submitTimeoutMs: number;
+  create(base: string): ProviderAdapter;
+}

@@ -1,0 +1,109 @@
+import type { FailureClass, Fault, HttpReply, ProviderFailure } from './contract.js';
+import { retryAfterMs } from './retry-after.js';
+import type { Phase } from './rules.js';
+
+/** Statuses that end no run: the next poll or fetch may see a healthy partner again. */
+const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
+
+function classOf(status: number): FailureClass {
+  switch (status) {
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+      return 'rejected_input';
+    case 401:
+    case 402:
+    case 403:
+      return 'partner_account';
+    case 408:
+    case 504:
+      return 'partner_timeout';
+    case 425:
+    case 429:
+    case 503:
+    case 529:
+      return 'partner_unavailable';
+    default:
+      return 'partner_failed';
+  }
+}
+
+const afterOf = (reply: HttpReply): Pick<ProviderFailure, 'afterMs'> => {
+  const afterMs = retryAfterMs(reply);
+  return afterMs === undefined ? {} : { afterMs };
+};
+
+type StatusReading = (reply: HttpReply, refusals: readonly number[]) => ProviderFailure;
+
+const readStatus: Record<Phase, StatusReading> = {
+  // Anything but a plain refusal may have been accepted, and a second submission would be billed twice.
+  submit(reply, refusals) {
+    const { status } = reply;
+    if (status === 404) return { class: 'model_gone', retry: 'never' };
+    if (status === 429 || refusals.includes(status)) {
+      return { class: 'partner_unavailable', retry: 'new_submit', ...afterOf(reply) };
+    }
+    // "Try again later" would free the caller's key, and a second run could be a second bill.
+    const failure = classOf(status);
+    return { class: failure === 'partner_unavailable' ? 'partner_failed' : failure, retry: 'never' };
+  },
+  // A failed poll says nothing about the generation: it may still complete, and then it is billed.
+  poll(reply) {
+    const { status } = reply;
+    if (passing(status) || [401, 402, 403].includes(status)) {
+      return { class: classOf(status), retry: 'same_call', ...afterOf(reply) };
+    }
+    return { class: 'partner_failed', retry: 'same_call', ...(status >= 400 && { lost: true as const }) };
+  },
+  // The generation has ended and the partner answers with its outcome, so a 4xx is read as a verdict.
+  fetch(reply) {
+    const { status } = reply;
+    if (passing(status)) return { class: classOf(status), retry: 'same_call', ...afterOf(reply) };
+    if (status === 404) return { class: 'partner_failed', retry: 'same_call', lost: true };
+    return { class: classOf(status), retry: 'never' };
+  },
+};
+
+/**
+ * What a reply outside 2xx means when no rule of the partner speaks about it. `refusals` are the statuses
+ * by which the partner says that it has not accepted a submission.
+ */
+export function statusFailure(
+  phase: Phase,
+  reply: HttpReply,
+  refusals: readonly number[] = [],
+): ProviderFailure {
+  return { ...readStatus[phase](reply, refusals), note: `${phase} answered HTTP ${reply.status}` };
+}
+
+/** What the absence of a usable reply means. */
+export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
+  const again = phase === 'submit' ? 'never' : 'same_call';
+  switch (signal.fault) {
+    case 'not_sent':
+      return {
+        class: 'partner_unavailable',
+        retry: phase === 'submit' ? 'new_submit' : 'same_call',
+        // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
+        ...(signal.cause === 'refused_address' && phase !== 'submit' && { lost: true as const }),
+        note: `${phase} was not sent: ${signal.cause}`,
+      };
+    case 'ambiguous':
+      return {
+        class: signal.cause === 'timeout' ? 'partner_timeout' : 'partner_failed',
+        retry: again,
+        note: `${phase} got no answer: ${signal.cause}`,
+      };
+    case 'oversize':
+      // A progress report is small; the reply that breaks the cap is the result, and stays as large.
+      return { class: 'unreadable', retry: 'never', note: `${phase} answered more than the size cap` };
+  }
+}
+
+/** What a 2xx reply means that cannot be read: only a progress report is worth asking for again. */
+export const unreadable = (phase: Phase, why: string): ProviderFailure => ({
+  class: 'unreadable',
+  retry: phase === 'poll' ? 'same_call' : 'never',
+  note: `${phase} answered ${why}`,
+});

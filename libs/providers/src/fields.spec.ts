@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+
+import type { Json } from './contract.js';
+import { fieldErrors } from './fields.js';
+
+const only = (body: Json) => fieldErrors(body)?.[0];
+
+describe('fieldErrors', () => {
+  it('passes entries on without the documentation url', () => {
+    expect(
+      fieldErrors({
+        detail: [
+          {
+            loc: ['body', 'a', 0],
+            msg: 'Too small',
+            type: 'x',
+            url: 'https://d',
+            ctx: { ge: 1 },
+            input: null,
+          },
+        ],
+      }),
+    ).toEqual([{ loc: ['body', 'a', 0], msg: 'Too small', type: 'x', ctx: { ge: 1 }, input: null }]);
+  });
+
+  it('starts every location with body and completes what is missing', () => {
+    expect(only({ detail: [{ loc: ['width'] }] })).toEqual({
+      loc: ['body', 'width'],
+      msg: 'The provider did not accept this input.',
+      type: 'bad_request',
+    });
+    expect(only({ detail: [{ msg: 'Bad' }] })?.loc).toEqual(['body']);
+  });
+
+  it('cuts long strings wherever they are in the rejected value', () => {
+    const image = `data:image/png;base64,${'A'.repeat(5000)}`;
+    const input = only({
+      detail: [{ loc: ['body'], msg: 'm', type: 't', input: { images: [image], n: 1 } }],
+    })?.input;
+    expect(input).toEqual({ images: [`${image.slice(0, 1024)}…`], n: 1 });
+  });
+
+  it('survives values a hundred thousand levels deep', () => {
+    const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as Json;
+    const entry = only({ detail: [{ loc: ['body'], msg: 'm', type: 't', input: deep }] });
+    expect(JSON.stringify(entry)).toContain('[[[[[[[["…"]]]]]]]]');
+  });
+
+  it('takes at most a hundred entries', () => {
+    expect(fieldErrors({ detail: Array.from({ length: 500 }, () => ({ msg: 'm' })) })).toHaveLength(100);
+  });
+
+  it.each([
+    null,
+    [],
+    'text',
+    {},
+    { detail: null },
+    { detail: [] },
+    { detail: ['text'] },
+    { detail: {} },
+  ] as Json[])('finds no fields in %j', (body) => {
+    expect(fieldErrors(body)).toBeUndefined();
+  });
+
+  it.each([
+    ['Prompt is too short', 'Prompt is too short'],
+    ['Insufficient credits. Add more credits at api.bfl.ai.', 'The provider did not accept this input.'],
+    ['User is locked. Top up at fal.ai/dashboard/billing.', 'The provider did not accept this input.'],
+    ['Bad image. Request id: 0217abc9', 'Bad image.'],
+    ['Bad image (request_id=req_8f2) at https://partner.example/x?y=1', 'Bad image at (link)'],
+    ['See docs.partner.ai/errors/7 please', 'See (link) please'],
+    ['Job 764cabcf-b745-4b3e-ae38-1200304cf45b refused', 'Job refused'],
+    ['', 'The provider did not accept this input.'],
+  ])('says %j as %j', (detail, msg) => {
+    expect(fieldErrors({ detail })).toEqual([{ loc: ['body'], msg, type: 'bad_request' }]);
+  });
+
+  it('reads a hundred long entries of any text in well under a second', () => {
+    const texts = ['a.', '1-', 'request id', 'request id ', ' ', 'req_', 'https://', '0a0b-'];
+    for (const text of texts) {
+      const detail = Array.from({ length: 100 }, () => ({ msg: `request id${text.repeat(5000)}` }));
+      const startedMs = performance.now();
+      const fields = fieldErrors({ detail });
+      expect([text, fields?.length, performance.now() - startedMs < 500]).toEqual([text, 100, true]);
+    }
+  });
+
+  it('keeps words about money where they name a field’s values', () => {
+    const msg = "Input should be 'balance' or 'speed'";
+    expect(only({ detail: [{ loc: ['body', 'mode'], msg, type: 'enum' }] })?.msg).toBe(msg);
+  });
+});

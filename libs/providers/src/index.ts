@@ -1,0 +1,23 @@
+export type {
+  AssetPointer,
+  FailureClass,
+  Fault,
+  Handle,
+  HttpCall,
+  HttpReply,
+  Json,
+  Outcome,
+  ProviderAdapter,
+  ProviderDefinition,
+  ProviderFailure,
+  ProviderOutput,
+  Run,
+  Signal,
+} from './contract.js';
+export { valuesAt } from './pointer.js';
+export { credentialHeaders } from './credential.js';
+export { failureClasses, type Rejection, toRejection } from './failure.js';
+export { job } from './job.js';
+export type { HandleFields, JobSpec, Life } from './job-spec.js';
+export { type BoundProvider, bindProviders, providerList, providerSettings } from './providers.js';
+export type { Rule } from './rules.js';

@@ -1,0 +1,120 @@
+import { describe, expect, it } from '@jest/globals';
+
+import type { HttpReply, Run } from './contract.js';
+import { job } from './job.js';
+
+const run: Run = { runId: 'r', model: 'p/m', upstream: {}, body: new TextEncoder().encode('{"seed": 1.0}') };
+
+const reply = (status: number, body: unknown, headers: Record<string, string> = {}): HttpReply => ({
+  status,
+  headers,
+  body: new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
+});
+
+const common = {
+  base: 'https://partner.example',
+  credentialOrigins: [/^https:\/\/partner\.example$/],
+  auth: (secret: string, nowMs: number) => ({ authorization: `Bearer ${secret}.${nowMs}` }),
+};
+
+describe('done at submit', () => {
+  const adapter = job({
+    ...common,
+    submit: { url: () => 'https://partner.example/images', headers: { 'x-version': '1' } },
+    rules: [
+      { http: 200, where: '/code', is: 1026, class: 'content_policy' },
+      { http: 429, where: '/error/code', is: 'insufficient_quota', class: 'partner_account' },
+      { where: '/refused', is: true, class: 'content_policy' },
+    ],
+  });
+
+  it('returns the submit reply as the result', () => {
+    const answer = reply(200, '{"data" : [1.0]}', { 'content-type': 'application/json; charset=utf-8' });
+    expect(adapter.onSubmit(run, answer)).toEqual({
+      kind: 'succeeded',
+      output: { mediaType: 'application/json; charset=utf-8', body: answer.body },
+    });
+    expect(Object.keys(adapter)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/resume|cancel/i)]),
+    );
+  });
+
+  it('sends declared headers and mints the credential from secret and clock', () => {
+    const call = adapter.submit(run);
+    expect(call.headers).toMatchObject({ 'x-version': '1', 'content-type': 'application/json' });
+    expect(call.body).toBe(run.body);
+    expect(adapter.credential(call, 's', 5)).toEqual({ authorization: 'Bearer s.5' });
+  });
+
+  it.each([
+    [200, { code: 1026 }, 'content_policy'],
+    [200, { refused: true }, 'content_policy'],
+    [429, { error: { code: 'insufficient_quota' } }, 'partner_account'],
+  ])('reads HTTP %i %j by rule as %s', (status, body, failureClass) => {
+    expect(adapter.onSubmit(run, reply(status, body))).toMatchObject({
+      kind: 'failed',
+      failure: { class: failureClass, retry: 'never' },
+    });
+  });
+
+  it('reads what no rule names by status', () => {
+    expect(adapter.onSubmit(run, reply(429, { error: { code: 'rate_limit' } }))).toMatchObject({
+      failure: { class: 'partner_unavailable', retry: 'new_submit' },
+    });
+    expect(adapter.onSubmit(run, reply(200, ''))).toMatchObject({ failure: { class: 'unreadable' } });
+  });
+});
+
+describe('operation polled by POST', () => {
+  const adapter = job({
+    ...common,
+    submit: { url: () => 'https://partner.example/start' },
+    handle: { name: { at: '/name' } },
+    poll: {
+      call: ({ name }) => ({
+        method: 'POST',
+        url: 'https://partner.example/operation',
+        body: new TextEncoder().encode(JSON.stringify({ operationName: name })),
+      }),
+      status: '/done',
+      life: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
+      everyMs: 10_000,
+      needs: '/response',
+    },
+    rules: [{ where: '/error/code', is: 3, class: 'rejected_input' }],
+  });
+  const handle = { v: 1, step: 'poll' as const, name: 'operations/7' };
+  const poll = (body: unknown) => adapter.onResume?.(handle, reply(200, body));
+
+  it('carries the handle in the body', () => {
+    expect(adapter.onSubmit(run, reply(200, { name: 'operations/7' }))).toEqual({
+      kind: 'pending',
+      handle,
+      afterMs: 10_000,
+    });
+    const call = adapter.resume?.(handle);
+    expect(new TextDecoder().decode(call?.body)).toBe('{"operationName":"operations/7"}');
+  });
+
+  it('reads a boolean, a missing and a nested status', () => {
+    expect(poll({ done: false })).toMatchObject({ kind: 'pending', handle });
+    expect(poll({})).toMatchObject({ kind: 'pending', handle });
+    expect(poll({ done: { deep: true } })).toMatchObject({ kind: 'pending', handle });
+    expect(poll({ done: 'constructor' })).toMatchObject({ kind: 'pending', handle });
+    expect(poll({ done: true, response: {} })).toMatchObject({ kind: 'succeeded' });
+    expect(poll({ done: true })).toMatchObject({ failure: { class: 'unreadable', retry: 'never' } });
+    expect(poll({ done: true, error: { code: 3 } })).toMatchObject({ failure: { class: 'rejected_input' } });
+    expect(poll({ done: 'dead' })).toMatchObject({ failure: { class: 'partner_failed', retry: 'never' } });
+    expect(poll({ done: 'stopped' })).toEqual({ kind: 'canceled' });
+  });
+
+  it('refuses a handle that another version wrote', () => {
+    expect(() => adapter.resume?.({ ...handle, v: 2 })).toThrow('handle version 2 is not 1');
+  });
+
+  it('counts a refused address as a lost handle', () => {
+    expect(adapter.onResume?.(handle, { fault: 'not_sent', cause: 'refused_address' })).toMatchObject({
+      failure: { retry: 'same_call', lost: true },
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { readSettings, type SettingsShape } from '#schemas';
+import { z } from 'zod';
+
+import type { ProviderAdapter, ProviderDefinition } from './contract.js';
+import { bfl } from './providers/bfl/bfl.js';
+import { fal } from './providers/fal/fal.js';
+
+/** Every partner the service speaks to. */
+export const providerList: readonly ProviderDefinition[] = [bfl, fal];
+
+/** A partner ready to be called. Without `secret` its calls go out unauthenticated and the partner refuses them. */
+export interface BoundProvider {
+  name: string;
+  base: string;
+  adapter: ProviderAdapter;
+  secret: string | undefined;
+  submitTimeoutMs: number;
+}
+
+const variables = (name: string) => {
+  const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+  return { base: `${stem}_BASE_URL`, key: `${stem}_KEY` };
+};
+
+const baseUrl = (byDefault: string) =>
+  z
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+    .refine(
+      (text) => {
+        // A text that is no URL was reported by the check above, which does not stop this one.
+        if (!URL.canParse(text)) return true;
+        const { username, search, hash } = new URL(text);
+        return username === '' && search === '' && hash === '';
+      },
+      { error: 'expected a URL without user name, query and fragment' },
+    )
+    .default(byDefault)
+    .transform((text) => text.replace(/\/+$/, ''));
+
+/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner. */
+const settingsOf = (definitions: readonly ProviderDefinition[]) =>
+  Object.fromEntries(
+    definitions.flatMap(({ name, defaultBase }): [string, z.ZodType<string | undefined>][] => [
+      [
+        variables(name).base,
+        baseUrl(defaultBase).meta({
+          description: `Where the API of ${name} is reached; another address than its own serves tests.`,
+          example: defaultBase,
+        }),
+      ],
+      [
+        variables(name).key,
+        z
+          .string()
+          .trim()
+          .optional()
+          .meta({
+            description: `The account key at ${name}; without it the models of ${name} fail at dispatch.`,
+            example: 'replace-me',
+          }),
+      ],
+    ]),
+  ) satisfies SettingsShape;
+
+export const providerSettings = settingsOf(providerList);
+
+/**
+ * Binds every partner to its address and key. `env` is the process's environment; throws `BadSettings` with
+ * all problems. `withoutKey` names the partners that have none, so that boot can warn.
+ */
+export function bindProviders(
+  env: Readonly<Record<string, string | undefined>>,
+  definitions: readonly ProviderDefinition[] = providerList,
+): { providers: Map<string, BoundProvider>; withoutKey: string[] } {
+  const settings = readSettings(settingsOf(definitions), env);
+  const bound = definitions.map((definition): BoundProvider => {
+    const { name, submitTimeoutMs } = definition;
+    const base = settings[variables(name).base] ?? definition.defaultBase;
+    const secret = settings[variables(name).key] || undefined;
+    return { name, base, adapter: definition.create(base), secret, submitTimeoutMs };
+  });
+  return {
+    providers: new Map(bound.map((provider) => [provider.name, provider])),
+    withoutKey: bound.filter(({ secret }) => secret === undefined).map(({ name }) => name),
+  };
+}

@@ -1,0 +1,61 @@
+import type { FailureClass } from '../../contract.js';
+import type { Rule } from '../../rules.js';
+
+/** `error_type` of a request that fal's own infrastructure ended. */
+const requestErrors = {
+  request_timeout: 'partner_timeout',
+  startup_timeout: 'partner_timeout',
+  runner_scheduling_failure: 'partner_unavailable',
+  runner_connection_timeout: 'partner_unavailable',
+  runner_disconnected: 'partner_unavailable',
+  runner_connection_refused: 'partner_unavailable',
+  runner_connection_error: 'partner_unavailable',
+  runner_incomplete_response: 'partner_failed',
+  runner_server_error: 'partner_failed',
+  internal_error: 'partner_failed',
+  client_disconnected: 'partner_failed',
+  client_cancelled: 'canceled',
+} as const satisfies Record<string, FailureClass | 'canceled'>;
+
+/** `detail[].type` of a model's error that is not about the caller's fields; every other type is. */
+const modelErrors = {
+  content_policy_violation: 'content_policy',
+  generation_timeout: 'partner_timeout',
+  internal_server_error: 'partner_failed',
+  downstream_service_error: 'partner_failed',
+  downstream_service_unavailable: 'partner_failed',
+  no_media_generated: 'partner_failed',
+} as const satisfies Record<string, FailureClass>;
+
+/**
+ * A model's output is its own and may hold fields of these names, so only error replies are read. Nor are polls:
+ * an error there is the status route's, not the run's. A finished request is fetched whatever its status body
+ * says, except a cancelled one, because only the response tells the failing fields.
+ */
+export const outcomeRules: readonly Rule[] = [
+  { phase: 'poll', where: '/error_type', is: 'client_cancelled', class: 'canceled' },
+  ...Object.entries(modelErrors).flatMap(([type, failure]): Rule[] => {
+    const rule: Rule = { http: 'error', where: '/detail/*/type', is: type, class: failure };
+    return [
+      { ...rule, phase: 'submit' },
+      { ...rule, phase: 'fetch' },
+    ];
+  }),
+  ...Object.entries(requestErrors).map(([type, failure]): Rule => ({
+    phase: 'fetch',
+    http: 'error',
+    where: '/error_type',
+    is: type,
+    class: failure,
+  })),
+  {
+    phase: 'fetch',
+    http: 400,
+    where: '/detail',
+    is: /still in progress/i,
+    class: 'partner_failed',
+    retry: 'same_call',
+  },
+  // A 500 with a detail is the model's own verdict; a gateway in trouble answers without one.
+  { phase: 'fetch', http: 500, where: '/detail', class: 'partner_failed' },
+];

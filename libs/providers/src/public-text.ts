@@ -1,0 +1,33 @@
+// Cut before it is searched: an entry may echo any text of the caller's, and no search may hold the event loop.
+const longest = 1000;
+const neutral = 'The provider did not accept this input.';
+
+/** What a partner's text tells about our account there is replaced whole: no part of it helps a caller. */
+const aboutOurAccount =
+  /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked)\b/i;
+
+const scrubs: [RegExp, string][] = [
+  [
+    /\(?\b(?:request|trace|correlation|support)[ _-]?(?:id|code)s?\b\s*(?:[:=#]\s*)?(?=[\w.-]{0,80}\d)[\w.-]+\)?/gi,
+    '',
+  ],
+  [/\breq_\w+/g, ''],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, ''],
+  [/\bhttps?:\/\/[^\s"'<>)\]]+/gi, '(link)'],
+  [/\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}\/[^\s"'<>)\]]*/gi, '(link)'],
+  [/\s{2,}/g, ' '],
+];
+
+/** A partner's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */
+export function publicText(text: string): string {
+  const scrubbed = scrubs.reduce(
+    (rest, [pattern, by]) => rest.replaceAll(pattern, by),
+    text.slice(0, longest),
+  );
+  const trimmed = scrubbed.trim();
+  return trimmed === '' ? neutral : trimmed;
+}
+
+/** The same for a sentence about the whole request, which may also talk about our account there. */
+export const publicSentence = (text: string): string =>
+  aboutOurAccount.test(text) ? neutral : publicText(text);

@@ -1,0 +1,24 @@
+import type { HttpReply, Json, ProviderOutput, Signal } from './contract.js';
+
+const decoder = new TextDecoder();
+
+export const isReply = (signal: Signal): signal is HttpReply => 'status' in signal;
+
+export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && reply.status < 300;
+
+export const textOf = (reply: HttpReply): string => decoder.decode(reply.body);
+
+/** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). */
+export function jsonOf(reply: HttpReply): Json | undefined {
+  try {
+    return JSON.parse(textOf(reply)) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The partner's bytes as they arrived, under the content type that came with them. */
+export const outputOf = (reply: HttpReply): ProviderOutput => ({
+  mediaType: reply.headers['content-type'] ?? 'application/json',
+  body: reply.body,
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { OutageLog } from './outage-log.js';
+
+const missing = (runId: string) => new Error(`Missing lock for job ${runId}. moveToFinished`);
+
+function recorded() {
+  const lines: string[] = [];
+  let nowMs = 0;
+  const log = {
+    info: (_facts: object, message: string) => void lines.push(message),
+    warn: (_facts: object, message: string) => void lines.push(message),
+    error: (_facts: object, message: string) => void lines.push(message),
+  };
+  const outage = new OutageLog(log, 'redis', () => nowMs);
+  return { lines, outage, pass: (ms: number) => (nowMs += ms) };
+}
+
+describe('outage log', () => {
+  it('says one line on the loss and one on the return', () => {
+    const { lines, outage } = recorded();
+    outage.back();
+    for (let n = 0; n < 100; n += 1) outage.lost(new Error('ECONNREFUSED'));
+    outage.trouble(new Error('Command timed out'), 'a delivery was not accepted');
+    outage.back();
+    outage.back();
+    expect(lines).toEqual(['redis is away; deliveries are left to the sweep', 'redis is back']);
+  });
+
+  it('says the same trouble once in ten seconds, whichever job it is about', () => {
+    const { lines, outage, pass } = recorded();
+    outage.trouble(missing('0198c1a2-0000-7000-8000-000000000001'), 'worker of poll');
+    outage.trouble(missing('0198c1a2-0000-7000-8000-000000000002'), 'worker of poll');
+    outage.trouble(missing('0198c1a2-0000-7000-8000-000000000002'), 'worker of assets');
+    expect(lines).toEqual(['worker of poll', 'worker of assets']);
+    pass(10_000);
+    outage.trouble(missing('0198c1a2-0000-7000-8000-000000000003'), 'worker of poll');
+    expect(lines).toHaveLength(3);
+  });
+});

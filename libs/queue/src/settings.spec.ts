@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSettings } from '#schemas';
+import { withSearchPath } from './postgres-connections.js';
+import { queueSettings } from './settings.js';
+
+const options = (url: string) => new URL(withSearchPath(url)).searchParams.get('options');
+
+describe('queue settings', () => {
+  it('have defaults for all but the servers', () => {
+    expect(readSettings(queueSettings, {})).toEqual({
+      QUEUE_COMMAND_TIMEOUT_MS: 500,
+      QUEUE_LOCK_MS: 15_000,
+      QUEUE_STALLED_MS: 2_000,
+    });
+  });
+
+  it('accept their own examples', () => {
+    const examples = Object.entries(queueSettings).map(([name, schema]) => {
+      const { description, example } = schema.meta() ?? {};
+      expect(description).toMatch(/\.$/);
+      return [name, example];
+    });
+    expect(() => readSettings(queueSettings, Object.fromEntries(examples))).not.toThrow();
+  });
+
+  it.each(['redis://a:6379', 'rediss://user:pass@a:6380/1', 'redis://a:1, redis://b:2'])(
+    'accept %s',
+    (url) => {
+      expect(readSettings(queueSettings, { REDIS_URL: url }).REDIS_URL).toBe(url);
+    },
+  );
+
+  it.each(['a:6379', 'http://a', 'redis://a:1,b:2', 'redis://'])('refuse %s', (url) => {
+    expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow(/REDIS_URL: must look like/);
+  });
+});
+
+describe('search path', () => {
+  it('joins the options that the URL already has', () => {
+    expect(options('postgres://u:p@h:5432/d?sslmode=require')).toBe('-c search_path=bullmq');
+    expect(options('postgres://h/d?options=-c%20statement_timeout%3D1000')).toBe(
+      '-c statement_timeout=1000 -c search_path=bullmq',
+    );
+  });
+
+  it('leaves the rest of the URL alone', () => {
+    const url = new URL(withSearchPath('postgres://u:p%40ss@h:5433/d?sslmode=require'));
+    expect([url.password, url.host, url.pathname, url.searchParams.get('sslmode')]).toEqual([
+      'p%40ss',
+      'h:5433',
+      '/d',
+      'require',
+    ]);
+  });
+});

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/** What a credential can be good for: reading the catalog, running models and following the runs. */
+export const scopes = ['catalog', 'run'] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** What our own secret signs access tokens with; an identity provider has algorithms of its own. */
+export const accessTokenAlgorithm = 'HS256';
+
+/** What signs our own access tokens, and what any access token must name; every gateway shares these values. */
+export const accessTokenSettings = {
+  JWT_SECRET: z.string().min(32, 'expected at least 32 characters, as HS256 keys need').meta({
+    description: 'Secret that signs and verifies access tokens; at least 32 characters.',
+    example: 'replace-me-with-at-least-32-random-characters',
+  }),
+  JWT_ISSUER: z.string().default('model-router').meta({
+    description: 'The issuer that access tokens must name.',
+    example: 'model-router',
+  }),
+  JWT_AUDIENCE: z.string().default('model-router').meta({
+    description: 'The audience that access tokens must name.',
+    example: 'model-router',
+  }),
+};
+
+/** The claims of an access token beside its issuer, audience and times. Other claims are tolerated. */
+export const accessTokenClaims = z.object({
+  /** Id of the workspace the token acts for. */
+  workspace: z.uuid(),
+  /** Space-separated scopes; a missing or unknown one grants nothing. */
+  scope: z.string().default(''),
+  /** Who holds the token; recorded with every call. */
+  sub: z.string().min(1),
+});
+
+export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;

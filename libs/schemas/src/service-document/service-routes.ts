@@ -1,0 +1,59 @@
+import { byStatus, json, answer } from './answers.js';
+import type { Answer, Route } from './route.js';
+
+const facts = {
+  method: 'GET',
+  area: 'Service',
+  credentials: 'none',
+  parameters: [],
+  input: null,
+} as const satisfies Partial<Route>;
+
+/** Outside /v1 and /v2 failures have the registry's shape and name no bucket. */
+const failed = answer(500, 'The service failed.', json('ErrorResponse'));
+
+const plain: Answer['content'] = { 'text/plain': null };
+
+export const serviceRoutes: Route[] = [
+  {
+    ...facts,
+    path: '/openapi.json',
+    name: 'getServiceDocument',
+    summary: 'Read this reference as OpenAPI',
+    description:
+      'The whole service as one OpenAPI 3.1 document. The fields of a model’s own input are in that model’s document.',
+    parameters: ['ifNoneMatch'],
+    answers: byStatus(
+      answer(200, 'The document.', { 'application/json': null }, { headers: ['ETag', 'Cache-Control'] }),
+      answer(304, 'The document has not changed.', {}, { headers: ['ETag', 'Cache-Control'] }),
+      failed,
+    ),
+  },
+  {
+    ...facts,
+    path: '/docs',
+    name: 'getReference',
+    summary: 'Read this reference as a page',
+    description: 'The same document for people. It loads nothing from elsewhere and runs no script.',
+    answers: byStatus(
+      answer(200, 'The page.', { 'text/html': null }, { headers: ['Cache-Control'] }),
+      failed,
+    ),
+  },
+  {
+    ...facts,
+    path: '/health/live',
+    name: 'getLiveness',
+    summary: 'Ask whether the process lives',
+    description: '',
+    answers: byStatus(answer(200, 'It does.', plain), failed),
+  },
+  {
+    ...facts,
+    path: '/health/ready',
+    name: 'getReadiness',
+    summary: 'Ask whether calls should be sent here',
+    description: 'Ready means that the database answers and that the process is not stopping.',
+    answers: byStatus(answer(200, 'They should.', plain), answer(503, 'They should not.', plain), failed),
+  },
+];

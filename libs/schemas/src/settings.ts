@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+/**
+ * Settings sit beside the code that reads them, as a shape from variable name to schema; every schema
+ * carries `.meta({ description, example })`, from which the README's table and `.env.example` are checked.
+ */
+export type SettingsShape = Record<string, z.ZodType>;
+
+export class BadSettings extends Error {
+  constructor(readonly problems: string[]) {
+    super(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'BadSettings';
+  }
+}
+
+/** Parses `env` once; an empty variable counts as absent; throws `BadSettings` with all problems. */
+export function readSettings<S extends SettingsShape>(
+  shape: S,
+  env: NodeJS.ProcessEnv,
+): z.infer<z.ZodObject<S>> {
+  const given = Object.fromEntries(
+    Object.keys(shape).flatMap((name) =>
+      env[name] === undefined || env[name] === '' ? [] : [[name, env[name]]],
+    ),
+  );
+  const parsed = z.object(shape).safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new BadSettings(
+    parsed.error.issues.map(
+      (issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`,
+    ),
+  );
+}
+
+/** A duration setting in milliseconds, written as a plain integer. */
+export const milliseconds = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
+
+/** A count with a lower bound of one. */
+export const count = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
+
+/** A comma-separated list; absent means empty, unless a default is given. */
+export const list = (byDefault = '') =>
+  z
+    .string()
+    .default(byDefault)
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    );

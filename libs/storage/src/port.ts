@@ -1,0 +1,71 @@
+import type { Readable } from 'node:stream';
+
+/** Whole bytes, or bytes as they arrive; a body is read once. */
+export type Body = AsyncIterable<Uint8Array> | Uint8Array;
+
+export interface PutFacts {
+  mediaType: string;
+  /** Cuts the put short: it rejects with the signal's reason, within seconds, and leaves nothing. */
+  signal: AbortSignal;
+  /** A longer body is cut, leaves nothing and rejects with `too_large`. Absent: no limit. */
+  maxBytes?: number;
+}
+
+export interface Stored {
+  bytes: number;
+  /** Lower-case hexadecimal. */
+  sha256: string;
+}
+
+export interface Asset {
+  mediaType: string;
+  bytes: number;
+  /** Read it to its end or destroy it: it holds a connection or a file. */
+  body: Readable;
+}
+
+export interface ListedAsset {
+  key: string;
+  bytes: number;
+  storedAtMs: number;
+}
+
+/**
+ * Keeps copied assets and large payloads. A key is one to 512 characters: segments of letters, digits,
+ * `.`, `_` and `-`, joined by `/`; no key may be the folder of another one.
+ *
+ * Failures are `StorageError`s; an ended signal rejects with its reason, and a body that fails rejects
+ * with the body's own error, so that a partner's fault is never taken for ours.
+ */
+export interface AssetStore {
+  readonly kind: 'files' | 's3';
+
+  /**
+   * Stores the body under the key, in place of what was there. Others see the old asset or the new one,
+   * never a part. Only after `unavailable` is it open whether the new one is there.
+   */
+  put(key: string, body: Body, facts: PutFacts): Promise<Stored>;
+
+  /** Rejects with `not_found` when nothing is stored there. The signal also ends the body. */
+  get(key: string, signal: AbortSignal): Promise<Asset>;
+
+  /** Whether there was something to delete makes no difference. */
+  delete(keys: Iterable<string>, signal: AbortSignal): Promise<void>;
+
+  /** All keys that start with the prefix (any string of key characters and `/`), in the order of their bytes. */
+  list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
+
+  /** An absolute URL that opens the asset for everyone until it expires, at most seven days from `nowMs`. */
+  sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string>;
+
+  /**
+   * Removes what killed processes left of their puts: those begun before `startedBeforeMs`. Returns how
+   * many. A put that still runs and began earlier may fail: leave it the longest time that a put may take.
+   */
+  abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number>;
+
+  /** Whether the store answers now; never rejects. */
+  healthy(signal: AbortSignal): Promise<boolean>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,58 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import type { StorageSettings } from './settings.js';
+
+/** A client whose every wait is bounded. */
+export function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
+  muteVersionNotice();
+  const checksums = settings.S3_CHECKSUMS === 'when_supported' ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
+  const agent = { keepAlive: true, maxSockets: settings.S3_CONNECTIONS };
+  return new S3Client({
+    region: settings.S3_REGION,
+    ...(endpoint !== undefined && { endpoint }),
+    ...givenCredentials(settings),
+    forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? endpoint !== undefined,
+    requestChecksumCalculation: checksums,
+    responseChecksumValidation: checksums,
+    maxAttempts: settings.S3_ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: settings.S3_CONNECT_TIMEOUT_MS,
+      requestTimeout: settings.S3_REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: settings.S3_REQUEST_TIMEOUT_MS,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+}
+
+function givenCredentials(settings: StorageSettings) {
+  const {
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+    S3_SESSION_TOKEN: sessionToken,
+  } = settings;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return {};
+  return {
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+  };
+}
+
+/**
+ * The SDK's notice is about its coming releases, and the release in use is pinned: an operator who reads
+ * it at every start can do nothing about it.
+ */
+function muteVersionNotice(): void {
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+}
+
+/** What an operator should know about the credentials that were found. */
+export async function credentialWarnings(client: S3Client): Promise<string[]> {
+  try {
+    const { sessionToken, expiration } = await client.config.credentials();
+    if (sessionToken === undefined) return [];
+    const until = expiration ? `, at ${expiration.toISOString()} for the present ones` : '';
+    return [`The S3 credentials are temporary: signed asset URLs die with them${until}.`];
+  } catch (error) {
+    return [`No S3 credentials were found: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}

@@ -1,0 +1,61 @@
+import { AbortMultipartUploadCommand, type S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { Readable } from 'node:stream';
+
+interface UploadOptions {
+  bucket: string;
+  partBytes: number;
+  partsInFlight: number;
+  /** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
+  graceMs: number;
+}
+
+/**
+ * One call for a short body, a multipart upload for a long one; its parts are aborted when anything fails.
+ * Only the transfer of a part is cut at once by the signal. The beginning of a multipart upload, and the
+ * call that commits, get a moment to be answered: cut short, nobody would know what they left behind.
+ */
+export async function upload(
+  client: S3Client,
+  target: { key: string; mediaType: string; chunks: AsyncIterable<Uint8Array>; signal: AbortSignal },
+  options: UploadOptions,
+): Promise<void> {
+  const { signal, release } = late(target.signal, options.graceMs);
+  const signalOf = (command: unknown) => {
+    if (command instanceof UploadPartCommand) return target.signal;
+    return command instanceof AbortMultipartUploadCommand ? AbortSignal.timeout(options.graceMs) : signal;
+  };
+  const send = (command: Parameters<S3Client['send']>[0]) =>
+    client.send(command, { abortSignal: signalOf(command) });
+  try {
+    await new Upload({
+      client: Object.create(client, { send: { value: send } }) as S3Client,
+      params: {
+        Bucket: options.bucket,
+        Key: target.key,
+        ContentType: target.mediaType,
+        Body: Readable.from(target.chunks, { highWaterMark: 1 }),
+      },
+      partSize: options.partBytes,
+      queueSize: options.partsInFlight,
+    }).done();
+  } finally {
+    release();
+  }
+}
+
+/** Ends a while after the given signal. */
+function late(signal: AbortSignal, afterMs: number): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => controller.abort(signal.reason), afterMs);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  const release = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  };
+  return { signal: controller.signal, release };
+}

@@ -1,0 +1,109 @@
+import { BadSettings, count, list, milliseconds } from '#schemas';
+import { z } from 'zod';
+
+const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
+const megabytes = 1024 * 1024;
+
+/** What the store reads; without `S3_BUCKET` it keeps files. */
+export const storageSettings = {
+  ASSET_DIR: z.string().default('.local/assets').meta({
+    description: 'Folder for assets and large payloads when no S3 bucket is set; shared by all processes.',
+    example: '.local/assets',
+  }),
+  ASSET_BASE_URL: webUrl.optional().meta({
+    description:
+      'Where callers reach the gateways that serve the files of ASSET_DIR; signed asset URLs start with it. Needed without an S3 bucket.',
+    example: 'https://router.example.com',
+  }),
+  SIGNING_SECRET: list().meta({
+    description:
+      'Secret that signs page cursors and the URLs of files, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
+    example: 'replace-me-with-at-least-32-random-characters',
+  }),
+  S3_BUCKET: z.string().min(1).optional().meta({
+    description: 'Bucket for assets and large payloads. Absent: files in ASSET_DIR.',
+    example: 'router-assets',
+  }),
+  S3_ENDPOINT: webUrl.optional().meta({
+    description: 'Address of an S3-compatible service. Absent: AWS in S3_REGION.',
+    example: 'https://s3.internal.example.com',
+  }),
+  S3_PUBLIC_ENDPOINT: webUrl.optional().meta({
+    description: 'Address of the same service as callers reach it, for signed URLs. Absent: S3_ENDPOINT.',
+    example: 'https://assets.example.com',
+  }),
+  S3_REGION: z.string().default('us-east-1').meta({
+    description: 'Region of the bucket; part of every signature.',
+    example: 'us-east-1',
+  }),
+  S3_ACCESS_KEY_ID: z.string().optional().meta({
+    description: 'Access key of the bucket. Absent: the credentials that AWS gives the machine or the pod.',
+    example: 'AKIAIOSFODNN7EXAMPLE',
+  }),
+  S3_SECRET_ACCESS_KEY: z.string().optional().meta({
+    description: 'Secret of S3_ACCESS_KEY_ID.',
+    example: 'replace-me',
+  }),
+  S3_SESSION_TOKEN: z.string().optional().meta({
+    description: 'Token of temporary credentials. Links that they signed die with them.',
+    example: 'replace-me',
+  }),
+  S3_FORCE_PATH_STYLE: z.stringbool().optional().meta({
+    description:
+      'Whether the bucket stands in the path instead of the host name. Absent: yes with S3_ENDPOINT, no on AWS.',
+    example: 'true',
+  }),
+  S3_CHECKSUMS: z.enum(['when_required', 'when_supported']).default('when_required').meta({
+    description: 'Whether to send checksums that not every S3-compatible service understands.',
+    example: 'when_required',
+  }),
+  S3_CONNECT_TIMEOUT_MS: milliseconds(2_000).meta({
+    description: 'Longest wait for a connection to S3.',
+    example: '2000',
+  }),
+  S3_REQUEST_TIMEOUT_MS: milliseconds(30_000).meta({
+    description: 'Longest wait for an answer of S3, and longest silence within one.',
+    example: '30000',
+  }),
+  S3_ATTEMPTS: count(3).meta({
+    description: 'How often one call to S3 is tried in all.',
+    example: '3',
+  }),
+  S3_CONNECTIONS: count(128).meta({
+    description: 'Connections to S3 at the same time, per process.',
+    example: '128',
+  }),
+  S3_PART_BYTES: z.coerce
+    .number()
+    .int()
+    .min(5 * megabytes, 'S3 takes no smaller parts than 5 MiB')
+    .default(5 * megabytes)
+    .meta({
+      description: 'Longer bodies are uploaded in parts of this size.',
+      example: '5242880',
+    }),
+  S3_PARTS_IN_FLIGHT: count(2).meta({
+    description:
+      'Parts of one body that are on their way at the same time; a long put holds two more than that in memory.',
+    example: '2',
+  }),
+  S3_LIST_PAGE: z.coerce.number().int().min(1).max(1000).default(1000).meta({
+    description: 'Keys in one page of a listing.',
+    example: '1000',
+  }),
+};
+
+export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;
+
+/** Throws `BadSettings` with what is missing for files. */
+export function filesSettings(settings: StorageSettings) {
+  const { ASSET_DIR: root, ASSET_BASE_URL: baseUrl, SIGNING_SECRET: secrets } = settings;
+  const problems: string[] = [];
+  if (baseUrl === undefined) problems.push('ASSET_BASE_URL: expected a URL, since S3_BUCKET is not set');
+  if (secrets.length === 0) problems.push('SIGNING_SECRET: expected a value, since S3_BUCKET is not set');
+  if (secrets.some((secret) => secret.length < 32)) {
+    problems.push('SIGNING_SECRET: expected at least 32 characters');
+  }
+  if (baseUrl === undefined || problems.length > 0) throw new BadSettings(problems);
+  return { root, baseUrl, secrets };
+}

@@ -1,0 +1,121 @@
+import { Admissions, Database, databaseSettings } from '#persistence';
+import { readSettings } from '#schemas';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { v7 } from 'uuid';
+import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { answerOf, runAdmin } from './run-admin.js';
+
+interface LimitsDocument {
+  inflight: { limit: number; current: number };
+  backlog: { limit: number; current: number };
+  granted?: string[];
+}
+
+const costMicros = 1_000_000;
+
+describe('admin workspace limits', () => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let client: Client;
+  let env: { DATABASE_URL: string };
+  const parked: string[] = [];
+
+  beforeAll(async () => {
+    testDatabase = await createDatabase();
+    env = { DATABASE_URL: testDatabase.url };
+    database = new Database(readSettings(databaseSettings, env));
+    client = new Client({ connectionString: testDatabase.url });
+    await client.connect();
+    const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme');
+    await answerOf(env, 'workspace', 'limits', 'acme', '--inflight', '0');
+    const admissions = new Admissions(database);
+    for (let count = 0; count < 3; count += 1) parked.push(await park(admissions, id));
+  });
+
+  afterAll(async () => {
+    await client.end();
+    await database.close();
+    await testDatabase.drop();
+  });
+
+  const stages = async () =>
+    (await client.query<{ stage: string }>('SELECT stage FROM run ORDER BY id')).rows.map(
+      ({ stage }) => stage,
+    );
+
+  it('shows what is taken of each allowance', async () => {
+    expect(await answerOf(env, 'workspace', 'limits', 'acme')).toEqual({
+      workspace: 'acme',
+      inflight: { limit: 0, current: 0 },
+      committed_cents: { limit: 10_000, current: 0 },
+      backlog: { limit: 1000, current: 3 },
+      window: { limit: 600 },
+      credits_cents: { balance: null, held: 300 },
+    });
+  });
+
+  it('grants parked runs at once, in their order, when a slot appears', async () => {
+    const changed = await answerOf<LimitsDocument>(env, 'workspace', 'limits', 'acme', '--inflight', '1');
+    expect(changed).toMatchObject({
+      inflight: { limit: 1, current: 1 },
+      backlog: { current: 2 },
+      granted: [parked[0]],
+    });
+    expect(await stages()).toEqual(['ready', 'parked', 'parked']);
+  });
+
+  it('keeps the head of the line waiting until its spend fits too', async () => {
+    const options = ['--inflight', '5', '--committed-cents', '200'];
+    const changed = await answerOf<LimitsDocument>(env, 'workspace', 'limits', 'acme', ...options);
+    expect(changed.granted).toEqual([parked[1]]);
+    expect(await stages()).toEqual(['ready', 'ready', 'parked']);
+  });
+
+  it('leaves a due delivery for the workers and says so', async () => {
+    const { code, out } = await runAdmin(env, 'workspace', 'limits', 'acme', '--committed-cents', '300');
+    expect(code).toBe(0);
+    expect(out).toContain(
+      '1 parked run(s) were granted a slot; the workers deliver them within a second or two.',
+    );
+    const { rows } = await client.query(
+      `SELECT run_id AS id FROM delivery WHERE lane = 'dispatch' AND due_at <= clock_timestamp() + interval '1 second'
+       ORDER BY run_id`,
+    );
+    expect(rows.map(({ id }) => id)).toEqual(parked);
+  });
+
+  it.each([[['acme', '--inflight', '-1']], [['acme', '--window', 'many']], [[]]])(
+    'answers bad usage %j with exit code 2',
+    async (words) => {
+      expect((await runAdmin(env, 'workspace', 'limits', ...words)).code).toBe(2);
+    },
+  );
+
+  it('answers an unknown workspace with exit code 1', async () => {
+    expect(await runAdmin(env, 'workspace', 'limits', 'nobody', '--inflight', '1')).toEqual({
+      code: 1,
+      out: '',
+      error: 'error: There is no workspace "nobody".\n',
+    });
+  });
+});
+
+async function park(admissions: Admissions, workspaceId: string): Promise<string> {
+  const runId = v7();
+  const admitted = await admissions.admit({
+    runId,
+    workspaceId,
+    model: 'bfl/flux-pro-1.1',
+    provider: 'bfl',
+    mode: 'queued',
+    facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'no', budgetMs: 60_000 },
+    reservedMicros: costMicros,
+    call: { requestId: v7(), route: 'test', credential: 'test', origin: 'http://127.0.0.1' },
+    body: Buffer.from('{}'),
+  });
+  expect(admitted).toMatchObject({ kind: 'admitted', ready: false });
+  return runId;
+}
+
+failOnLeftovers();

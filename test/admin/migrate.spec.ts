@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { answerOf, runAdmin } from './run-admin.js';
+
+describe('admin migrate', () => {
+  let database: TestDatabase;
+  let env: { DATABASE_URL: string };
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    env = { DATABASE_URL: database.url };
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await client.end();
+  });
+
+  afterAll(() => database.drop());
+
+  it('must run before any other command', async () => {
+    const { code, out, error } = await runAdmin(env, 'workspace', 'list');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(error).toBe('error: The database schema is not up to date; run the command "migrate" first.\n');
+  });
+
+  it('runs every migration once, however many ask at once', async () => {
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => answerOf<{ migrations: string[] }>(env, 'migrate')),
+    );
+    const ran = answers.flatMap(({ migrations }) => migrations);
+    expect(ran.length).toBeGreaterThan(0);
+    expect(new Set(ran).size).toBe(ran.length);
+    expect((await runAdmin(env, 'workspace', 'list')).code).toBe(0);
+  });
+
+  it('says that nothing was to do', async () => {
+    expect(await runAdmin(env, 'migrate')).toEqual({
+      code: 0,
+      out: 'The schema was up to date already.\n',
+      error: '',
+    });
+  });
+
+  it('names the setting that is missing, and a server that does not answer', async () => {
+    const without = await runAdmin({}, 'migrate');
+    expect(without.code).toBe(1);
+    expect(without.error).toMatch(/^error: the environment is not usable: DATABASE_URL: [^\n]+\n$/);
+    const refused = await runAdmin({ DATABASE_URL: 'postgres://app@127.0.0.1:1/none' }, 'migrate');
+    expect(refused.code).toBe(1);
+    expect(refused.error).toMatch(/^error: connect ECONNREFUSED 127\.0\.0\.1:1\n$/);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { answerOf, runAdmin } from './run-admin.js';
+
+interface WorkspaceDocument {
+  id: string;
+  name: string;
+  credits_cents: number | null;
+}
+
+describe('admin workspace and credits', () => {
+  let database: TestDatabase;
+  let client: Client;
+  let env: { DATABASE_URL: string };
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    env = { DATABASE_URL: database.url };
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+  });
+
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  const ledger = async (workspaceId: string) =>
+    (
+      await client.query<{ amount: number; balance: number; note: string }>(
+        `SELECT amount_micros::int AS amount, balance_micros::int AS balance, note
+         FROM ledger_entry WHERE workspace_id = $1 ORDER BY id`,
+        [workspaceId],
+      )
+    ).rows;
+
+  it('creates one that may see and run everything, without a limit of credits', async () => {
+    expect(await answerOf(env, 'workspace', 'create', 'open')).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'open',
+      enabled: true,
+      visible: ['**'],
+      runnable: ['**'],
+      credits_cents: null,
+    });
+  });
+
+  it('creates one as its options say, its credits in the ledger', async () => {
+    const options = ['--disabled', '--visible', 'bfl/*,fal/*', '--runnable', '', '--credits-cents', '500'];
+    const created = await answerOf<WorkspaceDocument>(env, 'workspace', 'create', 'narrow', ...options);
+    expect(created).toMatchObject({
+      enabled: false,
+      visible: ['bfl/*', 'fal/*'],
+      runnable: [],
+      credits_cents: 500,
+    });
+    expect(await ledger(created.id)).toEqual([
+      { amount: 5_000_000, balance: 5_000_000, note: 'opening credits' },
+    ]);
+  });
+
+  it('refuses a second one of the same name', async () => {
+    expect(await runAdmin(env, 'workspace', 'create', 'open')).toEqual({
+      code: 1,
+      out: '',
+      error: 'error: There is already a workspace "open".\n',
+    });
+  });
+
+  it('changes only what is named', async () => {
+    expect(await answerOf(env, 'workspace', 'set', 'narrow', '--enabled')).toMatchObject({
+      enabled: true,
+      visible: ['bfl/*', 'fal/*'],
+      runnable: [],
+      credits_cents: 500,
+    });
+  });
+
+  it('sets and adds credits through the ledger, so that entries and balance agree', async () => {
+    const { id } = await answerOf<WorkspaceDocument>(env, 'workspace', 'set', 'open', '--credits-cents', '0');
+    await answerOf(env, 'workspace', 'set', 'open', '--credits-cents', '300');
+    expect(await answerOf(env, 'credits', 'add', 'open', '--cents', '-20', '--note', 'correction')).toEqual({
+      workspace: 'open',
+      added_cents: -20,
+      credits_cents: 280,
+      note: 'correction',
+    });
+    expect(await ledger(id)).toEqual([
+      { amount: 0, balance: 0, note: 'credits set' },
+      { amount: 3_000_000, balance: 3_000_000, note: 'credits set' },
+      { amount: -200_000, balance: 2_800_000, note: 'correction' },
+    ]);
+  });
+
+  it('lifts the limit of credits and sets it again', async () => {
+    const { id } = await answerOf<WorkspaceDocument>(
+      env,
+      'workspace',
+      'create',
+      'lifted',
+      '--credits-cents',
+      '7',
+    );
+    expect(await answerOf(env, 'workspace', 'set', 'lifted', '--credits-cents', 'unlimited')).toMatchObject({
+      credits_cents: null,
+    });
+    await answerOf(env, 'workspace', 'set', 'lifted', '--credits-cents', '7');
+    expect((await ledger(id)).reduce((sum, entry) => sum + entry.amount, 0)).toBe(70_000);
+    await answerOf(env, 'workspace', 'set', 'lifted', '--credits-cents', '0');
+  });
+
+  it.each([
+    [['workspace', 'set', 'open']],
+    [['workspace', 'set', 'open', '--enabled', '--disabled']],
+    [['workspace', 'create', 'a/b']],
+    [['credits', 'add', 'open']],
+    [['credits', 'add', 'open', '--cents', '1.5']],
+  ])('answers %j with exit code 2, and changes nothing', async (words) => {
+    const { code, out, error } = await runAdmin(env, ...words);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(error).toMatch(/^error: [^\n]+\n$/);
+    const listed = await answerOf<{ workspaces: WorkspaceDocument[] }>(env, 'workspace', 'list');
+    expect(listed.workspaces.map(({ name, credits_cents }) => [name, credits_cents])).toEqual([
+      ['lifted', 0],
+      ['narrow', 500],
+      ['open', 280],
+    ]);
+  });
+
+  it('lists for people', async () => {
+    const { out } = await runAdmin(env, 'workspace', 'list');
+    expect(out.split('\n')[0]).toMatch(/^NAME +STATE +CREDITS \(CENTS\) +VISIBLE +RUNNABLE +ID$/);
+    expect(out).toMatch(/^open +enabled +280 +\*\* +\*\* +[0-9a-f-]{36}$/m);
+  });
+});
+
+failOnLeftovers();

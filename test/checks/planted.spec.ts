@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { checkout } from '../../apps/local/src/checkout.js';
+
+interface Ended {
+  code: number;
+  output: string;
+}
+
+/** A copy of the sources into which mistakes are planted: a check that cannot fail checks nothing. */
+let copy: string;
+
+beforeAll(() => {
+  copy = mkdtempSync(path.join(os.tmpdir(), 'model-router-planted-'));
+  for (const name of [
+    'apps',
+    'libs',
+    'test',
+    'package.json',
+    'tsconfig.json',
+    'knip.json',
+    'jest.config.mjs',
+    'nest-cli.json',
+  ]) {
+    cpSync(path.join(checkout, name), path.join(copy, name), { recursive: true });
+  }
+  for (const name of ['.dependency-cruiser.cjs', '.oxlintrc.json']) {
+    cpSync(path.join(checkout, name), path.join(copy, name));
+  }
+  symlinkSync(path.join(checkout, 'node_modules'), path.join(copy, 'node_modules'));
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+const scripts = (
+  JSON.parse(readFileSync(path.join(checkout, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+).scripts;
+
+const check = (name: string): Promise<Ended> =>
+  new Promise((resolve) => {
+    execFile(
+      'sh',
+      ['-c', scripts[`check:${name}`] ?? 'exit 99'],
+      {
+        cwd: copy,
+        env: { ...process.env, PATH: `${checkout}/node_modules/.bin:${process.env['PATH']}` },
+        timeout: 120_000,
+      },
+      (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),
+    );
+  });
+
+/** Plants every mistake at once, each in a file of its own or beside others, runs the check once, and takes them out. */
+async function planted(
+  mistakes: readonly (readonly [file: string, text: string, said: string])[],
+  name: string,
+): Promise<Ended> {
+  const files = new Map(mistakes.map(([file]) => [file, readFileSync(path.join(copy, file), 'utf8')]));
+  for (const [file, text] of mistakes) appendFileSync(path.join(copy, file), `\n${text}\n`);
+  try {
+    return await check(name);
+  } finally {
+    for (const [file, text] of files) writeFileSync(path.join(copy, file), text);
+  }
+}
+
+const imports = [
+  ['libs/errors/src/index.ts', `import '#schemas';`, 'errors-imports-nothing'],
+  ['libs/schemas/src/index.ts', `import '#persistence';`, 'schemas-and-observability-import-errors-only'],
+  ['libs/queue/src/port.ts', `import '#persistence';`, 'level-two-libraries-never-import-each-other'],
+  ['libs/providers/src/index.ts', `import '#catalog';`, 'level-two-libraries-never-import-each-other'],
+  ['libs/catalog/src/index.ts', `import '#queue';`, 'catalog-imports-providers-and-below'],
+  ['apps/worker/src/tokens.ts', `import '../../gateway/src/main.js';`, 'apps-never-import-each-other'],
+  [
+    'libs/providers/src/providers/bfl/bfl.ts',
+    `import '../fal/fal.js';`,
+    'one-provider-never-imports-another',
+  ],
+  ['apps/worker/src/lanes.ts', `import '../../../libs/queue/src/port.js';`, 'one-door-a-library'],
+  ['apps/worker/src/settings.ts', `import 'bullmq';`, 'only-queue-knows-bullmq-and-redis'],
+  ['apps/gateway/src/main.ts', `import 'pg';`, 'only-persistence-knows-sql'],
+  ['libs/catalog/src/model.ts', `import '@nestjs/common';`, 'plain-libraries-know-no-nest'],
+] as const;
+
+const lines = [
+  ['libs/errors/src/buckets.ts', '// a line\n'.repeat(300), 'max-lines'],
+  ['libs/errors/src/router-error.ts', 'Promise.resolve(1);', 'no-floating-promises'],
+  [
+    'libs/errors/src/input-rejection.ts',
+    `export function planted(x: 'a' | 'b'): void {\n  switch (x) {\n    case 'a':\n      break;\n  }\n}`,
+    'switch-exhaustiveness-check',
+  ],
+] as const;
+
+describe('the check of import directions', () => {
+  let clean: Ended;
+  let mistaken: Ended;
+
+  beforeAll(async () => {
+    clean = await check('imports');
+    mistaken = await planted(imports, 'imports');
+  }, 120_000);
+
+  it('passes over what is here', () => expect(clean).toMatchObject({ code: 0 }));
+
+  it.each(imports)('refuses in %s: %s', (file, _text, rule) => {
+    expect(mistaken.code).not.toBe(0);
+    expect(mistaken.output).toMatch(new RegExp(`error ${rule}: ${file.replaceAll('.', '\\.')}`));
+  });
+});
+
+describe('the lint', () => {
+  let mistaken: Ended;
+
+  beforeAll(async () => {
+    mistaken = await planted(lines, 'lint');
+  }, 120_000);
+
+  it.each(lines)('refuses in %s what was planted', (file, _text, rule) => {
+    expect(mistaken.code).not.toBe(0);
+    expect(mistaken.output).toContain(rule);
+    expect(mistaken.output).toContain(file);
+  });
+});
+
+describe('the other checks', () => {
+  it.each([
+    ['unused', 'export const planted = 1;', 'planted'],
+    ['types', `export const planted: number = 'one';`, 'TS2322'],
+  ])('%s refuse what was planted', async (name, text, said) => {
+    const { code, output } = await planted([['libs/errors/src/buckets.ts', text, said]], name);
+    expect(code).not.toBe(0);
+    expect(output).toContain(said);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { documents, pathOf, textOf } from './checkout-files.js';
+
+const withoutBlocks = (text: string): string => text.replaceAll(/^```[^]*?^```$/gm, '');
+
+/** GitHub's anchor of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsOf = (name: string): string[] =>
+  [...withoutBlocks(textOf(name)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+describe.each(documents())('%s', (name) => {
+  const text = withoutBlocks(textOf(name));
+
+  it('links to files and headings that exist', () => {
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => {
+      if (/^https?:/.test(link)) return false;
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? name : path.join(path.dirname(name), file);
+      if (!existsSync(pathOf(target))) return true;
+      return anchor !== undefined && !anchorsOf(target).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('names files and folders that exist', () => {
+    const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
+    const paths = spans.filter((span) =>
+      /^(apps|libs|test|docs|docker|k8s|scripts|\.ci)\/[\w./-]+$/.test(span),
+    );
+    expect(paths.filter((each) => !existsSync(pathOf(each)))).toEqual([]);
+  });
+});

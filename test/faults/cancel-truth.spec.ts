@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  failOnLeftovers,
+  holdToInvariants,
+  type Submitted,
+  System,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+const path = '/v2/models/fal/flux-dev';
+
+describe.each(transports())('who withdraws, on %s', (transport) => {
+  let system: System;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    system = await System.start({ transport, env: { SYNC_DEADLINE_MS: '4000' } });
+    caller = await system.caller();
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  const countersOf = (of: TestCaller) =>
+    system.sql(
+      'SELECT inflight, committed_micros, held_micros, backlog, balance_micros FROM workspace WHERE id = $1',
+      [of.workspaceId],
+    );
+  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+  const outcomeOf = async (runId: string) => {
+    const [row] = await system.sql<{ outcome: string | null; sent: boolean; billed: string | null }>(
+      `SELECT outcome, dispatched_at IS NOT NULL AS sent, billed_micros AS billed FROM run WHERE id = $1`,
+      [runId],
+    );
+    return row;
+  };
+  const joined = () =>
+    caller.call('POST', path, {
+      body: bodyOf('joined', '[[sim:takes=5500]]'),
+      headers: { 'idempotency-key': 'joined' },
+    });
+  const isRunning = (tag: string) =>
+    waitFor(async () => (await accepted(tag)) === 1, { withinMs: 10_000, what: `${tag} at the partner` });
+
+  it('before the dispatch: everything taken is given back, once', async () => {
+    await whileWorkersSleep(async () => {
+      const before = await countersOf(caller);
+      const run = await caller.submit('fal/flux-dev', '{"prompt":"ready [[sim:tag=ready]]"}');
+      expect(await countersOf(caller)).not.toEqual(before);
+      const asks = await Promise.all(Array.from({ length: 8 }, () => caller.cancel(run)));
+      // The first ask ended the run, so that the others came too late.
+      expect(asks.map((answer) => answer.status).sort((one, other) => one - other)).toEqual([
+        202,
+        ...Array.from({ length: 7 }, () => 400),
+      ]);
+      expect(await countersOf(caller)).toEqual(before);
+      expect((await caller.status(run)).json()).toMatchObject({
+        status: 'COMPLETED',
+        error_type: 'client_disconnected',
+      });
+    });
+    await holdToInvariants(system);
+    expect(await accepted('ready')).toBe(0);
+  });
+
+  it.each(['cancel_ignored', 'cancel_too_late'])(
+    'with a partner that does not cancel (%s): its result stands and is charged, COMPLETED stays',
+    async (token) => {
+      const run = await caller.submit(
+        'fal/flux-dev',
+        `{"prompt":"[[sim:${token}]] [[sim:takes=1500]] [[sim:tag=${token}]]"}`,
+      );
+      await isRunning(token);
+      expect((await caller.cancel(run)).status).toBe(202);
+      expect(await caller.completed(run)).not.toHaveProperty('error_type');
+      expect((await caller.cancel(run)).status).toBe(400);
+      expect((await caller.collect(run)).status).toBe(200);
+      const [entry] = await system.partner.ledger(token);
+      expect(entry?.cancelAskedAtMs).not.toBeNull();
+      expect(await outcomeOf(run.requestId)).toMatchObject({ outcome: 'succeeded', sent: true });
+      expect(Number((await outcomeOf(run.requestId))?.billed)).toBeGreaterThan(0);
+      await staysCompleted(run);
+    },
+  );
+
+  it('by hanging up while the run waits: without a key withdrawn, with a key kept', async () => {
+    await whileWorkersSleep(async () => {
+      for (const [tag, key] of [
+        ['hung-up', undefined],
+        ['hung-up-with-key', 'kept'],
+      ] as const) {
+        const call = hangUpLater(tag, key);
+        const [run] = await waitFor(() => runsWith(tag), { withinMs: 5_000, what: 'the run' });
+        call.hangUp();
+        await call.ended;
+        const left = await waitFor(
+          async () => {
+            const [row] = await system.sql<{ left: boolean; outcome: string | null }>(
+              'SELECT caller_left_at IS NOT NULL AS left, outcome FROM run WHERE id = $1',
+              [run?.id],
+            );
+            return row?.left === true && row;
+          },
+          { withinMs: 5_000, what: 'the disconnect to be noticed' },
+        );
+        expect(left.outcome).toBe(key === undefined ? 'cancelled' : null);
+      }
+    });
+    const collected = await caller.call('POST', path, {
+      body: bodyOf('hung-up-with-key'),
+      headers: { 'idempotency-key': 'kept' },
+    });
+    expect(collected.status).toBe(200);
+    expect([await accepted('hung-up'), await accepted('hung-up-with-key')]).toEqual([0, 1]);
+  });
+
+  it('by hanging up on a dispatched run without a key: it goes on, and is billed', async () => {
+    const call = hangUpLater('billed', undefined, '[[sim:takes=1500]]');
+    await isRunning('billed');
+    call.hangUp();
+    await call.ended;
+    const [run] = await runsWith('billed');
+    const ended = await waitFor(
+      async () => {
+        const row = await outcomeOf(run?.id ?? '');
+        return row?.outcome === 'succeeded' && row;
+      },
+      { withinMs: 10_000, what: 'the outcome' },
+    );
+    expect(Number(ended.billed)).toBeGreaterThan(0);
+  });
+
+  it('nobody, by a call that joins a held one: the first gets its 504, the second the result', async () => {
+    const first = joined();
+    await isRunning('joined');
+    const startedMs = performance.now();
+    // Held for its own bound, which ends after the generation.
+    await waitFor(() => performance.now() - startedMs > 2_500, { withinMs: 4_000, what: 'the middle' });
+    const second = joined();
+    const [late, other] = await Promise.all([first, second]);
+    expect([late.status, late.bucket]).toEqual([504, 'deadline_exceeded']);
+    expect(late.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect([other.status, other.headers.has('idempotent-replayed')]).toEqual([200, false]);
+    expect(await accepted('joined')).toBe(1);
+  });
+
+  it('keeps every invariant', () => holdToInvariants(system));
+
+  async function whileWorkersSleep(act: () => Promise<void>): Promise<void> {
+    for (const worker of system.workers) await worker.kill('SIGSTOP');
+    try {
+      await act();
+    } finally {
+      for (const worker of system.workers) await worker.kill('SIGCONT');
+    }
+  }
+
+  async function staysCompleted(run: Submitted): Promise<void> {
+    const untilMs = performance.now() + 1_500;
+    while (performance.now() < untilMs) {
+      expect((await caller.status(run)).json()['status']).toBe('COMPLETED');
+    }
+  }
+
+  /** The runs whose input carries the tag; null when there is none yet. */
+  async function runsWith(tag: string): Promise<{ id: string }[]> {
+    const rows = await system.sql<{ id: string }>(
+      `SELECT run_id AS id FROM payload WHERE kind = 'input' AND position($1::bytea IN body) > 0`,
+      [Buffer.from(`tag=${tag}]`)],
+    );
+    if (rows.length === 0) throw new Error(`no run with ${tag} yet`);
+    return rows;
+  }
+
+  function hangUpLater(tag: string, key?: string, more?: string) {
+    const controller = new AbortController();
+    const ended = fetch(`${system.gateways[0]?.url}${path}`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': caller.key,
+        'content-type': 'application/json',
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
+      body: bodyOf(tag, more),
+      signal: controller.signal,
+    }).catch((error: unknown) => error);
+    return { hangUp: () => controller.abort(), ended };
+  }
+});
+
+failOnLeftovers();
+
+const bodyOf = (tag: string, more = '') => JSON.stringify({ prompt: `[[sim:tag=${tag}]]${more}` });

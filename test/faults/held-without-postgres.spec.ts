@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  tcpProxy,
+  type TcpProxy,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+
+describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgres on %s', (transport) => {
+  let system: System;
+  let toPostgres: TcpProxy;
+  let gateway: App;
+
+  beforeAll(async () => {
+    system = await System.start({ transport });
+    const url = new URL(system.database.url);
+    toPostgres = await tcpProxy({ port: Number(url.port), host: url.hostname });
+    url.host = toPostgres.address;
+    gateway = await system.startGateway({ DATABASE_URL: url.href });
+  }, 60_000);
+  afterAll(async () => {
+    toPostgres.set('pass');
+    await system.stop();
+    await toPostgres.close();
+  });
+
+  it('is answered with its result once Postgres is back, and not sent away in between', async () => {
+    const caller = await system.caller();
+    const answering = caller.call('POST', `${gateway.url}/v2/models/bfl/flux-2-pro`, {
+      body: '{"prompt":"[[sim:tag=held]] [[sim:takes=1500]]"}',
+    });
+    let settled = false;
+    void answering.finally(() => (settled = true));
+    await waitFor(async () => (await system.partner.peaks('held')).accepted === 1, {
+      withinMs: 10_000,
+      what: 'the submission',
+    });
+    toPostgres.set('reset');
+    await waitFor(
+      async () =>
+        (
+          await system.sql(`SELECT 1 FROM run WHERE workspace_id = $1 AND stage = 'completed'`, [
+            caller.workspaceId,
+          ])
+        ).length === 1,
+      { withinMs: 10_000, what: 'the outcome' },
+    );
+    // Two of the looks that a gateway takes each second at its held runs fail meanwhile.
+    const looks = () => gateway.logs().split('held calls could not look at their runs').length - 1;
+    await waitFor(() => looks() >= 2, { withinMs: 15_000, what: 'looks that fail' });
+    expect(settled).toBe(false);
+    toPostgres.set('pass');
+    expect((await answering).status).toBe(200);
+    await holdToInvariants(system);
+    expect((await system.partner.peaks('held')).accepted).toBe(1);
+  });
+});
+
+failOnLeftovers();

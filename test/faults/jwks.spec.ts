@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { exportJWK, generateKeyPair, type GenerateKeyPairResult, type JWK, SignJWT } from 'jose';
+import { waitFor } from '../harness/index.js';
+import { gatewayForFile } from '../routes/gateway-for-file.js';
+
+const keys: JWK[] = [];
+let fetches = 0;
+let provider: Server;
+const provide = (port: number): Promise<Server> => {
+  const server = createServer((_request, response) => {
+    fetches += 1;
+    response.end(JSON.stringify({ keys }));
+  });
+  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
+};
+const goAway = () => {
+  provider.closeAllConnections();
+  return new Promise((resolve) => provider.close(resolve));
+};
+provider = await provide(0);
+const { port } = provider.address() as AddressInfo;
+
+const maxAgeSeconds = 1;
+const cooldownSeconds = 2;
+const gateway = gatewayForFile({
+  JWT_SECRET: '',
+  JWT_JWKS_URL: `http://127.0.0.1:${port}/jwks`,
+  JWT_JWKS_MAX_AGE_SECONDS: String(maxAgeSeconds),
+  JWT_JWKS_COOLDOWN_SECONDS: String(cooldownSeconds),
+  AUTH_CACHE_MS: '1',
+  AUTH_REFUSED_CACHE_MS: '1',
+});
+
+let workspaceId: string;
+let known: GenerateKeyPairResult;
+beforeAll(async () => {
+  known = await generateKeyPair('ES256', { extractable: true });
+  keys.push({ ...(await exportJWK(known.publicKey)), kid: 'known' });
+  workspaceId = (await gateway().caller()).workspace.id;
+});
+afterAll(goAway);
+
+async function status(kid: string, pair = known): Promise<number> {
+  const token = await new SignJWT({ workspace: workspaceId, scope: 'catalog', sub: 'tester' })
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .setJti(String(process.hrtime.bigint()))
+    .setIssuer('model-router')
+    .setAudience('model-router')
+    .setExpirationTime('5m')
+    .sign(pair.privateKey);
+  const response = await fetch(`${gateway().url}/v1/models?limit=1`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(10_000),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Time is the subject here: the keys have to age, and the cooldown to pass. */
+const age = () => pause((Math.max(maxAgeSeconds, cooldownSeconds) + 0.1) * 1000);
+
+it('verifies with known keys for ages while the identity provider is away, and finds new keys afterwards', async () => {
+  expect(await status('known')).toBe(200);
+  await goAway();
+  for (let ages = 0; ages < 3; ages += 1) {
+    await age();
+    expect(await status('known')).toBe(200);
+    expect(await status('unknown')).toBe(401);
+  }
+  const next = await generateKeyPair('ES256', { extractable: true });
+  keys.splice(0, 1, { ...(await exportJWK(next.publicKey)), kid: 'next' });
+  provider = await provide(port);
+  await waitFor(async () => (await status('next', next)) === 200, {
+    withinMs: cooldownSeconds * 1000 + 5_000,
+    what: 'the new key',
+  });
+  expect(await status('known')).toBe(401);
+  keys.splice(0, 1, { ...(await exportJWK(known.publicKey)), kid: 'known' });
+});
+
+it('fetches at most once a cooldown for thousands of random key ids', async () => {
+  await waitFor(async () => (await status('known')) === 200, { withinMs: 10_000, what: 'the known key' });
+  const before = fetches;
+  const startedMs = performance.now();
+  for (let nth = 0; nth < 3_000; nth += 50) {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_none, index) => status(`${nth + index}`)));
+    expect(new Set(answers)).toEqual(new Set([401]));
+  }
+  const cooldowns = (performance.now() - startedMs) / (cooldownSeconds * 1000);
+  expect(fetches - before).toBeLessThanOrEqual(Math.ceil(cooldowns));
+  expect(await status('known')).toBe(200);
+}, 60_000);

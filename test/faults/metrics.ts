@@ -1,0 +1,21 @@
+import type { App } from '../harness/index.js';
+
+/** The sum of an app's samples of one metric over all that carry these labels; 0 when there is none yet. */
+export async function metric(
+  worker: App,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
+  const response = await fetch(`${worker.url}/metrics`, { signal: AbortSignal.timeout(5_000) });
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const samples = (await response.text())
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => wanted.every((each) => line.includes(each)))
+    .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
+  return samples.reduce((sum, value) => sum + value, 0);
+}
+
+/** Calls of one kind that a worker has made to partners. */
+export const callsMade = (worker: App, operation: 'submit' | 'resume', result?: string): Promise<number> =>
+  metric(worker, 'router_provider_request_duration_seconds_count', { operation, ...(result && { result }) });

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Answer,
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+import { ended, freeze, residentMib } from './postgres-side.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+const path = '/v2/models/bfl/flux-2-pro/requests';
+const roomy = { inflightLimit: 100, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };
+/** One wait for a connection and one for an answer, each bounded, and room for two busy cores. */
+const boundMs = 12_000;
+const callers = 3;
+/** Several batches of admissions: what waits for the second must not add up the time limits of both. */
+const callsEach = 150;
+
+describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) => {
+  let system: System;
+  let gateway: App;
+  beforeAll(async () => {
+    system = await System.start({ transport, ownPostgres: true });
+    gateway = system.gateways[0] as App;
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  it('means 503 in bounded time, not ready, no growth; and after it everything goes on by itself', async () => {
+    const spaces = await Promise.all(Array.from({ length: callers }, () => system.caller(roomy)));
+    // Credentials are known from here on, and the pools are full.
+    await flood(spaces, 'before', 5);
+    const beforeMib = residentMib(gateway);
+
+    const goOn = freeze(system.postgres);
+    const calls = await flood(spaces, 'frozen', callsEach);
+    const readiness = await fetch(`${gateway.url}/health/ready`, { signal: AbortSignal.timeout(boundMs) });
+    await readiness.body?.cancel();
+    const live = await fetch(`${gateway.url}/health/live`, { signal: AbortSignal.timeout(2_000) });
+    await live.body?.cancel();
+    const grownMib = residentMib(gateway) - beforeMib;
+    goOn();
+
+    const slowestMs = Math.max(...calls.map((call) => call.tookMs));
+    process.stdout.write(
+      `frozen: ${calls.length} calls, slowest ${slowestMs.toFixed(0)} ms, grown ${grownMib.toFixed(0)} MiB\n`,
+    );
+    expect(new Set(calls.map(({ answer }) => `${answer.status} ${answer.bucket}`))).toEqual(
+      new Set(['503 service_unavailable']),
+    );
+    expect(slowestMs).toBeLessThan(boundMs);
+    expect([readiness.status, live.status]).toEqual([503, 200]);
+    expect(grownMib).toBeLessThan(150);
+
+    await waitFor(async () => (await fetch(`${gateway.url}/health/ready`)).status === 200, {
+      withinMs: 10_000,
+      what: 'the gateway to be ready again',
+    });
+    // The retry of each call finds what the thawed sessions still wrote, or makes it now.
+    await waitFor(
+      async () => {
+        const retried = await flood(spaces, 'frozen', callsEach);
+        const statuses = new Set(retried.map(({ answer }) => answer.status));
+        expect([...statuses].filter((status) => status !== 201 && status !== 503)).toEqual([]);
+        return !statuses.has(503);
+      },
+      { withinMs: 15_000, what: 'every retry to be admitted' },
+    );
+    for (const space of spaces) {
+      const rows = await system.sql('SELECT id FROM run WHERE workspace_id = $1', [space.workspaceId]);
+      expect(rows).toHaveLength(5 + callsEach);
+    }
+    await holdToInvariants(system, 60_000);
+    expect(ended(system.apps)).toEqual([]);
+  }, 120_000);
+
+  it('answers status and collect with 503 in bounded time, and as before after it', async () => {
+    const caller = await system.caller(roomy);
+    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"asked about"}');
+    await caller.completed(run);
+    const goOn = freeze(system.postgres);
+    const during = await Promise.all([
+      timed(() => caller.status(run)),
+      timed(() => caller.collect(run)),
+      timed(() => caller.cancel(run)),
+    ]);
+    goOn();
+    for (const { answer, tookMs } of during) {
+      expect([answer.status, answer.bucket]).toEqual([503, 'service_unavailable']);
+      expect(tookMs).toBeLessThan(boundMs);
+    }
+    await waitFor(async () => (await caller.collect(run)).status === 200, {
+      withinMs: 10_000,
+      what: 'the result',
+    });
+  }, 60_000);
+});
+
+failOnLeftovers();
+
+/** Each caller makes its calls at once, with keys of its own: a second flood of one name is their retry. */
+async function flood(spaces: readonly TestCaller[], name: string, each: number) {
+  return Promise.all(
+    spaces.flatMap((space, at) =>
+      Array.from({ length: each }, (_each, index) =>
+        timed(() =>
+          space.call('POST', path, {
+            // White space is kept with the input: bodies of a size that would show if they piled up.
+            body: JSON.stringify({ prompt: `${name} ${at} ${index}` }) + ' '.repeat(20_000),
+            headers: { 'idempotency-key': `${name}-${index}` },
+            withinMs: 60_000,
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+async function timed(act: () => Promise<Answer>): Promise<{ answer: Answer; tookMs: number }> {
+  const startMs = performance.now();
+  const answer = await act();
+  return { answer, tookMs: performance.now() - startMs };
+}

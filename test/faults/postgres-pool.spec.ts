@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { ended } from './postgres-side.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+const model = 'bfl/flux-2-pro';
+const path = `/v2/models/${model}/requests`;
+const pool = 4;
+
+describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (transport) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await System.start({ transport, env: { DATABASE_POOL: String(pool) } });
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  it('that holds workspaces takes all connections of admission: 503 there, status and collect answer as ever', async () => {
+    const spaces = await Promise.all(Array.from({ length: pool + 2 }, () => system.caller()));
+    const asking = spaces[0] as TestCaller;
+    const finished = await asking.submit(model, '{"prompt":"finished before"}');
+    await asking.completed(finished);
+
+    const release = await lockWorkspaces(spaces);
+    const submit = (space: TestCaller, at: number) =>
+      space.call('POST', path, {
+        body: JSON.stringify({ prompt: `held back ${at}` }),
+        headers: { 'idempotency-key': 'held-back' },
+      });
+    const startMs = performance.now();
+    const submitting = Promise.all(spaces.map(submit));
+    await waitFor(async () => (await waitingSessions()) >= pool, {
+      withinMs: 4_000,
+      what: 'a pool that is exhausted',
+    });
+
+    let asked = 0;
+    while (performance.now() - startMs < 1_500) {
+      const askedMs = performance.now();
+      const [status, collected] = await Promise.all([asking.status(finished), asking.collect(finished)]);
+      expect([status.status, collected.status]).toEqual([200, 200]);
+      expect(performance.now() - askedMs).toBeLessThan(500);
+      asked += 1;
+    }
+    const ready = await fetch(`${system.gateways[0]?.url}/health/ready`);
+    expect(ready.status).toBe(200);
+
+    const refused = await submitting;
+    const tookMs = performance.now() - startMs;
+    process.stdout.write(`${asked} looks at a run meanwhile; refused after ${tookMs.toFixed(0)} ms\n`);
+    expect(refused.map((answer) => `${answer.status} ${answer.bucket}`)).toEqual(
+      spaces.map(() => '503 service_unavailable'),
+    );
+    expect(tookMs).toBeLessThan(10_000);
+
+    await release();
+    const admitted = await Promise.all(spaces.map(submit));
+    expect(admitted.map((answer) => answer.status)).toEqual(spaces.map(() => 201));
+    await holdToInvariants(system);
+    const [row] = await system.sql<{ runs: number }>('SELECT count(*)::integer AS runs FROM run');
+    expect(row?.runs).toBe(spaces.length + 1);
+    expect(ended(system.apps)).toEqual([]);
+  });
+
+  it('on one workspace delays no other one', async () => {
+    const [held, free] = [await system.caller(), await system.caller()];
+    const release = await lockWorkspaces([held]);
+    const waiting = held.call('POST', path, { body: '{"prompt":"waits"}' });
+    await waitFor(async () => (await waitingSessions()) === 1, { withinMs: 4_000, what: 'the wait' });
+    const startMs = performance.now();
+    const run = await free.submit(model, '{"prompt":"does not wait"}');
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+    await free.completed(run);
+    await release();
+    expect((await waiting).status).toBe(201);
+    await holdToInvariants(system);
+  });
+
+  async function lockWorkspaces(spaces: readonly TestCaller[]): Promise<() => Promise<void>> {
+    const operator = new Client({ connectionString: system.database.url });
+    await operator.connect();
+    await operator.query('BEGIN');
+    await operator.query('SELECT 1 FROM workspace WHERE id = ANY($1::uuid[]) FOR UPDATE', [
+      spaces.map((space) => space.workspaceId),
+    ]);
+    return () => operator.end();
+  }
+
+  async function waitingSessions(): Promise<number> {
+    const [row] = await system.sql<{ sessions: number }>(
+      `SELECT count(*)::integer AS sessions FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%admit(%'`,
+    );
+    return row?.sessions ?? 0;
+  }
+});
+
+failOnLeftovers();

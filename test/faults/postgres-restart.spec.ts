@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { ended } from './postgres-side.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+const path = '/v2/models/bfl/flux-2-pro/requests';
+const roomy = { inflightLimit: 50, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };
+
+describe.each(transports())('Postgres that ends during a flood of admissions, on %s', (transport) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await System.start({ transport, gateways: 2, workers: 2, ownPostgres: true });
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  it.each(['SIGQUIT', 'SIGKILL'] as const)(
+    'by %s: 503 meanwhile, every retry with its key ends at one run, and it serves again within 5 s',
+    async (signal) => {
+      const caller = await system.caller(roomy);
+      const flood = startFlood(caller, signal);
+      await waitFor(() => flood.admitted.size >= 40, { withinMs: 15_000, what: 'the flood' });
+
+      await system.postgres.kill(signal);
+      await waitFor(() => flood.refusals >= 20, { withinMs: 15_000, what: 'refusals' });
+      const refusedBefore = flood.admitted.size;
+      await system.postgres.restart();
+      const upMs = performance.now();
+      await waitFor(() => flood.admitted.size > refusedBefore, { withinMs: 10_000, what: 'an admission' });
+      const servedAfterMs = performance.now() - upMs;
+      await waitFor(() => flood.admitted.size >= refusedBefore + 40, { withinMs: 15_000, what: 'the flood' });
+      await flood.stop();
+
+      process.stdout.write(
+        `${signal} on ${transport}: ${flood.admitted.size} admitted, ${flood.refusals} refusals, serving after ${servedAfterMs.toFixed(0)} ms\n`,
+      );
+      expect(servedAfterMs).toBeLessThan(5_000);
+      expect(flood.others).toEqual([]);
+      expect(ended(system.apps)).toEqual([]);
+      const rows = await system.sql<{ id: string; key: string }>(
+        `SELECT id, call ->> 'idempotencyKey' AS key FROM run WHERE workspace_id = $1`,
+        [caller.workspaceId],
+      );
+      expect(rows).toHaveLength(flood.admitted.size);
+      expect(new Map(rows.map((row) => [row.key, row.id]))).toEqual(flood.admitted);
+      await holdToInvariants(system, 60_000);
+      // What the partner answered while the database was away was not lost.
+      const lost = `SELECT id, bucket FROM run WHERE workspace_id = $1 AND outcome <> 'succeeded'`;
+      expect(await system.sql(lost, [caller.workspaceId])).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+failOnLeftovers();
+
+/** Twelve callers that submit one request after the other, each until it is admitted. */
+function startFlood(caller: TestCaller, name: string) {
+  const admitted = new Map<string, string>();
+  const others: string[] = [];
+  const stopping = new AbortController();
+  let refusals = 0;
+  let next = 0;
+  const submitting = async () => {
+    while (!stopping.signal.aborted) {
+      const key = `${name}-${(next += 1)}`;
+      const body = JSON.stringify({ prompt: key });
+      for (;;) {
+        const answer = await caller.call('POST', path, { body, headers: { 'idempotency-key': key } });
+        if (answer.status === 201) {
+          admitted.set(key, String(answer.json()['request_id']));
+          break;
+        }
+        if (answer.status === 503 && answer.bucket === 'service_unavailable') refusals += 1;
+        else others.push(`${answer.status} ${answer.bytes.toString()}`);
+      }
+    }
+  };
+  const callers = Promise.all(Array.from({ length: 12 }, submitting));
+  // Awaited in stop(); until then a failure must not end the test run.
+  callers.catch(() => {});
+  return {
+    admitted,
+    others,
+    get refusals() {
+      return refusals;
+    },
+    stop: async () => {
+      stopping.abort();
+      await callers;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import type { App, TestServer } from '../harness/index.js';
+
+/** Stops a Postgres with all its sessions in the middle of whatever they do; returns what lets it go on. */
+export function freeze(server: TestServer): () => void {
+  // The server first: it could start another session meanwhile.
+  process.kill(server.pid, 'SIGSTOP');
+  const frozen = [server.pid, ...childrenOf(server.pid)];
+  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  };
+}
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+
+/** Resident memory of an app in MiB. */
+export function residentMib(app: App): number {
+  const [, kib = ''] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
+}
+
+/** Apps that have ended, by name and cause. */
+export const ended = (apps: readonly App[]): string[] =>
+  apps
+    .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
+    .map(({ name, child }) => `${name} ended with ${child.exitCode ?? child.signalCode}`);

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  failOnLeftovers,
+  holdToInvariants,
+  startRedis,
+  type Submitted,
+  System,
+  type TcpProxy,
+  tcpProxy,
+  type TestServer,
+  waitFor,
+} from '../harness/index.js';
+import { expectSuccess, roomy, submitMany } from './crowd.js';
+import { laneSizes, onRedis, redisCommand } from './redis-side.js';
+
+const healedWithinMs = 60_000;
+
+/** Everything that Redis knows may vanish: the rows bring it back, and no run is submitted twice. */
+describe.each(onRedis())('%s forgets', () => {
+  let system: System;
+  let caller: Awaited<ReturnType<System['caller']>>;
+  let former: TestServer;
+  let latter: TestServer;
+  let wayToPartner: TcpProxy;
+  let wayToRedis: TcpProxy;
+  /** Read at each new connection, so that the way can lead to another server. */
+  let serving: { port: number };
+
+  beforeAll(async () => {
+    system = await System.start({ transport: 'redis', gateways: 0, workers: 0 });
+    caller = await system.caller(roomy);
+    latter = system.redis as TestServer;
+    former = await startRedis();
+    serving = { port: former.port };
+    [wayToRedis, wayToPartner] = await Promise.all([
+      tcpProxy(serving),
+      tcpProxy({ port: system.simulator.port }),
+    ]);
+    const env = {
+      REDIS_URL: `redis://${wayToRedis.address}`,
+      PROVIDER_BFL_BASE_URL: `http://${wayToPartner.address}/bfl`,
+      WORKER_DISPATCH_CONCURRENCY: '5',
+    };
+    await Promise.all([system.startGateway(env), system.startWorker(env), system.startWorker(env)]);
+  }, 60_000);
+  afterAll(async () => {
+    await system.stop();
+    await Promise.all([wayToRedis.close(), wayToPartner.close(), former.stop()]);
+  });
+
+  it('the last writes, by a failover: all runs complete', async () => {
+    await redisCommand(latter.url, 'REPLICAOF', '127.0.0.1', String(former.port));
+    const runs = await crowd('failover');
+    await waitFor(replicaIsLevel, { withinMs: 10_000, what: 'the replica to be level' });
+    await redisCommand(latter.url, 'REPLICAOF', 'NO', 'ONE');
+
+    // What the new primary misses: runs that came, and runs that went on.
+    const later = await Promise.all([
+      submitMany(caller, 'bfl/flux-2-pro', 20, 'missed by bfl'),
+      submitMany(caller, 'fal/flux-dev', 20, 'missed by fal'),
+    ]);
+    wayToPartner.set('pass');
+    await waitFor(async () => (await laneSizes(former.url, 'dispatch-bfl')).waiting < 30, {
+      withinMs: 20_000,
+      what: 'runs to go on',
+    });
+    await former.kill('SIGKILL');
+    serving.port = latter.port;
+
+    await expectHealing([...runs, ...later.flat()]);
+  }, 120_000);
+
+  it('everything, by FLUSHALL, with 50 runs waiting, 50 delayed and 10 active: all complete', async () => {
+    serving.port = latter.port;
+    const runs = await crowd('flush');
+    await redisCommand(latter.url, 'FLUSHALL');
+    wayToPartner.set('pass');
+    await expectHealing(runs);
+  }, 120_000);
+
+  /** 10 submissions in the air that their partner does not answer, 50 behind them, 50 generations being polled. */
+  async function crowd(name: string): Promise<Submitted[]> {
+    wayToPartner.set('blackhole');
+    const groups = await Promise.all([
+      submitMany(caller, 'bfl/flux-2-pro', 60, name),
+      submitMany(caller, 'fal/flux-dev', 50, `[[sim:takes=12000]] ${name}`),
+    ]);
+    const url = `redis://127.0.0.1:${serving.port}`;
+    await waitFor(
+      async () => {
+        const [dispatches, polls] = await Promise.all([
+          laneSizes(url, 'dispatch-bfl'),
+          laneSizes(url, 'poll'),
+        ]);
+        return dispatches.active === 10 && dispatches.waiting === 50 && polls.delayed === 50;
+      },
+      { withinMs: 11_000, what: '50 waiting, 50 delayed and 10 active' },
+    );
+    return groups.flat();
+  }
+
+  async function replicaIsLevel(): Promise<boolean> {
+    const facts = String(await redisCommand(former.url, 'INFO', 'replication'));
+    const ours = /master_repl_offset:(\d+)/.exec(facts)?.[1];
+    const theirs = /state=online,offset=(\d+)/.exec(facts)?.[1];
+    return ours !== undefined && ours === theirs;
+  }
+
+  async function expectHealing(runs: Submitted[]): Promise<void> {
+    const startedAtMs = performance.now();
+    await expectSuccess(system, runs, healedWithinMs);
+    process.stdout.write(`${runs.length} runs healed in ${Math.round(performance.now() - startedAtMs)} ms\n`);
+    expect(performance.now() - startedAtMs).toBeLessThan(healedWithinMs);
+    await holdToInvariants(system);
+  }
+});
+
+failOnLeftovers();

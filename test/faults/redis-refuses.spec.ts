@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { freePort } from '../../apps/local/src/embedded/ports.js';
+import { failOnLeftovers, holdToInvariants, System, type TestServer, waitFor } from '../harness/index.js';
+import { expectSuccess, roomy, submitMany } from './crowd.js';
+import { metric } from './metrics.js';
+import { laneSizes, onRedis, redisCommand } from './redis-side.js';
+
+const model = 'bfl/flux-2-pro';
+
+describe.each(onRedis())('%s answers and refuses to write', () => {
+  let system: System;
+  let redis: TestServer;
+  let caller: Awaited<ReturnType<System['caller']>>;
+
+  beforeAll(async () => {
+    // A poll that could not be put back comes again when its lock has ended.
+    const env = { QUEUE_LOCK_MS: '3000', QUEUE_STALLED_MS: '500' };
+    system = await System.start({ transport: 'redis', gateways: 1, workers: 2, env });
+    redis = system.redis as TestServer;
+    caller = await system.caller(roomy);
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  it.each([
+    [
+      'out of memory',
+      () => redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '1'),
+      () => redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '0'),
+    ],
+    [
+      'a replica after a failover',
+      async () => redisCommand(redis.url, 'REPLICAOF', '127.0.0.1', String(await freePort())),
+      () => redisCommand(redis.url, 'REPLICAOF', 'NO', 'ONE'),
+    ],
+  ] as const)(
+    '%s: 201 all the same, the age of what is overdue tells, and all drains after',
+    async (name, refuse, allow) => {
+      const polled = await submitMany(caller, model, 10, `[[sim:takes=4000]] ${name} polled`);
+      await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed === 10, {
+        withinMs: 10_000,
+        what: 'polls that wait',
+      });
+      const caught = await submitMany(caller, model, 10, `${name} caught`);
+      await refuse();
+      const runs = [...polled, ...caught, ...(await submitMany(caller, model, 20, name))];
+      await waitFor(async () => (await oldestOverdueSeconds()) > 4, {
+        withinMs: 15_000,
+        what: 'overdue deliveries of 4 s',
+        everyMs: 250,
+      });
+      await allow();
+      const startedAtMs = performance.now();
+      await expectSuccess(system, runs, 30_000);
+      process.stdout.write(`drained ${Math.round(performance.now() - startedAtMs)} ms after ${name}\n`);
+      await waitFor(async () => (await oldestOverdueSeconds()) === 0, {
+        withinMs: 5_000,
+        what: 'nothing overdue',
+      });
+      await holdToInvariants(system);
+    },
+    120_000,
+  );
+
+  async function oldestOverdueSeconds(): Promise<number> {
+    const ages = system.workers.map((worker) => metric(worker, 'router_outbox_oldest_age_seconds'));
+    return Math.min(...(await Promise.all(ages)));
+  }
+});
+
+failOnLeftovers();

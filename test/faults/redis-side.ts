@@ -1,0 +1,39 @@
+import { Redis } from 'ioredis';
+import { transports } from '../harness/index.js';
+
+/** For `describe.each(onRedis())('…')`: one case, or none where there is no Redis. */
+export const onRedis = (): string[] => transports().filter((kind) => kind === 'redis');
+
+/** Sends one command over a connection of its own, as an operator would. */
+export async function redisCommand(url: string, ...command: [string, ...string[]]): Promise<unknown> {
+  return withRedis(url, (client) => client.call(...command));
+}
+
+interface LaneSizes {
+  waiting: number;
+  active: number;
+  delayed: number;
+}
+
+/** What stands in a lane's keys now. */
+export async function laneSizes(url: string, name: string): Promise<LaneSizes> {
+  const key = (part: string) => `{mr:${name}}:${name}:${part}`;
+  return withRedis(url, async (client) => {
+    const [waiting, active, delayed] = await Promise.all([
+      client.llen(key('wait')),
+      client.llen(key('active')),
+      client.zcard(key('delayed')),
+    ]);
+    return { waiting, active, delayed };
+  });
+}
+
+async function withRedis<T>(url: string, ask: (client: Redis) => Promise<T>): Promise<T> {
+  const client = new Redis(url, { retryStrategy: null, commandTimeout: 5_000 });
+  client.on('error', () => {});
+  try {
+    return await ask(client);
+  } finally {
+    client.disconnect();
+  }
+}

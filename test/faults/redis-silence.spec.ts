@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  type Submitted,
+  System,
+  type TcpProxy,
+  tcpProxy,
+  type TestServer,
+  waitFor,
+} from '../harness/index.js';
+import { expectSuccess, roomy, submitMany } from './crowd.js';
+import { callsMade } from './metrics.js';
+import { onRedis } from './redis-side.js';
+
+const model = 'bfl/flux-2-pro';
+const lockMs = 3_000;
+const polls = 10;
+/** A client's socket that hears nothing for this long is replaced. */
+const longestSilenceMs = 10_000;
+
+describe.each(onRedis())('the way from one worker to %s is silent', () => {
+  let system: System;
+  let caller: Awaited<ReturnType<System['caller']>>;
+  let way: TcpProxy;
+  let cutOff: App;
+  let other: App;
+
+  beforeAll(async () => {
+    const env = { QUEUE_LOCK_MS: String(lockMs), QUEUE_STALLED_MS: '500' };
+    system = await System.start({ transport: 'redis', gateways: 1, workers: 0, env });
+    caller = await system.caller(roomy);
+    way = await tcpProxy({ port: (system.redis as TestServer).port });
+    cutOff = await system.startWorker({ REDIS_URL: `redis://${way.address}` });
+  }, 60_000);
+  afterAll(async () => {
+    await system.stop();
+    await way.close();
+  });
+
+  it('its handlers are aborted when their locks end, another worker takes over, and each run has one outcome', async () => {
+    // The first poll of each is never answered, so that all are in this worker's hands.
+    const runs = await submitMany(caller, model, polls, '[[sim:hang_poll=1]] [[sim:takes=500]]');
+    await waitFor(async () => (await pollsSeen()) === polls, {
+      withinMs: 20_000,
+      what: 'all polls in the air',
+    });
+    other = await system.startWorker();
+    way.set('blackhole');
+    const silentAtMs = performance.now();
+    await waitFor(async () => (await callsMade(cutOff, 'resume', 'ambiguous')) === polls, {
+      withinMs: lockMs + 2_000,
+      what: 'the handlers to be aborted',
+    });
+    process.stdout.write(`aborted ${Math.round(performance.now() - silentAtMs)} ms into the silence\n`);
+    await expectSuccess(system, runs, 20_000);
+    process.stdout.write(`taken over and done ${Math.round(performance.now() - silentAtMs)} ms into it\n`);
+    expect(await callsMade(other, 'resume', '2xx')).toBeGreaterThanOrEqual(polls);
+    expect(await callsMade(cutOff, 'resume', '2xx')).toBe(0);
+
+    // Longer than a socket may stay silent: then it comes back by itself, on a new connection.
+    const meanwhile: Submitted[] = [];
+    while (performance.now() < silentAtMs + longestSilenceMs + 1_000) {
+      meanwhile.push(...(await submitMany(caller, model, 1, `${meanwhile.length} meanwhile`)));
+      await pause(250);
+    }
+    await expectSuccess(system, meanwhile, 20_000);
+    way.set('pass');
+    await system.kill(other);
+    await expectSuccess(system, await submitMany(caller, model, polls, 'afterwards'), 20_000);
+    await holdToInvariants(system);
+  }, 120_000);
+
+  async function pollsSeen(): Promise<number> {
+    const seen = await system.partner.ledger();
+    return seen.filter((entry) => entry.pollCount > 0).length;
+  }
+});
+
+failOnLeftovers();

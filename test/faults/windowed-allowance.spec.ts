@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import {
+  type Answer,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+
+const windowLimit = 25;
+
+describe.each(transports().slice(0, 1))(
+  'the windowed allowance at the edge of a window on %s',
+  (transport) => {
+    let system: System;
+
+    beforeAll(async () => {
+      system = await System.start({ transport, gateways: 0, takesMs: 200 });
+      await Promise.all([system.startGateway(clockOff('+5s')), system.startGateway(clockOff('-5s'))]);
+    }, 90_000);
+    afterAll(() => system.stop());
+
+    const secondOfMinute = async () => {
+      const [row] = await system.sql<{ second: number }>(
+        `SELECT extract(second FROM clock_timestamp())::float AS second`,
+      );
+      return row?.second ?? 0;
+    };
+
+    it('runs its two gateways ten seconds apart', async () => {
+      const clocks = await Promise.all(
+        system.gateways.map(async ({ url }) => {
+          const response = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5_000) });
+          await response.body?.cancel();
+          return Date.parse(response.headers.get('date') ?? '');
+        }),
+      );
+      const [ahead = 0, behind = 0] = clocks;
+      expect(Math.round((ahead - behind) / 1000)).toBeGreaterThanOrEqual(9);
+      expect(Math.round((ahead - behind) / 1000)).toBeLessThanOrEqual(11);
+    });
+
+    it(`admits ${windowLimit} a minute of the database’s clock and never more, whatever the gateways’ clocks say`, async () => {
+      const caller = await system.caller({
+        inflightLimit: 1_000,
+        windowLimit,
+        committedLimitMicros: 1_000_000_000,
+      });
+      await waitFor(async () => (await secondOfMinute()) > 52, {
+        withinMs: 61_000,
+        what: 'the last seconds of a minute',
+        everyMs: 200,
+      });
+      // From eight seconds before the edge to seven after it, so that each gateway's own edge lies in between.
+      const answers: Answer[] = [];
+      let crossed = false;
+      for (let round = 0; ; round += 1) {
+        const second = await secondOfMinute();
+        crossed ||= second < 30;
+        if (crossed && second > 7) break;
+        answers.push(
+          ...(await Promise.all(
+            Array.from({ length: 12 }, (_each, index) =>
+              caller.call('POST', '/v2/models/bfl/flux-2-pro/requests', {
+                body: JSON.stringify({ prompt: `${round} ${index} [[sim:tag=window]]` }),
+                gateway: index % 2,
+              }),
+            ),
+          )),
+        );
+      }
+
+      const windows = await system.sql<{ admitted: number }>(
+        `SELECT count(*)::integer AS admitted FROM run WHERE workspace_id = $1
+       GROUP BY date_trunc('minute', admitted_at) ORDER BY date_trunc('minute', admitted_at)`,
+        [caller.workspaceId],
+      );
+      expect(windows.map((row) => row.admitted)).toEqual([windowLimit, windowLimit]);
+      const refused = answers.filter((answer) => answer.status !== 201);
+      expect(answers.length - refused.length).toBe(2 * windowLimit);
+      expect(refused.length).toBeGreaterThan(windowLimit);
+      for (const answer of refused) {
+        expect([answer.status, answer.bucket]).toEqual([429, 'rate_limited']);
+        expect(answer.json()['detail']).toMatch(new RegExp(`${windowLimit} runs per minute`));
+        expect(answer.headers.has('retry-after')).toBe(false);
+      }
+      await holdToInvariants(system);
+      expect((await system.partner.peaks('window')).accepted).toBe(2 * windowLimit);
+    }, 150_000);
+  },
+);
+
+/** The environment of a process whose clock is off; the monotonic clock stays, or timers would run wild. */
+function clockOff(offset: string): Record<string, string> {
+  return {
+    LD_PRELOAD: libfaketime(),
+    FAKETIME: offset,
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+  };
+}
+
+/** Installed by apt where that is possible; tests of clocks need it. */
+function libfaketime(): string {
+  if (findLibfaketime() === '' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    execFileSync(
+      'apt-get',
+      ['-q', '-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '--no-install-recommends', 'libfaketime'],
+      {
+        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+        stdio: 'ignore',
+        timeout: 300_000,
+      },
+    );
+  }
+  const found = findLibfaketime();
+  if (found === '') throw new Error('This test needs libfaketime: apt-get install libfaketime');
+  return found;
+}
+
+const findLibfaketime = (): string =>
+  execFileSync('find', ['/usr/lib', '-name', 'libfaketime.so*'], { encoding: 'utf8' }).split('\n')[0] ?? '';
+
+failOnLeftovers();

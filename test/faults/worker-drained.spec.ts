@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+
+const generations = 50;
+const takesMs = 600_000;
+
+describe.each(transports().slice(0, 1))(
+  'SIGTERM of a worker with 50 generations outstanding on %s',
+  (transport) => {
+    let system: System;
+
+    beforeAll(async () => {
+      system = await System.start({ transport, workers: 2, takesMs });
+    }, 60_000);
+    afterAll(() => system.stop());
+
+    it('exits with 0 in under 10 s; the other worker polls all of them on, and nothing has stalled', async () => {
+      const caller = await system.caller({ inflightLimit: generations });
+      const runs = await Promise.all(
+        Array.from({ length: generations }, (_, index) => {
+          // Of some the first poll gets no answer: it is in the air when the worker is told to leave.
+          const hangs = index % 10 === 0 ? ' [[sim:hang_poll=1]]' : '';
+          return caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=drained]]${hangs}"}`);
+        }),
+      );
+      const entries = () => system.partner.ledger('drained');
+      await waitFor(
+        async () => {
+          const ledger = await entries();
+          return ledger.length === generations && ledger.every((entry) => entry.pollCount > 0);
+        },
+        { withinMs: 20_000, what: 'all generations to be polled', everyMs: 100 },
+      );
+
+      const [leaver] = system.workers;
+      if (!leaver) throw new Error('no worker');
+      system.forget(leaver);
+      const startedAtMs = performance.now();
+      expect(await leaver.stop()).toBe(0);
+      const tookMs = performance.now() - startedAtMs;
+      expect(tookMs).toBeLessThan(10_000);
+      process.stdout.write(`drained in ${Math.round(tookMs)} ms\n`);
+
+      const before = new Map((await entries()).map((entry) => [entry.id, entry.pollCount]));
+      await waitFor(
+        async () => (await entries()).every((entry) => entry.pollCount > (before.get(entry.id) ?? 0)),
+        {
+          withinMs: 25_000,
+          what: 'all generations to be polled on',
+          everyMs: 100,
+        },
+      );
+      expect(await stalls(system)).toEqual({ jobs: generations, stalled: 0 });
+
+      await fetch(`${system.simulator.url}/clock`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ advanceMs: takesMs }),
+      });
+      await holdToInvariants(system);
+      const results = await Promise.all(runs.map((run) => caller.collect(run)));
+      expect(results.filter((result) => result.status !== 200)).toEqual([]);
+      expect((await entries()).length).toBe(generations);
+    }, 90_000);
+  },
+);
+
+/** The poll lane's jobs, and how many of them were ever taken from a worker that died. */
+async function stalls(system: System): Promise<{ jobs: number; stalled: number }> {
+  if (!system.redis) {
+    const [row] = await system.sql<{ jobs: number; stalled: number }>(
+      `SELECT count(*)::integer AS jobs, count(*) FILTER (WHERE stalled_count > 0)::integer AS stalled FROM bullmq.job WHERE queue = 'poll'`,
+    );
+    return row ?? { jobs: 0, stalled: 0 };
+  }
+  const redis = new Redis(system.redis.url, { maxRetriesPerRequest: 1 });
+  try {
+    const keys = (await redis.keys('*')).filter((key) => /poll.*:[0-9a-f-]{36}$/.test(key));
+    const counts = await Promise.all(keys.map((key) => redis.hget(key, 'stc')));
+    return { jobs: keys.length, stalled: counts.filter((count) => count !== null).length };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+failOnLeftovers();

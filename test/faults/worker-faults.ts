@@ -1,0 +1,42 @@
+import { type App, type System, type TransportKind, transports, waitFor } from '../harness/index.js';
+
+/** Settings under which the work of a dead or frozen worker is found within seconds instead of twenty. */
+export const quick = { QUEUE_LOCK_MS: '1500', QUEUE_STALLED_MS: '300', CLAIM_LEASE_MS: '1500' };
+
+/** Does the work on every transport side by side: for tests that mostly wait. Fails when all have ended. */
+export async function onEveryTransport<T>(work: (transport: TransportKind) => Promise<T>): Promise<T[]> {
+  const results = await Promise.allSettled(transports().map(work));
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/** Waits until the worker has killed itself at a failpoint. */
+export async function death(system: System, worker: App, withinMs = 20_000): Promise<void> {
+  await waitFor(() => worker.child.signalCode === 'SIGKILL', { withinMs, what: 'the worker to be killed' });
+  system.forget(worker);
+}
+
+/** Waits until the worker has come to a place named in its `FAILPOINT`. */
+export async function reached(worker: App, place: string, withinMs = 20_000): Promise<void> {
+  await waitFor(() => worker.logs().includes(`failpoint ${place}:`), {
+    withinMs,
+    what: `${place} to be reached`,
+  });
+}
+
+/** Waits until the worker has logged the text. */
+export async function said(worker: App, text: string, withinMs = 10_000): Promise<void> {
+  await waitFor(() => worker.logs().includes(text), { withinMs, what: `"${text}" in the worker's log` });
+}
+
+/** Ends the workers that are left in their own good time, so that the next test has only its own. */
+export async function dismissWorkers(system: System): Promise<void> {
+  await Promise.all(
+    [...system.workers].map(async (worker) => {
+      system.forget(worker);
+      await worker.stop();
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { metric } from './metrics.js';
+import { death, dismissWorkers, quick, reached } from './worker-faults.js';
+
+/** Far less than the half minute after which the sweep looks at a run that is being polled. */
+const soonMs = 12_000;
+
+(transports().includes('redis') ? describe : describe.skip)('a first poll that was never delivered', () => {
+  let system: System;
+  let caller: Awaited<ReturnType<System['caller']>>;
+
+  beforeAll(async () => {
+    system = await System.start({ transport: 'redis', workers: 0, env: quick });
+    caller = await system.caller();
+  }, 60_000);
+  afterEach(() => dismissWorkers(system));
+  afterAll(() => system.stop());
+
+  it('because the worker was killed after it had saved the handle, is delivered by the next', async () => {
+    const doomed = await system.startWorker({ FAILPOINT: 'dispatch.afterHandle:kill' });
+    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"orphan [[sim:tag=orphan]]"}');
+    await death(system, doomed);
+    await system.startWorker();
+
+    expect(await caller.completed(run, soonMs)).not.toHaveProperty('error_type');
+    expect((await system.partner.ledger('orphan')).length).toBe(1);
+    await holdToInvariants(system);
+  });
+
+  it('because Redis died with it unread, is delivered by the sweep as soon as Redis is back', async () => {
+    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"unheard [[sim:tag=unheard]]"}');
+    const place = `dispatch.afterSubmit(${run.requestId})`;
+    const worker = await system.startWorker({
+      FAILPOINT: `${place}:pause=1000`,
+      // Long enough that nobody takes the dispatch for abandoned: the sweep alone can help.
+      QUEUE_LOCK_MS: '30000',
+    });
+    await reached(worker, place);
+    await system.redis?.kill('SIGSTOP');
+    await waitFor(
+      async () =>
+        (
+          await system.sql(
+            `SELECT 1 FROM run JOIN delivery ON run_id = id
+             WHERE id = $1 AND stage = 'running' AND due_at < clock_timestamp() + interval '10 seconds'`,
+            [run.requestId],
+          )
+        ).length === 1,
+      { withinMs: 10_000, what: 'the sweep to be asked' },
+    );
+    await system.redis?.kill('SIGKILL');
+    await system.redis?.restart();
+
+    expect(await caller.completed(run, soonMs)).not.toHaveProperty('error_type');
+    expect(await metric(worker, 'router_reconciler_requeued_total')).toBeGreaterThan(0);
+    expect((await system.partner.ledger('unheard')).length).toBe(1);
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();

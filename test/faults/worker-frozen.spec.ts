@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  type Submitted,
+  System,
+  transports,
+} from '../harness/index.js';
+import { metric } from './metrics.js';
+import { dismissWorkers, quick, reached, said } from './worker-faults.js';
+
+const lateOutcome = 'outcome came too late';
+const lateHandle = 'a handle came too late';
+
+describe.each(transports().slice(0, 1))(
+  'a worker that sleeps past its lock and its lease on %s',
+  (transport) => {
+    let system: System;
+    let caller: Awaited<ReturnType<System['caller']>>;
+
+    beforeAll(async () => {
+      system = await System.start({ transport, workers: 0, env: quick });
+      caller = await system.caller();
+    }, 60_000);
+    afterEach(() => dismissWorkers(system));
+    afterAll(() => system.stop());
+
+    const submit = (tag: string, model = 'bfl/flux-2-pro') =>
+      caller.submit(model, JSON.stringify({ prompt: `sleeper [[sim:tag=${tag}]]` }));
+    const accepted = async (tag: string) => (await system.partner.ledger(tag)).length;
+    /** Everything that is written about a run when it ends. */
+    const written = (run: Submitted) =>
+      system.sql(
+        `SELECT run.epoch, run.stage, run.outcome, run.bucket, run.completed_at, run.billed_micros, audit_record.completed_at AS audited,
+         (SELECT count(*) FROM ledger_entry WHERE run_id = run.id) AS entries
+       FROM run JOIN audit_record ON audit_record.run_id = run.id WHERE run.id = $1`,
+        [run.requestId],
+      );
+    const restOf = (run: Submitted) => caller.completed(run, 20_000).then((status) => status['error_type']);
+
+    it('frozen with a poll and with submissions in the air: the other worker’s outcomes stand', async () => {
+      const tags = ['claimed', 'announced', 'submitted', 'polled'] as const;
+      const runs = await Promise.all(tags.map((tag) => submit(`frozen-${tag}`)));
+      const [claimed, announced, submitted, polled] = runs as [Submitted, Submitted, Submitted, Submitted];
+      const places = [
+        `dispatch.afterClaim(${claimed.requestId})`,
+        `dispatch.beforeSubmit(${announced.requestId})`,
+        `dispatch.afterSubmit(${submitted.requestId})`,
+        `finish.beforeCommit(${polled.requestId})`,
+      ];
+      const sleeper = await system.startWorker({
+        FAILPOINT: places.map((place) => `${place}:pause=6000`).join(','),
+      });
+      await Promise.all(places.map((place) => reached(sleeper, place)));
+      await sleeper.kill('SIGSTOP');
+      const other = await system.startWorker();
+
+      expect(await Promise.all(runs.map(restOf))).toEqual([
+        undefined,
+        'internal_error',
+        'internal_error',
+        undefined,
+      ]);
+      expect(await metric(other, 'router_dispatch_unknown_total')).toBe(2);
+      const before = await Promise.all(runs.map(written));
+      await sleeper.kill('SIGCONT');
+      await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
+      // Ends only when every one of its handlers has returned.
+      expect(await sleeper.stop()).toBe(0);
+      system.forget(sleeper);
+
+      expect(await Promise.all(runs.map(written))).toEqual(before);
+      expect(await Promise.all(tags.map((tag) => accepted(`frozen-${tag}`)))).toEqual([1, 0, 1, 1]);
+      await holdToInvariants(system);
+    }, 60_000);
+
+    it('with its event loop blocked: the same, its probes are silent, and its lag shows', async () => {
+      const blockMs = 6000;
+      const [polled, submitted] = [await submit('blocked-polled'), await submit('blocked-submitted')];
+      const place = `finish.beforeCommit(${polled.requestId})`;
+      const first = `poll.beforeCall(${polled.requestId})`;
+      const other = `dispatch.afterSubmit(${submitted.requestId})`;
+      const sleeper = await system.startWorker({
+        // Both are held up until the second worker is there; then the block, which outlasts the second pause.
+        FAILPOINT: `${first}:pause=4000,${other}:pause=8000,${place}:block=${blockMs}`,
+      });
+      await Promise.all([reached(sleeper, first), reached(sleeper, other)]);
+      await system.startWorker();
+      await reached(sleeper, place);
+      await expect(live(sleeper)).rejects.toThrow(/timeout/i);
+
+      expect(await Promise.all([restOf(polled), restOf(submitted)])).toEqual([undefined, 'internal_error']);
+      const before = await Promise.all([written(polled), written(submitted)]);
+      await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
+
+      expect(await live(sleeper)).toBe(200);
+      expect(await metric(sleeper, 'nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(blockMs / 1000 - 1);
+      expect(await Promise.all([written(polled), written(submitted)])).toEqual(before);
+      expect([await accepted('blocked-polled'), await accepted('blocked-submitted')]).toEqual([1, 1]);
+      await holdToInvariants(system);
+    }, 60_000);
+  },
+);
+
+async function live(worker: App): Promise<number> {
+  return (await fetch(`${worker.url}/health/live`, { signal: AbortSignal.timeout(1_000) })).status;
+}
+
+failOnLeftovers();

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  failOnLeftovers,
+  holdToInvariants,
+  type Submitted,
+  System,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+import { dismissWorkers, quick } from './worker-faults.js';
+
+const neighbours = 20;
+const crashes = 3;
+
+describe.each(transports())('a run that kills every worker that touches it on %s', (transport) => {
+  let system: System;
+
+  beforeAll(async () => {
+    system = await System.start({
+      transport,
+      workers: 0,
+      env: { ...quick, MAX_CRASHES: String(crashes), MAX_POLL_CRASHES: String(crashes) },
+    });
+  }, 60_000);
+  afterEach(() => dismissWorkers(system));
+  afterAll(() => system.stop());
+
+  it.each([
+    { place: 'dispatch.afterClaim', when: 'before its submission', accepted: 0 },
+    { place: 'poll.afterCall', when: 'at each of its polls', accepted: 1 },
+  ])(
+    '$when is put aside as internal_error, and its neighbours succeed',
+    async ({ place, accepted }) => {
+      const caller = await system.caller({ inflightLimit: neighbours + 1 });
+      const poison = await caller.submit('bfl/flux-2-pro', `{"prompt":"poison [[sim:tag=${place}]]"}`);
+      const watch = await keepTwoWorkers(system, { FAILPOINT: `${place}(${poison.requestId}):kill` });
+      // Nobody can know before the first crash: what that worker was submitting just then ends as unknown.
+      await waitFor(() => watch.deaths() > 0, { withinMs: 10_000, what: 'the first crash' });
+      const others = await Promise.all(
+        Array.from({ length: neighbours }, (_, index) =>
+          caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=${place}-others]]"}`),
+        ),
+      );
+
+      const status = await caller.completed(poison, 60_000);
+      expect(status['error_type']).toBe('internal_error');
+      await Promise.all(others.map((run) => caller.completed(run)));
+      expect(await watch.stop()).toBe(crashes);
+
+      expect((await caller.collect(poison)).status).toBe(500);
+      expect(await failures(system, others)).toEqual([]);
+      expect((await system.partner.ledger(place)).length).toBe(accepted);
+      expect((await system.partner.ledger(`${place}-others`)).length).toBe(neighbours);
+      await dismissWorkers(system);
+      await holdToInvariants(system);
+    },
+    120_000,
+  );
+});
+
+async function failures(system: System, runs: Submitted[]): Promise<unknown[]> {
+  return system.sql(`SELECT id, bucket, failure FROM run WHERE outcome <> 'succeeded' AND id = ANY($1)`, [
+    runs.map((run) => run.requestId),
+  ]);
+}
+
+/** Two workers, each of which is replaced when it dies; `stop` answers how often that happened. */
+async function keepTwoWorkers(system: System, env: Record<string, string>) {
+  let deaths = 0;
+  let stopped = false;
+  const replacements = new Set<Promise<void>>();
+  const start = async (): Promise<void> => {
+    const worker = await system.startWorker(env);
+    worker.child.once('exit', (_code, signal) => {
+      if (signal !== 'SIGKILL') return;
+      deaths += 1;
+      system.forget(worker);
+      if (!stopped) replacements.add(start());
+    });
+  };
+  await Promise.all([start(), start()]);
+  return {
+    deaths: () => deaths,
+    stop: async () => {
+      stopped = true;
+      await Promise.all(replacements);
+      return deaths;
+    },
+  };
+}
+
+failOnLeftovers();

@@ -1,0 +1,13 @@
+export { completedEarlier, happenedEarlier } from './ageing.js';
+export { createDatabase, type TestDatabase } from './database.js';
+export { failOnLeftovers, fileGuard, temporaryFolder } from './running.js';
+export { startPostgres, startRedis, type TestServer } from './servers.js';
+export { spawnApp, type App, type SpawnOptions } from './spawn-app.js';
+export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
+export { transports, type TransportKind } from './transports.js';
+export { Caller, type Answer, type Submitted } from './caller.js';
+export { PartnerSide } from './partner-side.js';
+export { sha256 } from './digest.js';
+export { holdToInvariants } from './oracle.js';
+export { System } from './system.js';
+export { waitFor } from './wait-for.js';

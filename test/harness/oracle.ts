@@ -1,0 +1,195 @@
+import type { Submitted } from './caller.js';
+import { sha256 } from './digest.js';
+import type { System } from './system.js';
+import { waitFor } from './wait-for.js';
+
+/**
+ * What must hold whatever a test did to the service. Throws one error that lists every broken rule.
+ * The rules' numbers are those of the reliability catalogue: outcome, submissions, counters, bytes,
+ * headers (held by `Caller` at each answer), logs, storage, queues.
+ *
+ * What aged out has left no input to compare with: a test names such runs, as they were submitted.
+ */
+export async function holdToInvariants(
+  system: System,
+  withinMs = 30_000,
+  agedOut: readonly Submitted[] = [],
+): Promise<void> {
+  await waitFor(async () => (await live(system)) === 0, {
+    withinMs,
+    what: 'every run to reach its outcome',
+    everyMs: 100,
+  });
+  const broken = (
+    await Promise.all([
+      outcomes(system),
+      submissions(system, agedOut),
+      counters(system),
+      money(system),
+      bytes(system),
+      logs(system),
+      queues(system),
+    ])
+  ).flat();
+  if (broken.length > 0)
+    throw new Error(`Broken invariants:\n${broken.map((line) => `  ${line}`).join('\n')}`);
+}
+
+async function live(system: System): Promise<number> {
+  const [row] = await system.sql<{ live: number }>(
+    `SELECT count(*)::integer AS live FROM run WHERE stage <> 'completed'`,
+  );
+  return row?.live ?? 0;
+}
+
+/** I1: one terminal row or tombstone a run, with its audit record; nothing is left to deliver. */
+async function outcomes(system: System): Promise<string[]> {
+  const [row] = await system.sql<{ runs: number; audited: number; deliveries: number }>(
+    `WITH known AS (SELECT id FROM run UNION ALL SELECT run_id FROM tombstone)
+     SELECT (SELECT count(*) FROM known)::integer AS runs,
+       (SELECT count(*) FROM known JOIN audit_record ON audit_record.run_id = known.id)::integer AS audited,
+       (SELECT count(*) FROM delivery)::integer AS deliveries`,
+  );
+  const broken: string[] = [];
+  if (row?.runs !== row?.audited) broken.push(`I1 ${row?.runs} runs, ${row?.audited} audit records`);
+  if (row?.deliveries !== 0) broken.push(`I1 ${row?.deliveries} deliveries are left`);
+  return broken;
+}
+
+/** I2: each accepted submission belongs to one run, and no run has two; none for a run that was never sent. */
+async function submissions(system: System, agedOut: readonly Submitted[]): Promise<string[]> {
+  const runs = await system.sql<{ body: Buffer; sent: boolean }>(
+    `SELECT payload.body, run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
+  );
+  const allowed = new Map<string, number>();
+  for (const { body, sent } of runs) {
+    const digest = sha256(body);
+    allowed.set(digest, (allowed.get(digest) ?? 0) + (sent ? 1 : 0));
+  }
+  const broken: string[] = [];
+  for (const { requestId, body } of agedOut) {
+    const left = await system.sql('SELECT 1 FROM run WHERE id = $1', [requestId]);
+    if (left.length > 0) broken.push(`I2 run ${requestId} was said to have aged out, and is there`);
+    const digest = sha256(body);
+    allowed.set(digest, (allowed.get(digest) ?? 0) + 1);
+  }
+  const accepted = new Map<string, number>();
+  for (const { bodySha256 } of await system.partner.ledger()) {
+    accepted.set(bodySha256, (accepted.get(bodySha256) ?? 0) + 1);
+  }
+  for (const [digest, times] of accepted) {
+    const may = allowed.get(digest) ?? 0;
+    if (times > may)
+      broken.push(
+        `I2 ${times} accepted submissions for ${may} dispatched runs with input ${digest.slice(0, 12)}`,
+      );
+  }
+  const violations = await system.partner.violations();
+  if (violations > 0) broken.push(`I2 ${violations} requests carried our key where it must not go`);
+  return broken;
+}
+
+/** I3: counters equal the sums over live runs, here all zero. */
+async function counters(system: System): Promise<string[]> {
+  const drift = await system.drift();
+  return drift.map(
+    (each) => `I3 ${each.counter} of ${each.workspaceId} says ${each.counted}, is ${each.actual}`,
+  );
+}
+
+/** I3: the ledger is the sum of billed outcomes, which the audit records repeat, also those of runs that are gone. */
+async function money(system: System): Promise<string[]> {
+  const differing = await system.sql<{ id: string }>(
+    `SELECT id FROM run JOIN audit_record ON run_id = id WHERE run.billed_micros <> audit_record.billed_micros`,
+  );
+  const rows = await system.sql<{ id: string; billed: string; entered: string }>(
+    `SELECT id, billed, entered FROM (
+       SELECT workspace.id,
+         coalesce((SELECT sum(billed_micros) FROM audit_record
+           WHERE audit_record.workspace_id = workspace.id), 0) AS billed,
+         coalesce((SELECT -sum(amount_micros) FROM ledger_entry
+           WHERE ledger_entry.workspace_id = workspace.id AND run_id IS NOT NULL), 0) AS entered
+       FROM workspace) AS sums WHERE billed <> entered`,
+  );
+  return [
+    ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about what was billed`),
+    ...rows.map((row) => `I3 workspace ${row.id} was billed ${row.billed}, its ledger says ${row.entered}`),
+  ];
+}
+
+/** I4: a result is what the partner answers when it is asked again. */
+async function bytes(system: System): Promise<string[]> {
+  const rows = await system.sql<{
+    id: string;
+    handle: { pollUrl?: string; responseUrl?: string };
+    body: Buffer;
+  }>(
+    `SELECT run.id, run.handle, payload.body FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+     WHERE run.outcome = 'succeeded' ORDER BY random() LIMIT 20`,
+  );
+  const broken = await Promise.all(
+    rows.map(async ({ id, handle, body }) => {
+      const url = handle.responseUrl ?? handle.pollUrl ?? '';
+      const response = await fetch(url, {
+        headers: handle.responseUrl ? { authorization: 'Key oracle' } : {},
+        signal: AbortSignal.timeout(10_000),
+      });
+      const theirs = Buffer.from(await response.arrayBuffer());
+      return theirs.equals(body) ? [] : [`I4 the result of ${id} differs from the partner's bytes`];
+    }),
+  );
+  return broken.flat();
+}
+
+/** I6: no unhandled rejection, and neither key nor body in any log. */
+async function logs(system: System): Promise<string[]> {
+  return system.apps.flatMap((app) => {
+    const text = app.logs();
+    const broken: string[] = [];
+    if (/unhandledRejection|UnhandledPromiseRejection|uncaughtException/.test(text)) {
+      broken.push(`I6 ${app.name} had an unhandled rejection`);
+    }
+    if (system.secrets.some((secret) => text.includes(secret)) || /partner-key-/.test(text)) {
+      broken.push(`I6 ${app.name} logged a secret`);
+    }
+    if (text.includes('"prompt"')) broken.push(`I6 ${app.name} logged a body`);
+    return broken;
+  });
+}
+
+/** I8: nothing is left in the lanes; a leftover that a sweep brought twice goes away by itself. */
+async function queues(system: System): Promise<string[]> {
+  try {
+    await waitFor(async () => (await waitingJobs(system)) === 0, {
+      withinMs: 15_000,
+      what: 'empty lanes',
+      everyMs: 200,
+    });
+    return [];
+  } catch {
+    return [`I8 ${await waitingJobs(system)} jobs are left in the lanes`];
+  }
+}
+
+async function waitingJobs(system: System): Promise<number> {
+  if (system.redis) {
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(system.redis.url, { maxRetriesPerRequest: 1 });
+    try {
+      const keys = await redis.keys('{mr:*');
+      const sizes = await Promise.all(
+        keys.map(async (key) => {
+          if (/:(wait|active|paused)$/.test(key)) return redis.llen(key);
+          return /:(delayed|prioritized)$/.test(key) ? redis.zcard(key) : 0;
+        }),
+      );
+      return sizes.reduce((sum, size) => sum + size, 0);
+    } finally {
+      redis.disconnect();
+    }
+  }
+  const [row] = await system.sql<{ jobs: number }>(
+    `SELECT count(*)::integer AS jobs FROM bullmq.job WHERE state::text IN ('waiting', 'active', 'delayed', 'prioritized')`,
+  );
+  return row?.jobs ?? 0;
+}

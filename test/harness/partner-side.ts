@@ -1,0 +1,43 @@
+import type { App } from './spawn-app.js';
+
+interface LedgerEntry {
+  provider: string;
+  id: string;
+  model: string;
+  order: number;
+  atMs: number;
+  tag: string | null;
+  prompt: string;
+  bodySha256: string;
+  bodyBase64: string;
+  cancelAskedAtMs: number | null;
+  canceledAtMs: number | null;
+  state: string;
+  pollCount: number;
+}
+
+/** What the partners saw: the simulator's append-only record. */
+export class PartnerSide {
+  constructor(private readonly simulator: App) {}
+
+  async ledger(tag?: string): Promise<LedgerEntry[]> {
+    const query = tag === undefined ? '' : `?tag=${encodeURIComponent(tag)}`;
+    return (await this.get<{ entries: LedgerEntry[] }>(`/ledger${query}`)).entries;
+  }
+
+  /** Of one tag: how many submissions were accepted, the highest number alive at once, the order of their starts. */
+  peaks(tag: string): Promise<{ accepted: number; live: number; peak: number; startOrder: string[] }> {
+    return this.get(`/peaks?tag=${encodeURIComponent(tag)}`);
+  }
+
+  /** Keys that arrived where none may go. */
+  async violations(): Promise<number> {
+    const { violations } = await this.get<{ violations: unknown[] | number }>('/requests');
+    return Array.isArray(violations) ? violations.length : violations;
+  }
+
+  private async get<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.simulator.url}${path}`, { signal: AbortSignal.timeout(10_000) });
+    return (await response.json()) as T;
+  }
+}

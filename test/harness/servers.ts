@@ -1,0 +1,99 @@
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
+import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/embedded/postgres.js';
+import { startRedis as startEmbeddedRedis } from '../../apps/local/src/embedded/redis.js';
+import { fileGuard, noteEnded, noteStarted, temporaryFolder } from './running.js';
+
+export interface TestServer {
+  url: string;
+  port: number;
+  /** Changes with `restart`. */
+  readonly pid: number;
+  /** Sends the signal; after one that ends the server it also waits for the end. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port and the same data; ends it first when it runs. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+  logs(): string;
+}
+
+interface Started {
+  url: string;
+  port: number;
+  server: GuardedServer;
+}
+
+/** A Redis for one test file, with or without an append-only file (default: with). */
+export async function startRedis(options: { durable?: boolean } = {}): Promise<TestServer> {
+  const command = process.env['TEST_REDIS_SERVER'] ?? '';
+  if (command === '') throw new Error('There is no Redis here: use describe.each(transports())');
+  return keep('redis', (folder, port) =>
+    startEmbeddedRedis({
+      guard: fileGuard(),
+      command,
+      folder: path.join(folder, 'data'),
+      logPath: path.join(folder, 'log'),
+      durable: options.durable ?? true,
+      ...(port !== undefined && { port }),
+    }),
+  );
+}
+
+/** A Postgres of one's own to kill and freeze, durable, with an empty database. */
+export async function startPostgres(
+  options: { settings?: Record<string, string | number> } = {},
+): Promise<TestServer> {
+  return keep('postgres', (folder, port) =>
+    startEmbeddedPostgres({
+      guard: fileGuard(),
+      folder: path.join(folder, 'postgres'),
+      logPath: path.join(folder, 'log'),
+      password: 'test',
+      ...options,
+      ...(port !== undefined && { port }),
+    }),
+  );
+}
+
+/** SIGQUIT: Postgres' immediate stop, without a checkpoint. */
+const ending = new Set<NodeJS.Signals>(['SIGKILL', 'SIGTERM', 'SIGQUIT']);
+
+async function keep(
+  name: string,
+  start: (folder: string, port?: number) => Promise<Started>,
+): Promise<TestServer> {
+  const folder = temporaryFolder(name);
+  let { url, port, server } = await start(folder);
+  const stop = async () => {
+    await server.stop();
+    noteEnded(server.pid);
+  };
+  const note = () => noteStarted({ pid: server.pid, name, end: stop });
+  note();
+  return {
+    url,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    kill: async (signal) => {
+      process.kill(server.pid, signal);
+      if (!ending.has(signal)) return;
+      await server.ended;
+      noteEnded(server.pid);
+    },
+    restart: async () => {
+      if (!server.end) await stop();
+      const again = await start(folder, port);
+      if (again.port !== port) throw new Error(`Port ${port} of ${name} was taken meanwhile`);
+      server = again.server;
+      note();
+    },
+    stop: async () => {
+      if (!server.end) await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    logs: () => readFileSync(path.join(folder, 'log'), 'utf8'),
+  };
+}

@@ -1,0 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+interface WaitOptions {
+  withinMs: number;
+  /** Ends the sentence "Waited 500 ms for …". */
+  what: string;
+  everyMs?: number;
+}
+
+/**
+ * Answers the first value of `condition` that is neither false nor null nor undefined. A condition that
+ * throws counts as not met yet; its last error is the cause of the failure.
+ */
+export async function waitFor<T>(
+  condition: () => T | Promise<T>,
+  options: WaitOptions,
+): Promise<NonNullable<Exclude<T, false>>> {
+  const lastMs = performance.now() + options.withinMs;
+  let cause: unknown;
+  for (;;) {
+    try {
+      const value = await condition();
+      if (value !== false && value !== null && value !== undefined) {
+        return value as NonNullable<Exclude<T, false>>;
+      }
+      cause = undefined;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() > lastMs) {
+      const why = cause instanceof Error ? `: ${cause.message}` : '';
+      throw new Error(`Waited ${options.withinMs} ms for ${options.what}${why}`, { cause });
+    }
+    await pause(options.everyMs ?? 20);
+  }
+}

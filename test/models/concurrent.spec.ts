@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { type Command, commands, type EndingKind, starts } from './commands.js';
+import { replayOf } from './replay.js';
+import { Real, Store, unitMicros } from './real.js';
+
+const processes = 3;
+const lanesEach = 3;
+
+/** What all lanes of one workspace did together. */
+interface Tally {
+  runs: string[];
+  /** How often each run was told that it has its outcome now. */
+  endings: Map<string, number>;
+  granted: string[];
+  highest: { inflight: number; committed: number };
+}
+
+describe('the life of runs, all at once from several processes', () => {
+  let testDatabase: TestDatabase;
+  let store: Store;
+  beforeAll(async () => {
+    testDatabase = await createDatabase();
+    store = await Store.open(testDatabase.url, processes);
+  });
+  afterAll(async () => {
+    await store.close();
+    await testDatabase.drop();
+  });
+
+  const { seed, runs } = replayOf(150);
+  const lanes = fc.array(commands(40), {
+    minLength: processes * lanesEach,
+    maxLength: processes * lanesEach,
+  });
+
+  it(`keeps every invariant (MODEL_SEED=${seed} MODEL_RUNS=${runs})`, async () => {
+    let admitted = 0;
+    let ended = 0;
+    await fc.assert(
+      fc.asyncProperty(starts, lanes, async (start, sequences) => {
+        const views = await store.workspace(start);
+        const { inflight, committed } = start;
+        const tally: Tally = {
+          runs: [],
+          endings: new Map(),
+          granted: [],
+          highest: { inflight, committed },
+        };
+        const lane = (sequence: Command[], index: number) =>
+          runLane(store, viewAt(views, index), sequence, tally);
+        await Promise.all(sequences.map(lane));
+        await settle(store, views, tally);
+        expect(await brokenRules(store, viewAt(views, 0), tally)).toEqual([]);
+        admitted += tally.runs.length;
+        ended += tally.granted.length;
+      }),
+      { seed, numRuns: runs, endOnFailure: true },
+    );
+    process.stdout.write(`concurrent model, seed ${seed}: ${admitted} runs, ${ended} granted later\n`);
+    expect(admitted).toBeGreaterThan(runs);
+  }, 600_000);
+});
+
+failOnLeftovers();
+
+const viewAt = (views: readonly Real[], index: number): Real => views[index % views.length] as Real;
+
+/** One caller or worker. What it claims it uses until it claims that run again, lost or not. */
+async function runLane(store: Store, real: Real, sequence: Command[], tally: Tally): Promise<void> {
+  const epochs = new Map<string, number>();
+  for (const command of sequence) {
+    if (command.verb === 'admit') {
+      const answer = await real.admit(command);
+      if (answer.kind === 'admitted') tally.runs.push(answer.runId);
+    } else if (command.verb === 'limits') {
+      tally.highest.inflight = Math.max(tally.highest.inflight, command.inflight);
+      tally.highest.committed = Math.max(tally.highest.committed, command.committed);
+      note(tally, await store.setLimits(real, command));
+    } else {
+      const recent = tally.runs.slice(-6);
+      const runId = recent[command.pick % recent.length];
+      if (runId !== undefined) await takeStep(real, command, runId, epochs, tally);
+    }
+  }
+}
+
+type Step = Exclude<Command, { verb: 'admit' | 'limits' }>;
+
+async function takeStep(
+  real: Real,
+  command: Step,
+  runId: string,
+  epochs: Map<string, number>,
+  tally: Tally,
+): Promise<void> {
+  const epoch = epochs.get(runId);
+  switch (command.verb) {
+    case 'claim': {
+      const claim = await real.claim(runId);
+      if (claim.kind === 'claimed') epochs.set(runId, claim.epoch);
+      else if (claim.kind === 'abandoned') await end(real, runId, claim.epoch, 'partner_failed', tally);
+      return;
+    }
+    case 'cancel': {
+      const answer = await real.cancel(runId);
+      if (answer.found === 'waiting') noteEnding(tally, runId);
+      note(tally, answer.granted);
+      return;
+    }
+    case 'leave': {
+      const left = await real.leave(runId, command.disconnected);
+      if (left.found === 'withdrawn') noteEnding(tally, runId);
+      note(tally, left.granted);
+      return;
+    }
+    case 'expire':
+      return real.expire(runId);
+    default:
+      if (epoch !== undefined) await useClaim(real, command, runId, epoch, tally);
+  }
+}
+
+/** As a worker does: a submission that was begun ends in a handle, a refusal or an outcome. */
+async function useClaim(
+  real: Real,
+  command: Extract<Step, { verb: 'begin' | 'save' | 'postpone' | 'finish' }>,
+  runId: string,
+  epoch: number,
+  tally: Tally,
+): Promise<void> {
+  if (command.verb === 'finish') return end(real, runId, epoch, command.ending, tally);
+  if (command.verb === 'postpone') {
+    await real.postpone(runId, epoch);
+    return;
+  }
+  if (command.verb === 'begin' && (await real.begin(runId, epoch))) await real.save(runId, epoch);
+}
+
+async function end(real: Real, runId: string, epoch: number, kind: EndingKind, tally: Tally): Promise<void> {
+  const { won, granted } = await real.finish(runId, epoch, kind);
+  if (won) noteEnding(tally, runId);
+  note(tally, granted);
+}
+
+/** Lets every run reach its outcome, with room for all. */
+async function settle(store: Store, views: readonly Real[], tally: Tally): Promise<void> {
+  for (let round = 0; round < 1_000; round += 1) {
+    const live = await store.sql<{ id: string; stage: string; epoch: number }>(
+      `SELECT id, stage, epoch FROM run WHERE workspace_id = $1 AND stage <> 'completed'`,
+      [viewAt(views, 0).workspaceId],
+    );
+    if (live.length === 0) return;
+    if (live.every((run) => run.stage === 'parked')) {
+      tally.highest.inflight = Math.max(tally.highest.inflight, 1);
+      tally.highest.committed = Math.max(tally.highest.committed, 12);
+      note(tally, await store.setLimits(viewAt(views, 0), { inflight: 1, committed: 12, backlog: 5 }));
+      continue;
+    }
+    await Promise.all(
+      live.map(async ({ id, stage, epoch }, index) => {
+        const real = viewAt(views, index);
+        if (stage === 'running') return end(real, id, epoch, 'succeeded', tally);
+        await real.expire(id);
+        const claim = await real.claim(id);
+        if (claim.kind === 'claimed' || claim.kind === 'abandoned')
+          await end(real, id, claim.epoch, 'succeeded', tally);
+      }),
+    );
+  }
+  throw new Error('the runs do not come to an end');
+}
+
+const note = (tally: Tally, granted: readonly { runId: string }[]): void =>
+  void tally.granted.push(...granted.map(({ runId }) => runId));
+
+const noteEnding = (tally: Tally, runId: string): void =>
+  void tally.endings.set(runId, (tally.endings.get(runId) ?? 0) + 1);
+
+async function brokenRules(store: Store, real: Real, tally: Tally): Promise<string[]> {
+  const [facts] = await store.sql<Record<string, number>>(
+    `SELECT inflight_peak AS "inflightPeak", committed_peak_micros::float AS "committedPeak",
+       (SELECT count(*)::integer FROM run WHERE workspace_id = $1) AS runs,
+       (SELECT count(*)::integer FROM audit_record WHERE workspace_id = $1) AS audited,
+       (SELECT count(*)::integer FROM delivery WHERE workspace_id = $1) AS deliveries,
+       (SELECT coalesce(-sum(amount_micros), 0)::float FROM ledger_entry WHERE workspace_id = $1) AS ledger,
+       (SELECT coalesce(sum(billed_micros), 0)::float FROM run WHERE workspace_id = $1) AS billed,
+       (SELECT count(*)::integer FROM run AS one JOIN run AS other ON other.workspace_id = one.workspace_id
+          AND other.mode = 'queued' AND one.granted_at < other.granted_at AND one.admitted_at > other.admitted_at
+        WHERE one.workspace_id = $1 AND one.mode = 'queued') AS overtaken,
+       (SELECT count(*)::integer FROM (SELECT 1 FROM run WHERE workspace_id = $1 AND sent_at IS NOT NULL
+          AND call ->> 'idempotencyKey' IS NOT NULL GROUP BY call ->> 'idempotencyKey' HAVING count(*) > 1) AS twice) AS "boughtTwice"
+     FROM workspace WHERE id = $1`,
+    [real.workspaceId],
+  );
+  const { highest, runs, endings, granted } = tally;
+  const rules: [string, boolean][] = [
+    ['every admitted run is there', facts?.['runs'] === runs.length],
+    ['one audit record a run', facts?.['audited'] === runs.length],
+    ['nothing left to deliver', facts?.['deliveries'] === 0],
+    ['the ledger is what was billed', facts?.['ledger'] === facts?.['billed']],
+    ['in flight within its limit', Number(facts?.['inflightPeak']) <= highest.inflight],
+    ['committed within its limit', Number(facts?.['committedPeak']) <= highest.committed * unitMicros],
+    ['slots in the order of admission', facts?.['overtaken'] === 0],
+    ['one purchase a key', facts?.['boughtTwice'] === 0],
+    ['one ending a run', endings.size === runs.length && [...endings.values()].every((times) => times === 1)],
+    ['each grant told once', new Set(granted).size === granted.length],
+    ['no counter drifts', (await real.deliveries.drift()).length === 0],
+  ];
+  return rules.filter(([, holds]) => !holds).map(([rule]) => `${rule}: ${JSON.stringify(facts)}`);
+}

@@ -1,0 +1,177 @@
+import type { Command, EndingKind, Start } from './commands.js';
+
+/** A run as the rules see it. `lease` is null between two claims. */
+export interface ModelRun {
+  place: number;
+  mode: 'queued' | 'sync';
+  cost: number;
+  key: number | null;
+  stage: 'parked' | 'ready' | 'submitting' | 'running' | 'completed';
+  epoch: number;
+  lease: 'live' | 'expired' | null;
+  /** Sent and neither refused since. */
+  sent: boolean;
+  /** Was sent at least once. */
+  dispatched: boolean;
+  handle: boolean;
+  cancelAsked: boolean;
+  outcome: 'succeeded' | 'failed' | 'cancelled' | null;
+  billed: number;
+}
+
+/** What a verb answers, in the words of the real one; runs by their place. */
+export type Answer = Record<string, unknown>;
+
+const refuse = (limit: string): Answer => ({ kind: 'refused', limit });
+const cannotBeFound: Answer = { found: 'nothing' };
+const billable: readonly EndingKind[] = ['succeeded', 'policy_billed'];
+
+/** The rules of admission, slots, spend, keys and outcomes for one workspace, in memory and without haste. */
+export class Model {
+  readonly runs: ModelRun[] = [];
+  readonly keys = new Map<number, { run: number; variant: number }>();
+
+  constructor(private readonly limits: Start) {}
+
+  get inflight(): number {
+    return this.live().filter((run) => run.stage !== 'parked').length;
+  }
+  get committed(): number {
+    return sum(this.live().filter((run) => run.stage !== 'parked'));
+  }
+  get held(): number {
+    return sum(this.live());
+  }
+  get backlog(): number {
+    return this.parked().length;
+  }
+  get billed(): number {
+    return this.runs.reduce((total, run) => total + run.billed, 0);
+  }
+  get balance(): number | null {
+    return this.limits.balance === null ? null : this.limits.balance - this.billed;
+  }
+
+  apply(command: Command): Answer {
+    if (command.verb === 'admit') return this.admit(command);
+    if (command.verb === 'limits') {
+      const { inflight, committed, backlog } = command;
+      Object.assign(this.limits, { inflight, committed, backlog });
+      return { granted: this.promote() };
+    }
+    const run = this.chosen(command.pick);
+    if (!run) return cannotBeFound;
+    switch (command.verb) {
+      case 'claim':
+        return this.claim(run);
+      case 'begin':
+        if (command.stale || !isClaimable(run) || run.sent) return { won: false };
+        Object.assign(run, { sent: true, dispatched: true, stage: 'submitting', lease: 'live' });
+        return { won: true };
+      case 'save':
+        if (command.stale || (run.stage !== 'submitting' && run.stage !== 'running')) return { won: false };
+        Object.assign(run, { stage: 'running', handle: true, lease: null });
+        return { won: true, cancelAsked: run.cancelAsked };
+      case 'postpone':
+        if (command.stale || !isClaimable(run)) return { won: false };
+        Object.assign(run, { sent: false, lease: null });
+        return { won: true };
+      case 'finish':
+        if (command.stale || run.stage === 'completed') return { won: false, granted: [] };
+        return { won: true, granted: this.finish(run, command.ending) };
+      case 'cancel':
+        if (run.stage === 'completed') return { found: 'completed', granted: [] };
+        if (!run.sent) return { found: 'waiting', granted: this.finish(run, 'cancelled') };
+        run.cancelAsked = true;
+        return { found: 'dispatched', granted: [] };
+      case 'leave':
+        if (run.stage === 'completed') return { found: 'completed', granted: [] };
+        if (!run.sent && run.key === null)
+          return { found: 'withdrawn', granted: this.finish(run, 'cancelled') };
+        return { found: 'going_on', granted: [], hasHandle: run.handle };
+      case 'expire':
+        if (run.lease !== null) run.lease = 'expired';
+        return {};
+    }
+  }
+
+  /** Mostly one of the oldest live runs, so that lives get far; sometimes any, so that the dead are disturbed. */
+  chosen(pick: number): ModelRun | undefined {
+    const near = this.live().slice(0, 3);
+    const among = pick % 8 === 0 || near.length === 0 ? this.runs : near;
+    return among[Math.floor(pick / 8) % among.length];
+  }
+
+  private admit({ mode, cost, key, variant }: Extract<Command, { verb: 'admit' }>): Answer {
+    const used = key === null ? undefined : this.keys.get(key);
+    if (used) return { kind: 'existing', run: used.run, matches: used.variant === variant };
+    const { limits, inflight, committed, backlog } = this;
+    const hasSlot = inflight < limits.inflight;
+    const hasSpend = committed + cost <= limits.committed;
+    if (cost > limits.committed) return refuse('ceiling');
+    if (this.balance !== null && this.balance - this.held < cost) return refuse('credits');
+    // Nobody overtakes those who wait, except calls that do not wait at all.
+    const ready = hasSlot && hasSpend && (mode === 'sync' || backlog === 0);
+    if (mode === 'sync' && !hasSlot) return refuse('inflight');
+    if (mode === 'sync' && !hasSpend) return refuse('spend');
+    if (!ready && backlog >= limits.backlog) return refuse('backlog');
+    const place = this.runs.length;
+    const position = this.live().filter((run) => !run.dispatched).length;
+    this.runs.push({
+      place,
+      mode,
+      cost,
+      key,
+      stage: ready ? 'ready' : 'parked',
+      epoch: 0,
+      lease: null,
+      sent: false,
+      dispatched: false,
+      handle: false,
+      cancelAsked: false,
+      outcome: null,
+      billed: 0,
+    });
+    if (key !== null) this.keys.set(key, { run: place, variant });
+    return { kind: 'admitted', run: place, ready, position };
+  }
+
+  private claim(run: ModelRun): Answer {
+    if (run.stage !== 'ready' && run.stage !== 'submitting') return { kind: 'gone' };
+    if (run.lease === 'live') return { kind: 'held' };
+    run.epoch += 1;
+    run.lease = 'live';
+    return { kind: run.sent ? 'abandoned' : 'claimed', epoch: run.epoch };
+  }
+
+  private finish(run: ModelRun, ending: EndingKind): number[] {
+    run.stage = 'completed';
+    run.lease = null;
+    run.outcome = ending === 'succeeded' || ending === 'cancelled' ? ending : 'failed';
+    run.billed = billable.includes(ending) ? run.cost : 0;
+    if (!run.sent && run.key !== null) this.keys.delete(run.key);
+    return this.promote();
+  }
+
+  private promote(): number[] {
+    const granted: number[] = [];
+    for (const head of this.parked()) {
+      if (this.inflight >= this.limits.inflight) break;
+      if (this.committed + head.cost > this.limits.committed) break;
+      head.stage = 'ready';
+      granted.push(head.place);
+    }
+    return granted;
+  }
+
+  private live(): ModelRun[] {
+    return this.runs.filter((run) => run.stage !== 'completed');
+  }
+
+  private parked(): ModelRun[] {
+    return this.runs.filter((run) => run.stage === 'parked');
+  }
+}
+
+const isClaimable = (run: ModelRun): boolean => run.stage === 'ready' || run.stage === 'submitting';
+const sum = (runs: readonly ModelRun[]): number => runs.reduce((total, run) => total + run.cost, 0);

@@ -1,0 +1,168 @@
+import {
+  Admissions,
+  type CancelAnswer,
+  Database,
+  databaseSettings,
+  Deliveries,
+  Dispatching,
+  type Ending,
+  type Granted,
+  Holding,
+  retentionSettings,
+  RunAnswers,
+  Workspaces,
+} from '#persistence';
+import { readSettings } from '#schemas';
+import { Pool, type QueryResultRow } from 'pg';
+import { v7 } from 'uuid';
+import type { EndingKind, Start } from './commands.js';
+
+type AdmitCommand = { mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number };
+
+/** One unit of the model is a cent. */
+export const unitMicros = 10_000;
+const leaseMs = 600_000;
+const model = 'model/tested';
+
+/** A workspace of the real database, with the verbs that gateways and workers have. */
+export class Real {
+  readonly runs: string[] = [];
+  readonly database: Database;
+  readonly deliveries: Deliveries;
+  private readonly admissions: Admissions;
+  private readonly dispatching: Dispatching;
+  private readonly holding: Holding;
+  private readonly answers: RunAnswers;
+
+  constructor(
+    store: Store,
+    readonly workspaceId: string,
+    readonly name: string,
+    connection = 0,
+  ) {
+    const database = store.databases[connection];
+    if (!database) throw new Error(`there is no connection ${connection}`);
+    this.database = database;
+    this.deliveries = new Deliveries(database);
+    this.admissions = new Admissions(database);
+    this.dispatching = new Dispatching(database);
+    this.holding = new Holding(database);
+    this.answers = new RunAnswers(database, readSettings(retentionSettings, {}));
+  }
+
+  async admit({ mode, cost, key, variant }: AdmitCommand) {
+    const runId = v7();
+    const admitted = await this.admissions.admit({
+      runId,
+      workspaceId: this.workspaceId,
+      model,
+      provider: 'model',
+      mode,
+      facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'yes', budgetMs: 600_000 },
+      reservedMicros: cost * unitMicros,
+      call: {
+        requestId: v7(),
+        route: 'model',
+        credential: 'model',
+        origin: 'http://model',
+        ...(key !== null && { idempotencyKey: `key-${key}` }),
+      },
+      ...(key !== null && { key: `key-${key}`, fingerprint: `0${variant}` }),
+      body: Buffer.from('{}'),
+    });
+    if (admitted.kind === 'admitted') this.runs.push(runId);
+    return admitted;
+  }
+
+  claim = (runId: string) => this.dispatching.claim(runId, leaseMs);
+  begin = (runId: string, epoch: number) => this.dispatching.beginSubmission(runId, epoch, leaseMs);
+  save = (runId: string, epoch: number) => this.dispatching.saveHandle(runId, epoch, { step: 'poll' }, 700);
+  postpone = (runId: string, epoch: number) => this.dispatching.postpone(runId, epoch, 0);
+  finish = (runId: string, epoch: number, kind: EndingKind) =>
+    this.dispatching.finish(runId, epoch, endings[kind]);
+  leave = (runId: string, disconnected: boolean) => this.holding.leave(runId, disconnected);
+
+  /** A run that was admitted a moment ago is known, and has not aged. */
+  async cancel(runId: string): Promise<CancelAnswer> {
+    const answer = await this.answers.askCancel(this.workspaceId, model, runId);
+    if (answer === null || answer === 'aged_out') throw new Error(`run ${runId} is not found`);
+    return answer;
+  }
+
+  /** What the clock does when a claimant is dead. */
+  async expire(runId: string): Promise<void> {
+    await this.database.write(
+      {
+        name: 'model_expire',
+        text: `UPDATE run SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND lease_until IS NOT NULL`,
+      },
+      [runId],
+    );
+  }
+
+  /** Runs by the order of their admission here. */
+  places(granted: readonly Granted[]): number[] {
+    return granted.map(({ runId }) => this.runs.indexOf(runId));
+  }
+}
+
+const failed = (
+  bucket: 'service_unavailable' | 'provider_error' | 'content_policy_violation',
+  billable = false,
+) => ({ outcome: 'failed', bucket, status: 502, detail: 'It failed.', billable }) as const;
+
+const endings: Record<EndingKind, Ending> = {
+  succeeded: { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') },
+  unavailable: failed('service_unavailable'),
+  partner_failed: failed('provider_error'),
+  policy_billed: failed('content_policy_violation', true),
+  cancelled: { outcome: 'cancelled' },
+};
+
+/** Several processes' connections to one test database. */
+export class Store {
+  private constructor(
+    readonly databases: Database[],
+    private readonly workspaces: Workspaces,
+    private readonly pool: Pool,
+    readonly close: () => Promise<void>,
+  ) {}
+
+  static async open(url: string, processes = 1): Promise<Store> {
+    const settings = readSettings(databaseSettings, { DATABASE_URL: url });
+    const databases = Array.from({ length: processes }, () => new Database(settings));
+    const dataSource = await (databases[0] as Database).openDataSource();
+    const pool = new Pool({ connectionString: url, max: 2 });
+    return new Store(databases, new Workspaces(dataSource), pool, async () => {
+      await dataSource.destroy();
+      await pool.end();
+      await Promise.all(databases.map((database) => database.close()));
+    });
+  }
+
+  /** The workspace as seen from each of the processes. */
+  async workspace(start: Start): Promise<Real[]> {
+    const { id, name } = await this.workspaces.create(`model-${v7()}`, {
+      ...this.limitsOf(start),
+      balanceMicros: start.balance === null ? null : start.balance * unitMicros,
+    });
+    return this.databases.map((_database, index) => new Real(this, id, name, index));
+  }
+
+  async setLimits(real: Real, limits: Omit<Start, 'balance'>): Promise<Granted[]> {
+    return (await this.workspaces.setLimits(real.name, this.limitsOf(limits))).granted;
+  }
+
+  async sql<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+
+  private limitsOf({ inflight, committed, backlog }: Omit<Start, 'balance'>) {
+    return {
+      inflightLimit: inflight,
+      committedLimitMicros: committed * unitMicros,
+      backlogLimit: backlog,
+      windowLimit: 1_000_000,
+    };
+  }
+}

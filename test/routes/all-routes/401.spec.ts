@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { Caller } from '../../harness/index.js';
+import { gatewayForFile, jwtSecret } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', AUTH_REFUSED_CACHE_MS: '1' });
+
+const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+const routes: [method: string, path: string][] = [
+  ['GET', '/v2/models'],
+  ['GET', '/v2/models/bfl/flux-2-pro'],
+  ['GET', '/v2/models/bfl/flux-2-pro/openapi.json'],
+  ['POST', '/v2/models/bfl/flux-2-pro/requests'],
+  ['GET', run],
+  ['GET', `${run}/status`],
+  ['PUT', `${run}/cancel`],
+];
+
+let token: string;
+let key: string;
+let workspaceId: string;
+beforeAll(async () => {
+  const { caller, workspace } = await gateway().caller();
+  workspaceId = workspace.id;
+  key = caller.key;
+  token = await signed();
+});
+
+async function signed(
+  claims: Record<string, unknown> = {},
+  {
+    secret = jwtSecret,
+    alg = 'HS256',
+    issuer = 'model-router',
+    audience = 'model-router',
+    expires = '5m',
+  } = {},
+): Promise<string> {
+  return new SignJWT({ workspace: workspaceId, scope: 'catalog run', sub: 'tester', ...claims })
+    .setProtectedHeader({ alg })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setExpirationTime(expires)
+    .sign(new TextEncoder().encode(secret));
+}
+
+/** A call with exactly these credentials. */
+async function status(headers: Record<string, string>, [method, path] = routes[0] ?? ['GET', '/v2/models']) {
+  const nobody = new Caller(() => [gateway().url], '');
+  const answer = await nobody.call(method, path, {
+    headers,
+    ...(method === 'POST' && { body: '{"prompt":"x"}' }),
+  });
+  return [answer.status, answer.bucket, answer.bytes.toString()];
+}
+
+const refused = [
+  401,
+  'unauthorized',
+  '{"detail":"The request carries no usable credential.","error_type":"unauthorized"}',
+];
+
+// Caller always sends x-api-key; without one the header has to be left out altogether.
+async function bare(headers: Record<string, string>, method: string, path: string) {
+  const response = await fetch(`${gateway().url}${path}`, { method, headers });
+  return [response.status, response.headers.get('x-service-error-type'), await response.text()];
+}
+
+describe.each(routes)('%s %s', (method, path) => {
+  it('refuses a call without credentials, and one with a key nobody has', async () => {
+    expect(await bare({}, method, path)).toEqual(refused);
+    expect(await status({ 'x-api-key': 'rk_live_nobody' }, [method, path])).toEqual(refused);
+  });
+});
+
+it('takes a key as X-API-Key, a key as Bearer, and an access token', async () => {
+  expect((await bare({ 'x-api-key': key }, 'GET', '/v2/models'))[0]).toBe(200);
+  expect((await bare({ authorization: `Bearer ${key}` }, 'GET', '/v2/models'))[0]).toBe(200);
+  expect((await bare({ authorization: `bearer ${token}` }, 'GET', '/v2/models'))[0]).toBe(200);
+});
+
+it('lets a bad X-API-Key win over a good Bearer', async () => {
+  const authorization = `Bearer ${token}`;
+  expect(await status({ 'x-api-key': 'wrong', authorization })).toEqual(refused);
+  expect(await status({ 'x-api-key': '', authorization })).toEqual(refused);
+  expect((await status({ 'x-api-key': key, authorization: 'Bearer wrong' }))[0]).toBe(200);
+});
+
+it('does not take an access token for a key, even after it was verified', async () => {
+  await bare({ authorization: `Bearer ${token}` }, 'GET', '/v2/models');
+  expect(await status({ 'x-api-key': token })).toEqual(refused);
+});
+
+it.each([
+  ['another scheme', async () => `Basic ${key}`],
+  ['a token signed by somebody else', async () => `Bearer ${await signed({}, { secret: 'x'.repeat(40) })}`],
+  ['another algorithm', async () => `Bearer ${await signed({}, { alg: 'HS512' })}`],
+  ['an unsigned token', async () => `Bearer ${unsigned()}`],
+  ['another issuer', async () => `Bearer ${await signed({}, { issuer: 'somebody' })}`],
+  ['another audience', async () => `Bearer ${await signed({}, { audience: 'somebody' })}`],
+  ['an expired token', async () => `Bearer ${await signed({}, { expires: '-2m' })}`],
+  ['a token without workspace', async () => `Bearer ${await signed({ workspace: undefined })}`],
+  ['a workspace that is no id', async () => `Bearer ${await signed({ workspace: 'demo' })}`],
+  [
+    'an unknown workspace',
+    async () => `Bearer ${await signed({ workspace: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234' })}`,
+  ],
+  [
+    'a token of bearable form but unbearable size',
+    async () => `Bearer ${await signed({ pad: 'x'.repeat(5000) })}`,
+  ],
+])('refuses %s', async (_what, authorization) => {
+  expect(await bare({ authorization: await authorization() }, 'GET', '/v2/models')).toEqual(refused);
+});
+
+it('refuses a revoked key', async () => {
+  const { caller, keyId } = await gateway().caller();
+  expect((await caller.call('GET', '/v2/models')).status).toBe(200);
+  await gateway().operate((workspaces) => workspaces.revokeKey(keyId));
+  expect((await caller.call('GET', '/v2/models')).status).toBe(401);
+});
+
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function unsigned(): string {
+  const expires = Math.floor(Date.now() / 1000) + 60;
+  const claims = { workspace: workspaceId, scope: 'run', sub: 'x', iss: 'model-router', aud: 'model-router' };
+  return `${part({ alg: 'none' })}.${part({ ...claims, exp: expires })}.`;
+}

@@ -1,0 +1,28 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+
+it.each([
+  ['catalog', 'GET', '/v2/models'],
+  ['catalog', 'GET', '/v2/models/bfl/flux-2-pro'],
+  ['catalog', 'GET', '/v2/models/bfl/flux-2-pro/openapi.json'],
+  ['run', 'POST', '/v2/models/bfl/flux-2-pro/requests'],
+  ['run', 'GET', run],
+  ['run', 'GET', `${run}/status`],
+  ['run', 'PUT', `${run}/cancel`],
+])('demands the scope %s for %s %s', async (scope, method, path) => {
+  const without = await gateway().caller({}, [scope === 'run' ? 'catalog' : 'run']);
+  const refused = await without.caller.call(method, path, method === 'POST' ? { body: '{}' } : {});
+  expect([refused.status, refused.bucket]).toEqual([403, 'forbidden']);
+  const holder = await gateway().caller({}, [scope]);
+  const passed = await holder.caller.call(method, path, method === 'POST' ? { body: '{}' } : {});
+  expect(passed.status).not.toBe(403);
+});
+
+it('answers not_enabled to a workspace that the router is switched off for', async () => {
+  const { caller } = await gateway().caller({ enabled: false });
+  const answer = await caller.call('GET', '/v2/models');
+  expect([answer.status, answer.bucket]).toEqual([403, 'not_enabled']);
+});

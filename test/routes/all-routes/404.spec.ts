@@ -1,0 +1,70 @@
+import { expect, it } from '@jest/globals';
+import type { Caller, Submitted } from '../../harness/index.js';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const model = 'bfl/flux-2-pro';
+const nobodys = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+
+const asks = [
+  ['GET', 'status'],
+  ['GET', ''],
+  ['PUT', 'cancel'],
+] as const;
+
+const ask = async (caller: Caller, [method, tail]: (typeof asks)[number], address: string, id: string) =>
+  caller.call(method, `/v2/models/${address}/requests/${id}${tail && `/${tail}`}`);
+
+async function strangers(): Promise<{ owner: Caller; stranger: Caller; runs: Submitted[] }> {
+  const [{ caller: owner }, { caller: stranger }] = [await gateway().caller(), await gateway().caller()];
+  const waiting = await owner.submit(model, '{"prompt":"x"}');
+  const running = await owner.submit(model, '{"prompt":"x"}');
+  await gateway().dispatch(running);
+  return { owner, stranger, runs: [waiting, running] };
+}
+
+it.each(asks)(
+  'answers %s …/%s the same for a run of another workspace, for none, and under a wrong model',
+  async (...route) => {
+    const { owner, stranger, runs } = await strangers();
+    const answers = [];
+    for (const { requestId } of runs) {
+      answers.push(await ask(stranger, route, model, requestId));
+      answers.push(await ask(owner, route, 'bfl/flux-2-flex', requestId));
+    }
+    answers.push(await ask(stranger, route, model, nobodys), await ask(owner, route, model, nobodys));
+    const [{ bytes } = { bytes: Buffer.of() }] = answers;
+    for (const answer of answers) {
+      expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
+      expect(answer.bytes.equals(bytes)).toBe(true);
+      expect([...answer.headers.keys()].sort()).toEqual([...(answers[0]?.headers.keys() ?? [])].sort());
+    }
+    // The owner still finds them, unchanged by a stranger's cancellation ask.
+    const states = await Promise.all(runs.map(async (run) => (await owner.status(run)).json()['status']));
+    expect(states).toEqual(['IN_QUEUE', 'IN_PROGRESS']);
+  },
+);
+
+const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+
+it.each(asks)(
+  'takes the same time for %s …/%s whether the run exists elsewhere or nowhere',
+  async (...route) => {
+    const { stranger, runs } = await strangers();
+    const ids = { elsewhere: runs[1]?.requestId ?? '', nowhere: nobodys };
+    const times = { elsewhere: [] as number[], nowhere: [] as number[] };
+    // In turn, so that whatever else the machine does weighs on both alike; the first rounds only warm up.
+    for (let round = 0; round < 220; round += 1) {
+      for (const kind of round % 2
+        ? (['elsewhere', 'nowhere'] as const)
+        : (['nowhere', 'elsewhere'] as const)) {
+        const startedMs = performance.now();
+        await ask(stranger, route, model, ids[kind]);
+        if (round >= 20) times[kind].push(performance.now() - startedMs);
+      }
+    }
+    const ratio = median(times.elsewhere) / median(times.nowhere);
+    expect(ratio).toBeGreaterThan(0.7);
+    expect(ratio).toBeLessThan(1.4);
+  },
+);

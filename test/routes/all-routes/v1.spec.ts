@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+import { bearer, routerRoutes } from '../generations.js';
+
+const gateway = gatewayForFile({ SYNC_DEADLINE_MS: '200' });
+const routes = routerRoutes.filter(([, path]) => path.startsWith('/v1/'));
+
+let token: string;
+let key: string;
+let workspaceId: string;
+beforeAll(async () => {
+  const { caller, workspace } = await gateway().caller();
+  key = caller.key;
+  workspaceId = workspace.id;
+  token = (await bearer(workspaceId)).authorization;
+});
+
+/** A call with exactly these credentials: status and bucket. */
+async function answered(method: string, path: string, headers: Record<string, string>) {
+  const response = await fetch(`${gateway().url}${path}`, {
+    method,
+    headers: { ...headers, ...(method === 'POST' && { 'content-type': 'application/json' }) },
+    ...(method === 'POST' && { body: '{"prompt":"x"}' }),
+  });
+  await response.body?.cancel();
+  expect(response.headers.get('x-service-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  return [response.status, response.headers.get('x-service-error-type')];
+}
+
+const refused = [401, 'unauthorized'];
+
+describe.each(routes)('%s %s', (method, path) => {
+  // Nothing takes the run to a partner here, so the call that is let in reaches its bound.
+  const letIn = method === 'POST' ? [504, 'deadline_exceeded'] : [200, null];
+
+  it('takes an access token, and ignores an X-API-Key beside it, good or bad', async () => {
+    expect(await answered(method, path, { authorization: token })).toEqual(letIn);
+    expect(await answered(method, path, { authorization: token, 'x-api-key': 'wrong' })).toEqual(letIn);
+    expect(await answered(method, path, { authorization: token, 'x-api-key': key })).toEqual(letIn);
+  });
+
+  it('takes no API key, as header or as Bearer', async () => {
+    expect(await answered(method, path, {})).toEqual(refused);
+    expect(await answered(method, path, { 'x-api-key': key })).toEqual(refused);
+    expect(await answered(method, path, { authorization: `Bearer ${key}` })).toEqual(refused);
+    expect(await answered(method, path, { authorization: 'Bearer wrong', 'x-api-key': key })).toEqual(
+      refused,
+    );
+  });
+
+  it('demands its scope', async () => {
+    const other = method === 'POST' ? 'catalog' : 'run';
+    const { authorization } = await bearer(workspaceId, other);
+    expect(await answered(method, path, { authorization })).toEqual([403, 'forbidden']);
+  });
+});
+
+it('takes a bad X-API-Key on v2 for the credential that counts, whatever Bearer stands beside it', async () => {
+  for (const [method, path] of routerRoutes.filter(([, path]) => path.startsWith('/v2/')))
+    expect(await answered(method, path, { authorization: token, 'x-api-key': 'wrong' })).toEqual(refused);
+});
+
+it('has no queue routes', async () => {
+  const run = '/v1/models/bfl/flux-2-pro/requests';
+  for (const [method, path] of [
+    ['POST', run],
+    ['GET', `${run}/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234`],
+    ['PUT', `${run}/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/cancel`],
+  ] as const)
+    expect(await answered(method, path, { authorization: token })).toEqual([404, 'invalid_input']);
+});

@@ -1,0 +1,38 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+
+it.each([
+  ['GET', '/v2'],
+  ['GET', '/v2/'],
+  ['GET', '/v2?x=1'],
+  ['GET', '/v2/models/'],
+  ['POST', '/v2/models'],
+  ['DELETE', '/v2/models/bfl/flux-2-pro'],
+  ['GET', '/v2/models/bfl/flux-2-pro/requests'],
+  ['PATCH', '/v2/models/bfl/flux-2-pro/requests'],
+  ['POST', '/v2/models/bfl/flux-2-pro/openapi.json'],
+  ['POST', '/v2/models/bfl/flux-2-pro/requests/x/status'],
+  ['GET', '/v2/models/bfl/flux-2-pro/requests/x/cancel'],
+  ['GET', '/v2/models/a/b/c/d'],
+  ['GET', '/v2/%zz'],
+  ['OPTIONS', '/v2/models'],
+  ['QUERY', '/v2/models'],
+  ['GET', '/v1/anything'],
+])('answers %s %s with the router’s error', async (method, path) => {
+  const { caller } = await gateway().caller();
+  const body = method === 'POST' ? { body: '{}' } : {};
+  const answer = await caller.call(method, path, body);
+  expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
+});
+
+it.each(['/', '/v3', '/v22/models', '/unknown', '/%zz', '//v2/models'])(
+  'answers GET %s with the registry’s error',
+  async (path) => {
+    const response = await fetch(`${gateway().url}${path}`);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('x-service-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await response.json()).toEqual({ error: 'not_found', message: expect.any(String) });
+  },
+);

@@ -1,0 +1,43 @@
+import net from 'node:net';
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+
+/** What the gateway answers to these bytes until it closes the connection. */
+async function answerTo(bytes: string): Promise<string> {
+  const { port } = new URL(gateway().url);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = net.connect({ port: Number(port), host: '127.0.0.1' }, () => socket.write(bytes));
+    socket.setTimeout(5_000, () => socket.destroy(new Error('the connection stays open')));
+    socket
+      .on('data', (chunk) => (answer += chunk.toString()))
+      .on('error', reject)
+      .on('close', () => resolve(answer));
+  });
+}
+
+it.each([
+  ['no HTTP at all', 'HELLO\r\n\r\n'],
+  ['two lengths', 'POST /v2/models HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+  [
+    'a length and chunks',
+    'POST /v2/models HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['a folded header', 'GET /v2/models HTTP/1.1\r\nHost: a\r\nX-A: a\r\n b\r\n\r\n'],
+  ['headers of 64 KiB', `GET /v2/models HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(65_536)}\r\n\r\n`],
+  ['no host', 'GET /v2/models HTTP/1.1\r\nConnection: close\r\n\r\n'],
+])('refuses %s and closes the connection', async (_what, bytes) => {
+  const [head = '', body = ''] = (await answerTo(bytes)).split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(head).toMatch(/x-service-request-id: [0-9a-f-]{36}/i);
+  expect(head).toMatch(/x-service-error-type: invalid_input/i);
+  expect(JSON.parse(body)).toEqual({ detail: expect.any(String), error_type: 'invalid_input' });
+});
+
+it('tells by the path in a request line that names the whole URL', async () => {
+  const answer = await answerTo('GET http://x/v2/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  expect(answer).toContain('"error_type":"unauthorized"');
+});

@@ -1,0 +1,187 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { routes } from '#schemas';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { SignJWT } from 'jose';
+import { gatewayForFile, jwtSecret } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const model = 'bfl/flux-2-pro';
+const nobodys = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+const input = '{"prompt":"x"}';
+
+interface Response {
+  headers: Record<string, { $ref: string }>;
+  content?: Record<string, { schema?: { $ref: string } }>;
+}
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  components: { headers: Record<string, { required: boolean }> };
+}
+
+let document: Document;
+let keyed: Record<string, string>;
+let tokened: Record<string, string>;
+let requestId: string;
+beforeAll(async () => {
+  document = (await (await get('/openapi.json')).json()) as Document;
+  const { caller, workspace } = await gateway().caller();
+  keyed = { 'x-api-key': caller.key };
+  requestId = (await caller.submit(model, input)).requestId;
+  const token = await new SignJWT({ workspace: workspace.id, scope: 'catalog run', sub: 'tester' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer('model-router')
+    .setAudience('model-router')
+    .setExpirationTime('5m')
+    .sign(new TextEncoder().encode(jwtSecret));
+  tokened = { authorization: `Bearer ${token}` };
+});
+
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(`${gateway().url}${path}`, { ...init, signal: AbortSignal.timeout(10_000) });
+
+/** Method and path of every route that the server has, in the words of OpenAPI. */
+function served(): string[] {
+  const found: string[] = [];
+  const above: string[] = [];
+  for (const line of gateway().printedRoutes().split('\n')) {
+    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (\S+)(?: \((.+)\))?$/.exec(line) ?? [];
+    if (part === '') continue;
+    const depth = indent.length / 4;
+    above.splice(depth, Infinity, part);
+    const path = above
+      .join('')
+      .replaceAll(/:requestId\b/g, ':request_id')
+      .replaceAll(/:(\w+)/g, '{$1}');
+    for (const method of methods.split(', ')) found.push(`${method} ${path}`);
+  }
+  return found;
+}
+
+describe('GET /openapi.json', () => {
+  it('holds every route that is served, and no other', () => {
+    // A GET route answers HEAD too. Ids of three segments name no model: those routes only say so.
+    const expected = served().filter((route) => !route.startsWith('HEAD ') && !route.includes('{variant}'));
+    expect(expected.length).toBeGreaterThan(12);
+    const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(documented.sort()).toEqual(expected.sort());
+    expect(documented.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+
+  it('is public, may be read from other origins, and is cached by its tag', async () => {
+    const answer = await get('/openapi.json');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ]);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
+    expect(answer.headers.get('etag')).toBe(etag);
+    const again = await get('/openapi.json', { headers: { 'if-none-match': etag } });
+    expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+    expect(document.openapi).toBe('3.1.0');
+  });
+});
+
+// One call after the other, since some tell on the run of the file.
+const calls: [
+  method: string,
+  path: string,
+  status: number,
+  by: 'key' | 'token' | 'nobody',
+  init?: RequestInit,
+][] = [
+  ['GET', '/v1/models?limit=2', 200, 'token'],
+  ['GET', '/v1/models?limit=x', 400, 'token'],
+  ['GET', '/v1/models', 401, 'nobody'],
+  ['GET', `/v1/models/${model}`, 200, 'token'],
+  ['GET', '/v1/models/bfl/none', 404, 'token'],
+  ['GET', `/v1/models/${model}/openapi.json`, 200, 'token'],
+  ['POST', `/v1/models/${model}`, 422, 'token', { body: '{"prompt":1}' }],
+  ['GET', '/v2/models', 200, 'key'],
+  ['GET', `/v2/models/${model}`, 200, 'key'],
+  ['GET', `/v2/models/${model}/openapi.json`, 304, 'key', { headers: { 'if-none-match': '*' } }],
+  ['POST', `/v2/models/${model}`, 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['POST', `/v2/models/${model}/requests`, 201, 'key', { body: input }],
+  ['POST', `/v2/models/${model}/requests`, 400, 'key', { body: '[' }],
+  ['POST', `/v2/models/${model}/requests`, 422, 'key', { body: '{}' }],
+  ['GET', `/v2/models/${model}/requests/{request_id}/status`, 200, 'key'],
+  ['GET', `/v2/models/${model}/requests/${nobodys}/status`, 404, 'key'],
+  ['GET', `/v2/models/${model}/requests/{request_id}`, 202, 'key'],
+  ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 202, 'key'],
+  ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 400, 'key'],
+  ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
+  ['GET', '/health/live', 200, 'nobody'],
+  ['GET', '/health/ready', 200, 'nobody'],
+  ['GET', '/docs', 200, 'nobody'],
+  ['GET', '/openapi.json', 200, 'nobody'],
+];
+
+it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {
+  const answer = await get(path.replace('{request_id}', requestId), {
+    ...init,
+    method,
+    headers: {
+      ...(init.body !== undefined && { 'content-type': 'application/json' }),
+      ...(by === 'key' && keyed),
+      ...(by === 'token' && tokened),
+      ...(init.headers as Record<string, string> | undefined),
+    },
+  });
+  const text = await answer.text();
+  expect([answer.status, text]).toEqual([status, text]);
+  const { headers, content = {} } = documented(method, path, status);
+  const always = Object.keys(headers).filter((name) => document.components.headers[name]?.required);
+  expect(always.filter((name) => !answer.headers.has(name))).toEqual([]);
+  const mediaType = answer.headers.get('content-type')?.split(';')[0] ?? 'none';
+  expect([...Object.keys(content), 'none']).toContain(mediaType);
+  const reference = content[mediaType]?.schema?.$ref;
+  if (reference === undefined) return;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, 'document');
+  ajv.validate(`document${reference}`, JSON.parse(text));
+  expect(ajv.errors ?? []).toEqual([]);
+});
+
+function documented(method: string, path: string, status: number): Response {
+  const [template = ''] = Object.keys(document.paths).filter((each) =>
+    new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0] ?? ''),
+  );
+  const response = document.paths[template]?.[method.toLowerCase()]?.responses[status];
+  if (response === undefined) throw new Error(`${method} ${template} does not document ${status}`);
+  return response;
+}
+
+describe('GET /docs', () => {
+  it('is a page that its own policy allows nothing but its style', async () => {
+    const answer = await get('/docs');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const page = await answer.text();
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec(page) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(answer.headers.get('content-security-policy')).toContain(
+      `default-src 'none'; style-src 'sha256-${hash}'`,
+    );
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('fails like every path outside the router, in the registry’s shape', async () => {
+    for (const [path, method] of [
+      ['/docs', 'POST'],
+      ['/docs/', 'GET'],
+      ['/openapi.json', 'PUT'],
+    ] as const) {
+      const answer = await get(path, { method });
+      expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([
+        404,
+        ['error', 'message'],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,31 @@
+import { SignJWT } from 'jose';
+import { jwtSecret } from './gateway-for-file.js';
+
+export const generations = ['v1', 'v2'] as const;
+
+/** A header that identifies on both generations; an API key beside it is what counts on v2. */
+export async function bearer(workspaceId: string, scope = 'catalog run'): Promise<{ authorization: string }> {
+  const token = await new SignJWT({ workspace: workspaceId, scope, sub: 'tester' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer('model-router')
+    .setAudience('model-router')
+    .setExpirationTime('5m')
+    .sign(new TextEncoder().encode(jwtSecret));
+  return { authorization: `Bearer ${token}` };
+}
+
+const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+
+/** Method and path of every router route, on a model that exists. */
+export const routerRoutes: [method: string, path: string][] = [
+  ...generations.flatMap((generation): [string, string][] => [
+    ['GET', `/${generation}/models`],
+    ['GET', `/${generation}/models/bfl/flux-2-pro`],
+    ['GET', `/${generation}/models/bfl/flux-2-pro/openapi.json`],
+    ['POST', `/${generation}/models/bfl/flux-2-pro`],
+  ]),
+  ['POST', '/v2/models/bfl/flux-2-pro/requests'],
+  ['GET', run],
+  ['GET', `${run}/status`],
+  ['PUT', `${run}/cancel`],
+];

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+describe('with an https address of its own', () => {
+  const gateway = gatewayForFile({ PUBLIC_BASE_URL: 'https://router.example/' });
+
+  it('answers the entry with the address of the schema document', async () => {
+    const { caller } = await gateway().caller();
+    expect((await caller.call('GET', '/v2/models/bfl/flux-2-pro')).json()).toEqual({
+      id: 'bfl/flux-2-pro',
+      provider: 'bfl',
+      model: 'flux-2-pro',
+      billing: { charges_on_policy_rejection: 'unknown' },
+      input_schema_url: 'https://router.example/v2/models/bfl/flux-2-pro/openapi.json',
+    });
+  });
+
+  it('answers for a model that the caller may see but not run', async () => {
+    const { caller } = await gateway().caller({ runnable: [] });
+    expect((await caller.call('GET', '/v2/models/bfl/flux-2-pro')).status).toBe(200);
+  });
+});
+
+describe('without one', () => {
+  const gateway = gatewayForFile();
+
+  it('leaves the address out', async () => {
+    const { caller } = await gateway().caller();
+    const answer = await caller.call('GET', '/v2/models/bfl/flux-2-pro');
+    expect(answer.json()).not.toHaveProperty('input_schema_url');
+  });
+});

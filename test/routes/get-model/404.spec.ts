@@ -1,0 +1,40 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+
+it('suggests up to three of the nearest models', async () => {
+  const { caller } = await gateway().caller();
+  const answer = await caller.call('GET', '/v2/models/bfl/flux-2-prp');
+  expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);
+  const detail = String(answer.json()['detail']);
+  expect(detail).toContain('Did you mean bfl/flux-2-pro');
+  expect(detail.match(/\w+\/[\w.-]+/g)?.length).toBeLessThanOrEqual(3);
+});
+
+it('does not know, nor suggest, a model that the caller may not see', async () => {
+  const { caller } = await gateway().caller({ visible: ['fal/*'] });
+  for (const asked of ['bfl/flux-2-pro', 'bfl/flux-2-prp']) {
+    const answer = await caller.call('GET', `/v2/models/${asked}`);
+    expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);
+    expect(answer.json()['detail']).not.toContain('bfl/');
+  }
+});
+
+it('answers the joined id first for a path of three segments', async () => {
+  const { caller } = await gateway().caller();
+  for (const rest of ['', '/openapi.json']) {
+    const answer = await caller.call('GET', `/v2/models/bfl/flux-2/pro${rest}`);
+    expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);
+    expect(answer.json()['detail']).toContain('Did you mean bfl/flux-2-pro,');
+  }
+});
+
+it.each(['BFL/flux-2-pro', 'bfl/%zz', 'bfl/%ff', 'bfl/a%2Fb', 'bfl/-x', `bfl/${'a'.repeat(129)}`, 'b%00/x'])(
+  'answers the malformed id %s like an unknown one',
+  async (id) => {
+    const { caller } = await gateway().caller();
+    const answer = await caller.call('GET', `/v2/models/${id}`);
+    expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);
+  },
+);

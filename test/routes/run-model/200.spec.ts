@@ -1,0 +1,39 @@
+import { expect, it } from '@jest/globals';
+import { waitFor } from '../../harness/index.js';
+import { gatewayForFile } from '../gateway-for-file.js';
+import { bearer, generations } from '../generations.js';
+
+const gateway = gatewayForFile({ SYNC_CHECK_MS: '50' });
+
+it.each(generations)(
+  'answers on %s with the partner’s own bytes and media type, and no wrapper',
+  async (generation) => {
+    const { caller, workspace } = await gateway().caller();
+    const answering = caller.call('POST', `/${generation}/models/bfl/flux-2-pro`, {
+      body: '{"prompt":"x"}',
+      headers: await bearer(workspace.id),
+    });
+    const id = await waitFor(
+      async () => {
+        const [row] = await gateway().database.read<{ id: string }>(
+          { name: 'test_run_of', text: 'SELECT id FROM run WHERE workspace_id = $1' },
+          [workspace.id],
+        );
+        return row?.id;
+      },
+      { withinMs: 5_000, what: 'the run' },
+    );
+    const body = Buffer.from('{ "status":"Ready",\n "result" : {"seed":12345678901234567890, "z":1.0} }');
+    await gateway().finish(
+      { requestId: id, model: 'bfl/flux-2-pro', body: '' },
+      { outcome: 'succeeded', mediaType: 'application/json; charset=utf-8', body },
+    );
+    const answer = await answering;
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.headers.get('x-service-error-type')).toBeNull();
+    expect(answer.headers.get('x-service-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get('idempotent-replayed')).toBeNull();
+    expect(answer.bytes.equals(body)).toBe(true);
+  },
+);

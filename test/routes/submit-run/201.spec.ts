@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const path = '/v2/models/bfl/flux-2-pro/requests';
+const body = '{ "prompt":"x", "seed": 12345678901234567890,\n "seed":  1 , "prompt" : "\\u00e9é" }';
+
+describe('a gateway', () => {
+  const gateway = gatewayForFile();
+
+  it('answers with the handle and its three URLs, in their order', async () => {
+    const { caller } = await gateway().caller();
+    const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
+    expect(answer.status).toBe(201);
+    const { request_id: id } = answer.json();
+    const run = `${gateway().url}${path}/${String(id)}`;
+    expect(answer.bytes.toString()).toBe(
+      JSON.stringify({
+        request_id: id,
+        status: 'IN_QUEUE',
+        queue_position: 0,
+        status_url: `${run}/status`,
+        response_url: run,
+        cancel_url: `${run}/cancel`,
+      }),
+    );
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(answer.headers.get('x-service-request-id')).not.toBe(id);
+    expect(answer.headers.get('idempotent-replayed')).toBeNull();
+  });
+
+  it('stores the bytes of the body as they came: numbers, doubled keys, escapes and white space', async () => {
+    const { caller } = await gateway().caller();
+    for (const type of ['application/json', 'Application/JSON ; charset="utf-8"']) {
+      const run = await caller.submit('bfl/flux-2-pro', body, { headers: { 'content-type': type } });
+      expect((await gateway().storedInput(run)).toString()).toBe(body);
+    }
+  });
+
+  it('counts the runs of the workspace that are ahead', async () => {
+    const { caller } = await gateway().caller();
+    const positions: unknown[] = [];
+    for (let nth = 0; nth < 3; nth += 1) {
+      const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
+      positions.push(answer.json()['queue_position']);
+    }
+    expect(positions).toEqual([0, 1, 2]);
+  });
+
+  it('parks what is above the allowance instead of refusing it', async () => {
+    const { caller } = await gateway().caller({ inflightLimit: 1 });
+    for (let nth = 0; nth < 3; nth += 1) await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+  });
+
+  it('repeats the answer of the same request with the same key, unchanged', async () => {
+    const { caller } = await gateway().caller();
+    const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'one ~!'.replace(' ', '') } };
+    const first = await caller.call('POST', path, options);
+    await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+    const again = await caller.call('POST', path, options);
+    expect(again.status).toBe(201);
+    expect(again.bytes.toString()).toBe(first.bytes.toString());
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('makes one run of many first uses of a key at the same instant', async () => {
+    const { caller } = await gateway().caller();
+    const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'many' } };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.call('POST', path, options)));
+    expect(new Set(answers.map(({ bytes }) => bytes.toString())).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null)).toHaveLength(1);
+  });
+
+  it('keeps the keys of workspaces apart', async () => {
+    const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'shared' } };
+    const one = await (await gateway().caller()).caller.call('POST', path, options);
+    const other = await (await gateway().caller()).caller.call('POST', path, options);
+    expect(other.json()['request_id']).not.toBe(one.json()['request_id']);
+  });
+
+  it('does not believe forwarded headers of strangers', async () => {
+    const { caller } = await gateway().caller();
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+    expect(String(answer.json()['status_url']).startsWith(gateway().url)).toBe(true);
+  });
+});
+
+describe('a gateway behind a trusted proxy', () => {
+  const gateway = gatewayForFile({ TRUSTED_PROXIES: '127.0.0.0/8, ::1' });
+
+  it('builds its URLs on the forwarded origin', async () => {
+    const { caller } = await gateway().caller();
+    const headers = { 'x-forwarded-host': 'router.example', 'x-forwarded-proto': 'https' };
+    const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+    expect(answer.json()['status_url']).toMatch(/^https:\/\/router\.example\/v2\/models\/bfl\/flux-2-pro\//);
+  });
+});
+
+describe('a gateway with an address of its own', () => {
+  const gateway = gatewayForFile({ PUBLIC_BASE_URL: 'https://api.example/router/' });
+
+  it('builds its URLs on that', async () => {
+    const { caller } = await gateway().caller();
+    const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
+    expect(answer.json()['cancel_url']).toMatch(/^https:\/\/api\.example\/router\/v2\/models\/.*\/cancel$/);
+  });
+});

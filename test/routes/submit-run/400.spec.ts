@@ -1,0 +1,52 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const path = '/v2/models/bfl/flux-2-pro/requests';
+
+const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+const keys = (count: number) => `{${Array.from({ length: count }, (_, nth) => `"k${nth}":0`).join()}}`;
+
+it.each([
+  ['an array', '[1]'],
+  ['a string', '"text"'],
+  ['null', 'null'],
+  ['an empty body', ''],
+  ['an open object', '{"prompt":'],
+  ['two objects', '{} {}'],
+  ['a byte order mark', '\uFEFF{"prompt":"x"}'],
+  ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['UTF-16', Buffer.from('{"prompt":"x"}', 'utf16le')],
+  ['65 levels', nested(65)],
+  ['a hundred thousand levels', '{"a":'.repeat(100_000)],
+  ['10,001 keys', keys(10_001)],
+])('refuses %s', async (_what, body) => {
+  const { caller } = await gateway().caller();
+  const answer = await caller.call('POST', path, { body, headers: { 'content-type': 'application/json' } });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+});
+
+it('looks at the fields of what is just within the limits', async () => {
+  const { caller } = await gateway().caller();
+  for (const body of [nested(64), keys(10_000)]) {
+    expect((await caller.call('POST', path, { body })).status).toBe(422);
+  }
+});
+
+it.each([
+  ['empty', ''],
+  ['with a space', 'a b'],
+  ['longer than 255 characters', 'k'.repeat(256)],
+  ['with other than ASCII', 'k\u00e9'],
+])('refuses an Idempotency-Key %s', async (_what, key) => {
+  const { caller } = await gateway().caller();
+  const headers = { 'idempotency-key': key };
+  const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+});
+
+it('takes a key of 255 characters', async () => {
+  const { caller } = await gateway().caller();
+  const headers = { 'idempotency-key': '~'.repeat(255) };
+  expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers })).status).toBe(201);
+});

@@ -1,0 +1,16 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const path = '/v2/models/bfl/flux-2-pro/requests';
+
+it('refuses what the credits do not cover, and releases the key', async () => {
+  const { caller, workspace } = await gateway().caller({ balanceMicros: 0 });
+  const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'k' } };
+  const refused = await caller.call('POST', path, options);
+  expect([refused.status, refused.bucket]).toEqual([402, 'insufficient_credits']);
+  await gateway().operate((workspaces) => workspaces.addCredits(workspace.name, 10_000_000, 'test'));
+  const admitted = await caller.call('POST', path, options);
+  expect(admitted.status).toBe(201);
+  expect(admitted.headers.get('idempotent-replayed')).toBeNull();
+});

@@ -1,0 +1,10 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+
+it('refuses a model that the caller may see but not run', async () => {
+  const { caller } = await gateway().caller({ runnable: ['fal/*'] });
+  const answer = await caller.call('POST', '/v2/models/bfl/flux-2-pro/requests', { body: '{"prompt":"x"}' });
+  expect([answer.status, answer.bucket]).toEqual([403, 'forbidden']);
+});

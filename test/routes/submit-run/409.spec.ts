@@ -1,0 +1,20 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const path = '/v2/models/bfl/flux-2-pro/requests';
+
+it.each([
+  ['another body', path, '{"prompt":"y"}'],
+  ['other white space', path, '{"prompt": "x"}'],
+  ['another model', '/v2/models/bfl/flux-pro-1.1/requests', '{"prompt":"x"}'],
+  ['another query', `${path}?a=1`, '{"prompt":"x"}'],
+])('refuses a used key with %s, and leaves the first run alone', async (_what, otherPath, body) => {
+  const { caller } = await gateway().caller();
+  const headers = { 'idempotency-key': 'k' };
+  const first = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+  const conflict = await caller.call('POST', otherPath, { body, headers });
+  expect([conflict.status, conflict.bucket]).toEqual([409, 'invalid_input']);
+  const again = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+  expect(again.bytes.toString()).toBe(first.bytes.toString());
+});

@@ -1,0 +1,31 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile({ BODY_LIMIT: '1000' });
+const path = '/v2/models/bfl/flux-2-pro/requests';
+const bodyOf = (bytes: number) => `{"prompt":"${'x'.repeat(bytes - 13)}"}`;
+
+it('refuses one byte more than the limit, announced or not', async () => {
+  const { caller } = await gateway().caller();
+  expect((await caller.call('POST', path, { body: bodyOf(1000) })).status).toBe(201);
+  const announced = await caller.call('POST', path, { body: bodyOf(1001) });
+  expect([announced.status, announced.bucket]).toEqual([413, 'invalid_input']);
+
+  const stream = new Blob([bodyOf(1001)]).stream();
+  const chunked = await fetch(`${gateway().url}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': caller.key, 'content-type': 'application/json' },
+    body: stream,
+    duplex: 'half',
+  });
+  expect([chunked.status, chunked.headers.get('x-service-error-type')]).toEqual([413, 'invalid_input']);
+  await chunked.body?.cancel();
+});
+
+it('stays usable after bodies far above the limit', async () => {
+  const { caller } = await gateway().caller();
+  for (let nth = 0; nth < 3; nth += 1) {
+    expect((await caller.call('POST', path, { body: bodyOf(5_000_000) })).status).toBe(413);
+  }
+  expect((await caller.call('POST', path, { body: '{"prompt":"x"}' })).status).toBe(201);
+});

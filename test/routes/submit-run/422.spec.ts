@@ -1,0 +1,30 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const path = '/v2/models/bfl/flux-2-pro/requests';
+
+it('names every failing field, with the category in the header only', async () => {
+  const { caller } = await gateway().caller();
+  const body = '{"width":32,"output_format":"gif","__proto__":{"prompt":"x"}}';
+  const answer = await caller.call('POST', path, { body });
+  expect([answer.status, answer.bucket]).toEqual([422, 'invalid_input']);
+  const { detail, ...rest } = answer.json() as { detail: { loc: unknown[]; type: string }[] };
+  expect(rest).toEqual({});
+  expect(detail.map(({ loc, type }) => [loc, type])).toEqual(
+    expect.arrayContaining([
+      [['body', 'prompt'], 'missing'],
+      [['body', 'width'], 'greater_than_equal'],
+      [['body', 'output_format'], 'enum'],
+      [['body', '__proto__'], 'extra_forbidden'],
+    ]),
+  );
+  expect(detail).toHaveLength(4);
+});
+
+it('releases the key', async () => {
+  const { caller } = await gateway().caller();
+  const headers = { 'idempotency-key': 'k' };
+  expect((await caller.call('POST', path, { body: '{}', headers })).status).toBe(422);
+  expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers })).status).toBe(201);
+});

@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile } from '../gateway-for-file.js';
+
+const gateway = gatewayForFile();
+const path = '/v2/models/bfl/flux-2-pro/requests';
+const body = '{"prompt":"x"}';
+
+it('refuses a call that alone costs more than the ceiling, and says that waiting will not help', async () => {
+  const { caller } = await gateway().caller({ committedLimitMicros: 15_000 });
+  const answer = await caller.call('POST', path, { body });
+  expect([answer.status, answer.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
+  expect(answer.json()['detail']).toContain('waiting will not help');
+  expect(answer.headers.get('x-committed-spend-limit')).toBe('1');
+  expect(answer.headers.get('x-committed-spend-current')).toBe('0');
+  expect(answer.headers.get('x-committed-spend-remaining')).toBe('1');
+  expect(answer.headers.get('retry-after')).toBeNull();
+});
+
+it('refuses what is above the backlog, without the headers of spend', async () => {
+  const { caller } = await gateway().caller({ inflightLimit: 1, backlogLimit: 1 });
+  await caller.submit('bfl/flux-2-pro', body);
+  await caller.submit('bfl/flux-2-pro', body);
+  const answer = await caller.call('POST', path, { body });
+  expect([answer.status, answer.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
+  expect(answer.headers.get('x-committed-spend-limit')).toBeNull();
+});
+
+it('names the window whose allowance is spent', async () => {
+  const { caller } = await gateway().caller({ windowLimit: 0 });
+  const answer = await caller.call('POST', path, { body });
+  expect([answer.status, answer.bucket]).toEqual([429, 'rate_limited']);
+  expect(answer.json()['detail']).toContain('per minute');
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Database, databaseSettings, Workspaces } from '#persistence';
+import { readSettings } from '#schemas';
+import { Client } from 'pg';
+import {
+  type App,
+  Caller,
+  createDatabase,
+  failOnLeftovers,
+  sha256,
+  spawnApp,
+  type TestDatabase,
+} from '../../harness/index.js';
+
+// Large bodies are checked in a thread, which only the built program has.
+let database: TestDatabase;
+let gateway: App;
+let caller: Caller;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const store = new Database(readSettings(databaseSettings, { DATABASE_URL: database.url }));
+  const dataSource = await store.openDataSource();
+  const workspaces = new Workspaces(dataSource);
+  await workspaces.create('large', {});
+  const { key } = await workspaces.createKey('large', {
+    name: 'large',
+    scopes: ['catalog', 'run'],
+    expiresAt: null,
+  });
+  await dataSource.destroy();
+  await store.close();
+  gateway = await spawnApp('gateway', {
+    DATABASE_URL: database.url,
+    JWT_SECRET: 'a-secret-of-tests-for-access-tokens-00',
+    SIGNING_SECRET: 'a-secret-of-tests-for-cursors-00000000',
+  });
+  await gateway.ready;
+  caller = new Caller(() => [gateway.url], key);
+}, 60_000);
+afterAll(async () => {
+  const code = await gateway.stop();
+  if (code !== 0) throw new Error(`the gateway ended with ${code}`);
+  await database.drop();
+});
+failOnLeftovers();
+
+const path = '/v2/models/bfl/flux-2-pro/requests';
+const filler = 'x'.repeat(2 * 1024 * 1024);
+
+it('admits a large body byte for byte, as often as asked, and answers others meanwhile', async () => {
+  const body = `{ "prompt":"é", "seed": 1,\n"input_image":"${filler}" }`;
+  const [runs, small] = await Promise.all([
+    Promise.all([1, 2, 3].map(() => caller.submit('bfl/flux-2-pro', body))),
+    caller.submit('bfl/flux-2-pro', '{"prompt":"x"}'),
+  ]);
+  expect(small.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ body: Buffer }>('SELECT body FROM payload WHERE run_id = ANY($1)', [
+    runs.map(({ requestId }) => requestId),
+  ]);
+  await client.end();
+  expect(rows.map((row) => sha256(row.body))).toEqual(runs.map(() => sha256(Buffer.from(body))));
+});
+
+it('refuses large bodies for the same reasons as small ones', async () => {
+  const rejected = await caller.call('POST', path, { body: `{"input_image":"${filler}"}` });
+  expect([rejected.status, rejected.bucket]).toEqual([422, 'invalid_input']);
+  expect(rejected.json()).toMatchObject({ detail: [{ loc: ['body', 'prompt'], type: 'missing' }] });
+  for (const body of [`{"prompt":"${filler}`, `["${filler}"]`, `{"a":${'['.repeat(64)}"${filler}"`]) {
+    const malformed = await caller.call('POST', path, { body });
+    expect([malformed.status, malformed.bucket]).toEqual([400, 'invalid_input']);
+  }
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  failOnLeftovers,
+  holdToInvariants,
+  sha256,
+  System,
+  temporaryFolder,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+describe.each(transports())('the life of a run on %s', (transport) => {
+  let system: System;
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    const directory = temporaryFolder('catalog');
+    writeFileSync(
+      path.join(directory, 'open.yaml'),
+      'id: bfl/open\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: unknown\nprice: { call: 40000 }\n',
+    );
+    system = await System.start({ transport, env: { CATALOG_DIR: directory } });
+    caller = await system.caller();
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  it('goes IN_QUEUE, IN_PROGRESS, COMPLETED and ends in the partner’s own JSON with an image that opens', async () => {
+    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"a lighthouse [[sim:takes=1500]]"}');
+    const seen = new Set<unknown>();
+    await waitFor(
+      async () => {
+        const status = (await caller.status(run)).json()['status'];
+        seen.add(status);
+        return status === 'COMPLETED';
+      },
+      { withinMs: 20_000, what: 'COMPLETED', everyMs: 20 },
+    );
+    expect([...seen].slice(-2)).toEqual(['IN_PROGRESS', 'COMPLETED']);
+    const result = await caller.collect(run);
+    expect(result.status).toBe(200);
+    expect(result.headers.get('content-type')).toMatch(/^application\/json/);
+    const body = result.json() as { status: string; result: { sample: string } };
+    expect(body.status).toBe('Ready');
+    const image = await fetch(body.result.sample);
+    expect(image.status).toBe(200);
+    expect(
+      Buffer.from(await image.arrayBuffer())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+  });
+
+  it('answers a submission with the handle: state, position and three absolute URLs in their order', async () => {
+    const answer = await caller.call('POST', '/v2/models/fal/flux-dev/requests', {
+      body: '{"prompt":"handle"}',
+    });
+    expect(answer.status).toBe(201);
+    const handle = answer.json();
+    expect(Object.keys(handle)).toEqual([
+      'request_id',
+      'status',
+      'queue_position',
+      'status_url',
+      'response_url',
+      'cancel_url',
+    ]);
+    expect(handle).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+    const run = { requestId: String(handle['request_id']), model: 'fal/flux-dev', body: '' };
+    await caller.completed(run);
+    expect((await caller.call('GET', String(handle['response_url']))).status).toBe(200);
+  });
+
+  it('carries the caller’s bytes to the partner and the partner’s bytes back', async () => {
+    const body = '{"prompt":"x","seed":12345678901234567890,"z":1.0,"z2" : 2}';
+    // The row is an operator's without a schema: only such a row accepts fields that the partner never wrote down.
+    await caller.completed(await caller.submit('bfl/open', body));
+    const sent = (await system.partner.ledger()).find((entry) => entry.prompt === 'x');
+    expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').toString()).toBe(body);
+
+    const accepted =
+      '{ "prompt" :"bytes \\u00e9 [[sim:tag=bytes]]",\n\t"seed":4294967295 , "width":1.024e3 }';
+    const run = await caller.submit('bfl/flux-2-pro', accepted);
+    await caller.completed(run);
+    const [entry] = await system.partner.ledger('bytes');
+    expect(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()).toBe(accepted);
+    expect(entry?.bodySha256).toBe(sha256(accepted));
+  });
+
+  it('keeps every invariant', async () => {
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import {
+  type Answer,
+  completedEarlier,
+  failOnLeftovers,
+  happenedEarlier,
+  holdToInvariants,
+  type Submitted,
+  System,
+  waitFor,
+} from '../harness/index.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+const model = 'bfl/flux-2-pro';
+const path = `/v2/models/${model}`;
+const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+
+const until = (what: string, condition: () => Promise<boolean>) =>
+  waitFor(condition, { withinMs: 20_000, what, everyMs: 50 });
+const outlines = (answers: Answer[]) => answers.map(({ status, bucket }) => [status, bucket]);
+
+// On one transport: what ages is in the database alone.
+describe('what has aged out', () => {
+  let system: System;
+  let caller: TestCaller;
+  const agedOut: Submitted[] = [];
+
+  beforeAll(async () => {
+    system = await System.start({ transport: 'postgres', workers: 2, env: { RETENTION_EVERY_MS: '200' } });
+    caller = await system.caller({ inflightLimit: 50 });
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  const count = async (table: string, id: string): Promise<number> => {
+    const column = table === 'run' ? 'id' : 'run_id';
+    return (await system.sql(`SELECT 1 FROM ${table} WHERE ${column} = $1`, [id])).length;
+  };
+  const exists = async (days: number, parent = 'run'): Promise<boolean> => {
+    const day = new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+    const [row] = await system.sql<{ name: string | null }>('SELECT to_regclass($1) AS name', [
+      `${parent}_${day}`,
+    ]);
+    return row?.name !== null;
+  };
+  const asked = (by: TestCaller, run: Submitted) =>
+    Promise.all([by.status(run), by.collect(run), by.cancel(run)]);
+  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+
+  const held = () =>
+    caller.call('POST', path, {
+      body: '{"prompt":"[[sim:tag=held]]"}',
+      headers: { 'idempotency-key': 'held' },
+    });
+
+  /** A run that went to its end, moved into the past and swept. */
+  async function swept(
+    days: number,
+    prompt: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ now: Submitted; was: Submitted }> {
+    const was = await caller.submit(model, JSON.stringify({ prompt }), { headers });
+    await caller.completed(was);
+    return { now: await sweptAs(was, days), was };
+  }
+
+  async function sweptAs(was: Submitted, days: number): Promise<Submitted> {
+    const now = await happenedEarlier(system.database.url, was, days);
+    agedOut.push(now);
+    await until('the run to be swept', async () => (await count('run', now.requestId)) === 0);
+    return now;
+  }
+
+  it('loses payloads, row and day; its owner is told, nobody else, and the books stay', async () => {
+    const stranger = await system.caller();
+    const { now: run } = await swept(3, 'three days ago');
+    expect(await count('payload', run.requestId)).toBe(0);
+    expect(await count('tombstone', run.requestId)).toBe(1);
+    expect(await count('ledger_entry', run.requestId)).toBe(1);
+    expect(await count('audit_record', run.requestId)).toBe(1);
+    await until('its day to be dropped', async () => !(await exists(3)) && !(await exists(3, 'payload')));
+    expect(outlines(await asked(caller, run))).toEqual(
+      Array.from({ length: 3 }, () => [410, 'invalid_input']),
+    );
+    const foreign = await asked(stranger, run);
+    const never = await asked(stranger, { ...run, requestId: unknown });
+    expect(outlines(foreign)).toEqual(Array.from({ length: 3 }, () => [404, 'invalid_input']));
+    expect(foreign.map(({ bytes }) => bytes.toString())).toEqual(never.map(({ bytes }) => bytes.toString()));
+  });
+
+  it('is forgotten a week later: the common 404', async () => {
+    const { now: run } = await swept(3, 'forgotten');
+    await system.sql(
+      `UPDATE tombstone SET completed_at = completed_at - interval '7 days' WHERE run_id = $1`,
+      [run.requestId],
+    );
+    await until('the tombstone to go', async () => (await count('tombstone', run.requestId)) === 0);
+    const answers = await asked(caller, run);
+    const never = await asked(caller, { ...run, requestId: unknown });
+    expect(outlines(answers)).toEqual(Array.from({ length: 3 }, () => [404, 'invalid_input']));
+    expect(answers.map(({ bytes }) => bytes.toString())).toEqual(never.map(({ bytes }) => bytes.toString()));
+    expect(await count('ledger_entry', run.requestId)).toBe(1);
+  });
+
+  it('leaves a day alone in which a run is live or young', async () => {
+    const parking = await system.caller({ inflightLimit: 0 });
+    const submitted = await parking.submit(model, '{"prompt":"parked for five days"}');
+    const parked = await happenedEarlier(system.database.url, submitted, 5);
+    await swept(5, 'of the same day');
+    // Days are looked at from the oldest on: when the fourth went, the fifth had been passed over.
+    await swept(4, 'of a day with nothing else');
+    await until('the fourth day to be dropped', async () => !(await exists(4)));
+    expect(await exists(5)).toBe(true);
+    expect((await parking.status(parked)).json()).toMatchObject({ status: 'IN_QUEUE' });
+
+    await system.sql('UPDATE workspace SET inflight_limit = 1 WHERE id = $1', [parking.workspaceId]);
+    expect(await parking.completed(parked)).not.toHaveProperty('error_type');
+    await swept(4, 'of that day again');
+    await until('the fourth day to be dropped', async () => !(await exists(4)));
+    expect(await exists(5)).toBe(true);
+    expect((await parking.collect(parked)).status).toBe(200);
+  });
+
+  it('still answers for its key: the queued 201 is repeated, a second run never starts', async () => {
+    const headers = { 'idempotency-key': 'queued' };
+    const body = JSON.stringify({ prompt: '[[sim:tag=keyed]]' });
+    const submit = () => caller.call('POST', `${path}/requests`, { body, headers });
+    const first = await submit();
+    const { now, was } = await swept(3, '[[sim:tag=keyed]]', headers);
+    const again = await submit();
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+    expect(again.bytes.toString()).toBe(first.bytes.toString().replaceAll(was.requestId, now.requestId));
+
+    await system.sql('DELETE FROM tombstone WHERE run_id = $1', [now.requestId]);
+    const later = await submit();
+    expect([later.status, later.bucket]).toEqual([409, 'invalid_input']);
+    expect(await accepted('keyed')).toBe(1);
+
+    await system.sql(`UPDATE idempotency_key SET expires_at = now() WHERE run_id = $1`, [now.requestId]);
+    await until('the key to go', async () => (await count('idempotency_key', now.requestId)) === 0);
+    const fresh = await submit();
+    expect([fresh.status, fresh.headers.has('idempotent-replayed')]).toEqual([201, false]);
+    // Put back for the books: the first run is audited, and is no longer remembered.
+    await system.sql(
+      `INSERT INTO tombstone (run_id, workspace_id, model, completed_at) SELECT run_id, workspace_id, model, completed_at FROM audit_record WHERE run_id = $1`,
+      [now.requestId],
+    );
+  });
+
+  it('of a synchronous call answers a retry with 409, and no second run starts', async () => {
+    expect((await held()).status).toBe(200);
+    const [row] = await system.sql<{ id: string }>(
+      `SELECT run_id AS id FROM idempotency_key WHERE key = 'held'`,
+    );
+    await sweptAs({ requestId: row?.id ?? '', model, body: '{"prompt":"[[sim:tag=held]]"}' }, 3);
+    const again = await held();
+    expect([again.status, again.bucket]).toEqual([409, 'invalid_input']);
+    expect(await accepted('held')).toBe(1);
+  });
+
+  it('leaves ledger and audit record for thirteen months', async () => {
+    const { now: young } = await swept(380, 'twelve and a half months ago');
+    const { now: old } = await swept(400, 'more than thirteen months ago');
+    await until(
+      'the old entries to go',
+      async () =>
+        (await count('ledger_entry', old.requestId)) + (await count('audit_record', old.requestId)) === 0,
+    );
+    expect(await count('ledger_entry', young.requestId)).toBe(1);
+    expect(await count('audit_record', young.requestId)).toBe(1);
+  });
+
+  it('gives way to a long reader, and nobody waits behind it', async () => {
+    const run = await caller.submit(model, '{"prompt":"while somebody reads"}');
+    await caller.completed(run);
+    const reader = new Client({ connectionString: system.database.url });
+    await reader.connect();
+    try {
+      const all = (signal: NodeJS.Signals) => Promise.all(system.workers.map((each) => each.kill(signal)));
+      await all('SIGSTOP');
+      agedOut.push(await happenedEarlier(system.database.url, run, 6));
+      await reader.query('BEGIN; SELECT 1 FROM run LIMIT 1');
+      await all('SIGCONT');
+      await until('a drop to wait for the reader', async () => {
+        const waiting = await system.sql(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%drop_day%'`,
+        );
+        return waiting.length > 0;
+      });
+      for (let nth = 0; nth < 20; nth += 1) {
+        const startMs = performance.now();
+        await caller.submit(model, JSON.stringify({ prompt: `beside a reader ${nth}` }));
+        expect(performance.now() - startMs).toBeLessThan(1500);
+      }
+      expect(await exists(6)).toBe(true);
+    } finally {
+      await reader.end();
+    }
+    await until('the day to be dropped', async () => !(await exists(6)));
+  });
+
+  it('makes room for days to come', async () => {
+    const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+    await system.sql(`DROP TABLE run_${day}, payload_${day}`);
+    await until('the coming days', async () => (await exists(-7)) && (await exists(-7, 'payload')));
+  });
+
+  it('ages in the default partition too, which keeps a day, and no other, from being made', async () => {
+    const run = await caller.submit(model, '{"prompt":"by a clock that is a week ahead"}');
+    await caller.completed(run);
+    const ahead = await happenedEarlier(system.database.url, run, -7, 'default');
+    agedOut.push(ahead);
+    const [row] = await system.sql<{ partition: string }>(
+      'SELECT tableoid::regclass::text AS partition FROM run WHERE id = $1',
+      [ahead.requestId],
+    );
+    expect(row?.partition).toBe('run_default');
+    const day = new Date(Date.now() + 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+    await system.sql(`DROP TABLE run_${day}, payload_${day}`);
+    await until('the sixth day', () => exists(-6));
+    expect(await exists(-7)).toBe(false);
+    expect((await caller.collect(ahead)).status).toBe(200);
+
+    await completedEarlier(system.database.url, ahead, 9 * 86_400);
+    await until('the run to be swept', async () => (await count('run', ahead.requestId)) === 0);
+    expect((await caller.collect(ahead)).status).toBe(410);
+    await until('the seventh day', () => exists(-7));
+  });
+
+  it('keeps every invariant', () => holdToInvariants(system, 30_000, agedOut));
+});
+
+failOnLeftovers();

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+const path = '/v2/models/bfl/flux-2-pro';
+
+describe.each(transports())('a synchronous run on %s', (transport) => {
+  let system: System;
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    system = await System.start({ transport, gateways: 2, env: { SYNC_DEADLINE_MS: '6000' } });
+    caller = await system.caller({ inflightLimit: 100 });
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  const keyed = (key: string, body: string) => () =>
+    caller.call('POST', path, { body, headers: { 'idempotency-key': key } });
+  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+
+  it('answers with the partner’s own bytes and content type', async () => {
+    const answer = await caller.call('POST', path, { body: '{"prompt":"sync"}' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.json()).toMatchObject({ status: 'Ready' });
+    const [row] = await system.sql<{ body: Buffer }>(
+      `SELECT body FROM payload JOIN run ON run.id = run_id WHERE kind = 'output' AND run.mode = 'sync' LIMIT 1`,
+    );
+    expect(row?.body.equals(answer.bytes)).toBe(true);
+  });
+
+  it('answers a failure as its bucket', async () => {
+    const refused = await caller.call('POST', path, { body: '{"prompt":"[[sim:policy_output]]"}' });
+    expect([refused.status, refused.bucket]).toEqual([400, 'content_policy_violation']);
+    const rejected = await caller.call('POST', '/v2/models/fal/flux-dev', {
+      body: '{"prompt":"[[sim:field_error]]"}',
+    });
+    expect([rejected.status, rejected.bucket]).toEqual([422, 'invalid_input']);
+    expect(rejected.json()['detail']).toEqual([
+      expect.objectContaining({ loc: expect.arrayContaining(['body']) }),
+    ]);
+  });
+
+  it('with one key 100 times at once on two gateways is one submission and 100 equal answers', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        caller.call('POST', path, {
+          body: '{"prompt":"[[sim:tag=crowd]] [[sim:takes=4000]]"}',
+          headers: { 'idempotency-key': 'crowd' },
+          gateway: index % 2,
+        }),
+      ),
+    );
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => answer.bytes.toString())).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers.has('idempotent-replayed'))).toHaveLength(0);
+    expect(await accepted('crowd')).toBe(1);
+  });
+
+  it('reached its bound: 504 with Retry-After while a handle is held, and the retry collects that generation', async () => {
+    const call = keyed('late', '{"prompt":"[[sim:tag=late]] [[sim:takes=8000]]"}');
+    const first = await call();
+    expect([first.status, first.bucket]).toEqual([504, 'deadline_exceeded']);
+    expect(first.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    const second = await call();
+    expect(second.status).toBe(200);
+    expect(second.headers.has('idempotent-replayed')).toBe(false);
+    expect(await accepted('late')).toBe(1);
+    // It holds a URL of the provider's, so it cannot be repeated honestly; the key stays used.
+    const third = await waitFor(
+      async () => {
+        const answer = await call();
+        return answer.status !== 200 && answer;
+      },
+      { withinMs: 5000, what: 'the delivery to be noted' },
+    );
+    expect([third.status, third.bucket]).toEqual([409, 'invalid_input']);
+    expect(await accepted('late')).toBe(1);
+  });
+
+  it('repeats a recorded failure with the header that says so', async () => {
+    const call = keyed('refused', '{"prompt":"[[sim:policy_output]] again"}');
+    const first = await call();
+    expect([first.status, first.headers.has('idempotent-replayed')]).toEqual([400, false]);
+    const second = await waitFor(
+      async () => {
+        const answer = await call();
+        return answer.headers.has('idempotent-replayed') && answer;
+      },
+      { withinMs: 5000, what: 'the delivery to be noted' },
+    );
+    expect(second.status).toBe(400);
+    expect(second.bytes.equals(first.bytes)).toBe(true);
+  });
+
+  it('without a key is withdrawn when it still waits at its bound: no submission, no charge', async () => {
+    const busy = await system.caller({ inflightLimit: 1 });
+    const [worker] = system.workers;
+    if (!worker) throw new Error('no worker');
+    await worker.kill('SIGSTOP');
+    const answer = await busy.call('POST', path, { body: '{"prompt":"[[sim:tag=withdrawn]]"}' });
+    await worker.kill('SIGCONT');
+    expect([answer.status, answer.bucket, answer.headers.has('retry-after')]).toEqual([
+      504,
+      'deadline_exceeded',
+      false,
+    ]);
+    expect(
+      await system.sql('SELECT 1 FROM run WHERE workspace_id = $1 AND outcome = $2', [
+        busy.workspaceId,
+        'cancelled',
+      ]),
+    ).toHaveLength(1);
+    await holdToInvariants(system);
+    expect(await accepted('withdrawn')).toBe(0);
+  });
+
+  it('whose caller disconnects goes on, is billed, and says so in its record', async () => {
+    const leaving = await system.caller();
+    const controller = new AbortController();
+    const gone = fetch(`${system.gateways[0]?.url}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': leaving.key, 'content-type': 'application/json', 'idempotency-key': 'left' },
+      body: '{"prompt":"[[sim:tag=left]] [[sim:takes=2000]]"}',
+      signal: controller.signal,
+    }).catch((error: unknown) => error);
+    await waitFor(async () => (await accepted('left')) === 1, { withinMs: 5000, what: 'the submission' });
+    controller.abort();
+    await gone;
+    const answer = await leaving.call('POST', path, {
+      body: '{"prompt":"[[sim:tag=left]] [[sim:takes=2000]]"}',
+      headers: { 'idempotency-key': 'left' },
+    });
+    expect(answer.status).toBe(200);
+    expect(await accepted('left')).toBe(1);
+    const [record] = await system.sql<{ caller_left: boolean; billed: string }>(
+      'SELECT caller_left, billed_micros AS billed FROM audit_record WHERE workspace_id = $1',
+      [leaving.workspaceId],
+    );
+    expect(record?.caller_left).toBe(true);
+    expect(Number(record?.billed)).toBeGreaterThan(0);
+  });
+
+  it('above its allowance is refused with 429, exactly', async () => {
+    const narrow = await system.caller({ inflightLimit: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        narrow.call('POST', path, {
+          body: JSON.stringify({ prompt: `${index} [[sim:tag=narrow]] [[sim:takes=1500]]` }),
+        }),
+      ),
+    );
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(3);
+    expect(
+      answers.filter((answer) => answer.status === 429 && answer.bucket === 'concurrency_limit_exceeded'),
+    ).toHaveLength(37);
+    expect(await system.partner.peaks('narrow')).toMatchObject({ accepted: 3, peak: 3 });
+  });
+
+  it('keeps every invariant', () => holdToInvariants(system));
+});
+
+failOnLeftovers();

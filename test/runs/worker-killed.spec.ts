@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+
+const generations = 20;
+
+describe.each(transports())('kill -9 of the only worker on %s', (transport) => {
+  let system: System;
+
+  beforeAll(async () => {
+    system = await System.start({
+      transport,
+      takesMs: 4000,
+      env: { QUEUE_LOCK_MS: '4000', QUEUE_STALLED_MS: '2000' },
+    });
+  }, 60_000);
+  afterAll(() => system.stop());
+
+  it('during 20 running generations loses none and submits none twice', async () => {
+    const caller = await system.caller({ inflightLimit: generations });
+    const runs = await Promise.all(
+      Array.from({ length: generations }, (_, index) =>
+        caller.submit(
+          index % 2 ? 'fal/flux-dev' : 'bfl/flux-2-pro',
+          JSON.stringify({ prompt: `${index} [[sim:tag=killed]]` }),
+        ),
+      ),
+    );
+    await waitFor(
+      async () => {
+        const [row] = await system.sql<{ running: number }>(
+          `SELECT count(*)::integer AS running FROM run WHERE stage = 'running'`,
+        );
+        return row?.running === generations;
+      },
+      { withinMs: 10_000, what: 'all generations to run' },
+    );
+    const [worker] = system.workers;
+    if (!worker) throw new Error('no worker');
+    await system.kill(worker);
+    await system.startWorker();
+
+    await holdToInvariants(system, 60_000);
+    const results = await Promise.all(runs.map((run) => caller.collect(run)));
+    expect(results.map((result) => result.status)).toEqual(Array.from({ length: generations }, () => 200));
+    expect((await system.partner.peaks('killed')).accepted).toBe(generations);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,87 @@
+import { describe } from '@jest/globals';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createStore, type OpenSigned, StorageError, storageSettings } from '#storage';
+import { readSettings } from '#schemas';
+import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
+import { assetStoreSuite, type Side } from './suite.js';
+
+const secrets = `${'new'.repeat(12)},${'old'.repeat(12)}`;
+
+describe('assets as files', () => {
+  assetStoreSuite(openFiles, { listed: 1_100 });
+  failOnLeftovers();
+});
+
+async function openFiles(): Promise<Side> {
+  const folder = temporaryFolder('assets');
+  const root = path.join(folder, 'assets');
+  let openSigned: OpenSigned | undefined;
+  const server = await serve((claim, when) => {
+    if (!openSigned) throw new Error('The store is not open yet');
+    return openSigned(claim, when);
+  });
+  const open = (assetDir: string) =>
+    createStore(
+      readSettings(storageSettings, {
+        ASSET_DIR: assetDir,
+        ASSET_BASE_URL: server.origin,
+        SIGNING_SECRET: secrets,
+      }),
+    );
+  const opened = await open(root);
+  openSigned = opened.openSigned;
+  return {
+    store: opened.store,
+    leaveUnfinished: async () => {
+      mkdirSync(path.join(root, '~incoming'), { recursive: true });
+      writeFileSync(path.join(root, '~incoming', 'e1a'), 'half');
+      writeFileSync(path.join(root, '~incoming', 'e1a~type'), 'image/png');
+    },
+    unreachable: async () => {
+      const file = path.join(folder, 'no-folder');
+      writeFileSync(file, '');
+      return (await open(path.join(file, 'assets'))).store;
+    },
+    close: async () => {
+      await opened.store.close();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The route that a gateway has for signed URLs, as small as it can be. */
+async function serve(openSigned: OpenSigned) {
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+    const claim = {
+      key: url.pathname.replace('/assets/', ''),
+      expires: url.searchParams.get('expires') ?? '',
+      signature: url.searchParams.get('signature') ?? '',
+    };
+    openSigned(claim, { nowMs: Date.now(), signal: AbortSignal.timeout(10_000) })
+      .then(({ mediaType, bytes, body }) => {
+        response.writeHead(200, { 'content-type': mediaType, 'content-length': bytes });
+        return pipeline(body, response);
+      })
+      .catch((error: unknown) => {
+        response.writeHead(error instanceof StorageError && error.failure === 'not_found' ? 404 : 500).end();
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import {
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createStore, storageSettings } from '#storage';
+import { readSettings } from '#schemas';
+import { failOnLeftovers, tcpProxy, type TcpProxy, waitFor } from '../harness/index.js';
+import { inChunks, keysOf, still } from './bodies.js';
+import { assetStoreSuite, type Side } from './suite.js';
+import { rawClient, startSwift, type Swift } from './swift.js';
+import { type SwiftPackages, swiftPackages } from './swift-packages.js';
+
+const megabyte = 1024 * 1024;
+const packages = await swiftPackages();
+if (typeof packages === 'string') {
+  if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and there is no S3 here: ${packages}`);
+  process.stderr.write(`Tests with S3 are skipped: ${packages}.\n`);
+}
+const withSwift = typeof packages === 'string' ? describe.skip : describe;
+
+withSwift('assets on S3', () => {
+  let swift: Swift;
+  const open = async (more: Record<string, string> = {}) => {
+    const env = { ...swift.settings, S3_LIST_PAGE: '20', ...more };
+    return createStore(readSettings(storageSettings, env));
+  };
+  const quick = { S3_CONNECT_TIMEOUT_MS: '500', S3_REQUEST_TIMEOUT_MS: '1000', S3_ATTEMPTS: '2' };
+
+  beforeAll(async () => {
+    swift = await startSwift(packages as SwiftPackages);
+  }, 60_000);
+  afterAll(() => swift.stop());
+  failOnLeftovers();
+
+  describe('as the port promises', () => {
+    assetStoreSuite(openSide, { listed: 63 });
+  });
+
+  async function openSide(): Promise<Side> {
+    const { store } = await open();
+    return {
+      store,
+      leaveUnfinished: () => leaveUnfinished(swift),
+      unreachable: async () => {
+        const closed = await tcpProxy({ port: 1 });
+        await closed.close();
+        return (await open({ ...quick, S3_ENDPOINT: `http://${closed.address}` })).store;
+      },
+      close: () => store.close(),
+    };
+  }
+
+  describe('when the way to S3 breaks', () => {
+    let proxy: TcpProxy;
+    const openBehindProxy = async () =>
+      (await open({ ...quick, S3_ENDPOINT: `http://${proxy.address}` })).store;
+
+    beforeAll(async () => {
+      proxy = await tcpProxy({ port: swift.port });
+    });
+    afterAll(() => proxy.close());
+
+    it.each(['reset', 'blackhole'] as const)(
+      'a long put fails soon, and is swept later: %s',
+      async (mode) => {
+        const store = await openBehindProxy();
+        async function* body() {
+          yield* inChunks(Buffer.alloc(12 * megabyte), 65_536);
+          await waitFor(async () => (await openUploads(swift)) === 1, {
+            withinMs: 10_000,
+            what: 'an upload',
+          });
+          proxy.set(mode);
+          yield* inChunks(Buffer.alloc(12 * megabyte), 65_536);
+        }
+        const beganMs = performance.now();
+        await expect(store.put(`broken/${mode}`, body(), facts())).rejects.toEqual(unavailable);
+        expect(performance.now() - beganMs).toBeLessThan(15_000);
+        proxy.set('pass');
+        expect(await store.abortStale(Date.now() + 60_000, signal())).toBe(1);
+        expect(await openUploads(swift)).toBe(0);
+        expect(await keysOf(store, 'broken/')).toEqual([]);
+        await store.close();
+      },
+    );
+
+    it('a signal ends a put that S3 does not answer', async () => {
+      const store = await openBehindProxy();
+      proxy.set('blackhole');
+      const reason = new Error('stop');
+      const leaving = new AbortController();
+      setTimeout(() => leaving.abort(reason), 100);
+      const put = store.put('broken/silent', still('x'), { ...facts(), signal: leaving.signal });
+      await expect(put).rejects.toBe(reason);
+      proxy.set('pass');
+      await store.close();
+    });
+
+    it('a body that stops arriving fails', async () => {
+      const store = await openBehindProxy();
+      await store.put('broken/read', Buffer.alloc(20 * megabyte), facts());
+      const { body } = await store.get('broken/read', signal());
+      const reading = async () => {
+        for await (const _chunk of body) proxy.set('blackhole');
+      };
+      await expect(reading()).rejects.toMatchObject({ name: 'TimeoutError' });
+      proxy.set('pass');
+      await store.delete(['broken/read'], signal());
+      await store.close();
+    });
+
+    it.each([
+      ['the bucket', { S3_BUCKET: 'no-such-bucket' }],
+      ['the secret', { S3_SECRET_ACCESS_KEY: 'wrong' }],
+    ])('%s is wrong: unavailable, never not_found', async (_what, wrong) => {
+      const { store } = await open(wrong);
+      expect(await store.healthy(signal())).toBe(false);
+      await expect(store.get('a', signal())).rejects.toEqual(unavailable);
+      await expect(store.put('a', still('x'), facts())).rejects.toEqual(unavailable);
+      await expect(keysOf(store, '')).rejects.toEqual(unavailable);
+      await store.close();
+    });
+  });
+});
+
+const signal = () => AbortSignal.timeout(30_000);
+const facts = () => ({ mediaType: 'video/mp4', signal: signal() });
+const unavailable = expect.objectContaining({ name: 'StorageError', failure: 'unavailable' });
+
+/** As a process leaves it that was killed after its first part. */
+async function leaveUnfinished(swift: Swift): Promise<void> {
+  const client = rawClient(swift);
+  const at = { Bucket: swift.settings.S3_BUCKET, Key: 'unfinished' };
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(at));
+  await client.send(
+    new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body: Buffer.alloc(5 * megabyte) }),
+  );
+  client.destroy();
+}
+
+async function openUploads(swift: Swift): Promise<number> {
+  const client = rawClient(swift);
+  const { Uploads = [] } = await client.send(
+    new ListMultipartUploadsCommand({ Bucket: swift.settings.S3_BUCKET }),
+  );
+  client.destroy();
+  return Uploads.length;
+}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash, randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import type { AssetStore, StorageFailure } from '#storage';
+import { waitFor } from '../harness/index.js';
+import { endless, failing, inChunks, keysOf, silentAfter, still } from './bodies.js';
+
+export interface Side {
+  store: AssetStore;
+  /** Leaves behind what a process that is killed in the middle of a put leaves. */
+  leaveUnfinished(): Promise<void>;
+  /** A store whose service cannot be reached. */
+  unreachable(): Promise<AssetStore>;
+  close(): Promise<void>;
+}
+
+const megabyte = 1024 * 1024;
+const png = { mediaType: 'image/png' };
+const hour = { expiresInSeconds: 3600 };
+const signal = () => AbortSignal.timeout(60_000);
+const failure = (reason: StorageFailure) =>
+  expect.objectContaining({ name: 'StorageError', failure: reason });
+
+/** What both sides of the port guarantee. `listed`: more keys than one page of a listing holds. */
+export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed: number }): void {
+  let side: Side;
+  let store: AssetStore;
+  const read = async (key: string) => {
+    const { mediaType, bytes, body } = await store.get(key, signal());
+    return { mediaType, bytes, body: await buffer(body) };
+  };
+  const expectNothingLeft = async (prefix: string) => {
+    expect(await keysOf(store, prefix)).toEqual([]);
+    expect(await store.abortStale(Date.now() + 60_000, signal())).toBe(0);
+  };
+
+  beforeAll(async () => {
+    side = await open();
+    store = side.store;
+  }, 60_000);
+  afterAll(() => side.close());
+
+  describe('put and get', () => {
+    it('gives back the bytes, their number, their hash and the media type', async () => {
+      const stored = await store.put('small/a.txt', Buffer.from('hello'), {
+        mediaType: 'text/plain; charset=utf-8',
+        signal: signal(),
+      });
+      const sha256 = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
+      expect(stored).toEqual({ bytes: 5, sha256 });
+      expect(await read('small/a.txt')).toEqual({
+        mediaType: 'text/plain; charset=utf-8',
+        bytes: 5,
+        body: Buffer.from('hello'),
+      });
+    });
+
+    it('keeps an empty body', async () => {
+      await store.put('small/empty', Buffer.alloc(0), { ...png, signal: signal() });
+      expect(await read('small/empty')).toEqual({ ...png, bytes: 0, body: Buffer.alloc(0) });
+    });
+
+    it('streams 20 MB in uneven chunks', async () => {
+      const bytes = randomBytes(20 * megabyte + 7);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const stored = await store.put('large/20mb', inChunks(bytes, 100_003), { ...png, signal: signal() });
+      expect(stored).toEqual({ bytes: bytes.length, sha256 });
+      const found = await read('large/20mb');
+      expect(found.bytes).toBe(bytes.length);
+      expect(found.body.equals(bytes)).toBe(true);
+    });
+
+    it('replaces what was there', async () => {
+      await store.put('replaced', Buffer.from('old, and longer'), { ...png, signal: signal() });
+      await store.put('replaced', Buffer.from('new'), { mediaType: 'image/webp', signal: signal() });
+      expect(await read('replaced')).toEqual({ mediaType: 'image/webp', bytes: 3, body: Buffer.from('new') });
+    });
+
+    it('shows one whole body when two puts meet', async () => {
+      const [one, other] = [Buffer.alloc(megabyte, 1), Buffer.alloc(megabyte, 2)];
+      await Promise.all(
+        [one, other].map((body) => store.put('met', inChunks(body, 50_000), { ...png, signal: signal() })),
+      );
+      const { body } = await read('met');
+      expect(body.equals(one) || body.equals(other)).toBe(true);
+    });
+
+    it('says that nothing is there', async () => {
+      await expect(store.get('nothing/here', signal())).rejects.toEqual(failure('not_found'));
+    });
+
+    it('ends a body with the signal', async () => {
+      await store.put('cut', Buffer.alloc(8 * megabyte, 1), { ...png, signal: signal() });
+      const leaving = new AbortController();
+      const { body } = await store.get('cut', leaving.signal);
+      const reading = buffer(body);
+      leaving.abort();
+      await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+    });
+  });
+
+  describe('a put that does not succeed leaves nothing', () => {
+    it.each([
+      ['before it begins', 0],
+      ['in a short body', 1000],
+      ['in a long body', 20 * megabyte],
+    ])('when the signal ends it %s', async (where, bytes) => {
+      const leaving = new AbortController();
+      const reason = new Error(`left ${where}`);
+      const body = silentAfter(bytes, () => leaving.abort(reason));
+      const putting = store.put('left/signal', body, { ...png, signal: leaving.signal });
+      await expect(putting).rejects.toBe(reason);
+      await expectNothingLeft('left/');
+    });
+
+    it('when the signal has ended already', async () => {
+      const reason = new Error('gone before');
+      const put = store.put('left/early', still('x'), { ...png, signal: AbortSignal.abort(reason) });
+      await expect(put).rejects.toBe(reason);
+      await expectNothingLeft('left/');
+    });
+
+    it.each([
+      ['short', 1000],
+      ['long', 20 * megabyte],
+    ])('when a %s body fails, and the error is the body’s own', async (_name, bytes) => {
+      const error = new Error('the partner hung up');
+      const put = store.put('left/body', failing(bytes, error), { ...png, signal: signal() });
+      await expect(put).rejects.toBe(error);
+      await expectNothingLeft('left/');
+    });
+
+    it.each([
+      ['short', 1000],
+      ['long', 17 * megabyte],
+    ])('when it is over its limit: %s', async (_name, maxBytes) => {
+      const { body, closed } = endless();
+      const put = store.put('left/limit', body, { ...png, signal: signal(), maxBytes });
+      await expect(put).rejects.toEqual(failure('too_large'));
+      await expectNothingLeft('left/');
+      await waitFor(closed, { withinMs: 5_000, what: 'the body to be let go' });
+    });
+
+    it('but takes a body of exactly its limit', async () => {
+      const stored = await store.put('exact', Buffer.alloc(1000), {
+        ...png,
+        signal: signal(),
+        maxBytes: 1000,
+      });
+      expect(stored.bytes).toBe(1000);
+    });
+
+    it('and keeps what was there before', async () => {
+      await store.put('kept', Buffer.from('first'), { ...png, signal: signal() });
+      const error = new Error('no second');
+      await expect(store.put('kept', failing(10, error), { ...png, signal: signal() })).rejects.toBe(error);
+      expect((await read('kept')).body.toString()).toBe('first');
+    });
+  });
+
+  it('deletes, whether or not something is there', async () => {
+    const keys = ['gone/a', 'gone/b/c', 'gone/never'];
+    for (const key of keys.slice(0, 2)) await store.put(key, still(key), { ...png, signal: signal() });
+    await store.delete(keys, signal());
+    await store.delete(keys, signal());
+    expect(await keysOf(store, 'gone/')).toEqual([]);
+    await expect(store.get('gone/a', signal())).rejects.toEqual(failure('not_found'));
+  });
+
+  it('lists by prefix, over several pages, in order', async () => {
+    const keys = Array.from({ length: listed }, (_, index) => `list/run-${index % 7}/${index}.png`);
+    const others = ['list/run-3.txt', 'list/run-30', 'list-b', 'lis/t'];
+    const waiting = [...keys, ...others];
+    const putInTurn = async () => {
+      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+        await store.put(key, still('x'), { ...png, signal: signal() });
+      }
+    };
+    const beganMs = Date.now();
+    await Promise.all(Array.from({ length: 8 }, putInTurn));
+    expect(await keysOf(store, 'list/')).toEqual(
+      [...keys, 'list/run-3.txt', 'list/run-30'].sort((one, other) => (one < other ? -1 : 1)),
+    );
+    const three = await keysOf(store, 'list/run-3');
+    expect(three).toEqual(expect.arrayContaining(['list/run-3.txt', 'list/run-30', 'list/run-3/3.png']));
+    expect(three.every((key) => key.startsWith('list/run-3'))).toBe(true);
+    for await (const found of store.list('list-b', signal())) {
+      expect(found).toMatchObject({ key: 'list-b', bytes: 1 });
+      // Services round to whole seconds.
+      expect(Math.abs(found.storedAtMs - beganMs)).toBeLessThan(60_000);
+    }
+  });
+
+  describe('a signed URL', () => {
+    it('opens without credentials', async () => {
+      await store.put('signed/a.png', Buffer.from('picture'), { ...png, signal: signal() });
+      const url = await store.sign('signed/a.png', { ...hour, nowMs: Date.now() });
+      expect(await answerTo(url)).toEqual({ status: 200, type: 'image/png', text: 'picture' });
+    });
+
+    it('does not open when it has expired, is tampered with, or names another key', async () => {
+      await store.put('signed/b.png', Buffer.from('secret'), { ...png, signal: signal() });
+      const url = await store.sign('signed/b.png', { ...hour, nowMs: Date.now() });
+      const late = await store.sign('signed/b.png', { ...hour, nowMs: Date.now() - 3_601_000 });
+      const other = await store.sign('signed/a.png', { ...hour, nowMs: Date.now() });
+      const forged = [
+        late,
+        other.replace('/a.png', '/b.png'),
+        url.replace(
+          /(expires=|Expires=)(\d)/i,
+          (_all, name: string, digit: string) => `${name}${+digit + 1}`,
+        ),
+        url.replace(
+          /(signature=)(.)/i,
+          (_all, name: string, first: string) => name + (first === '1' ? '2' : '1'),
+        ),
+        url.replace(/\?.*/, ''),
+      ];
+      for (const wrong of forged) {
+        const answer = await answerTo(wrong);
+        expect([400, 403, 404]).toContain(answer.status);
+        expect(answer.text).not.toContain('secret');
+      }
+    });
+
+    it('lives at most seven days', async () => {
+      const signing = store.sign('signed/a.png', { expiresInSeconds: 7 * 86_400 + 1, nowMs: 0 });
+      await expect(signing).rejects.toBeInstanceOf(RangeError);
+    });
+  });
+
+  it.each([
+    '',
+    '/a',
+    'a/',
+    'a//b',
+    '../a',
+    'a/../b',
+    'a/..',
+    './a',
+    '.a',
+    'a b',
+    'a\\b',
+    'ä',
+    'a~b',
+    'a?b',
+    'a\0',
+    'a'.repeat(513),
+  ])('refuses the key %j', async (key) => {
+    const bad = failure('bad_key');
+    await expect(store.put(key, still('x'), { ...png, signal: signal() })).rejects.toEqual(bad);
+    await expect(store.get(key, signal())).rejects.toEqual(bad);
+    await expect(store.delete([key], signal())).rejects.toEqual(bad);
+    await expect(store.sign(key, { expiresInSeconds: 60, nowMs: 0 })).rejects.toEqual(bad);
+  });
+
+  it('removes what killed processes left, and nothing that is younger', async () => {
+    await side.leaveUnfinished();
+    expect(await store.abortStale(Date.now() - 3_600_000, signal())).toBe(0);
+    expect(await store.abortStale(Date.now() + 3_600_000, signal())).toBe(1);
+    expect(await store.abortStale(Date.now() + 3_600_000, signal())).toBe(0);
+  });
+
+  it('is healthy', async () => {
+    expect(await store.healthy(signal())).toBe(true);
+  });
+
+  it('says soon that its service cannot be reached', async () => {
+    const down = await side.unreachable();
+    const beganMs = performance.now();
+    expect(await down.healthy(signal())).toBe(false);
+    const put = down.put('a/b', inChunks(Buffer.alloc(20 * megabyte), 65_536), { ...png, signal: signal() });
+    await expect(put).rejects.toEqual(failure('unavailable'));
+    expect(performance.now() - beganMs).toBeLessThan(10_000);
+    await down.close();
+  });
+
+  it('holds a small part of a body of 200 MB at a time', async () => {
+    const chunk = randomBytes(65_536);
+    const before = process.memoryUsage().rss;
+    let most = before;
+    async function* body() {
+      for (let sent = 0; sent < 200 * megabyte; sent += chunk.length) {
+        most = Math.max(most, process.memoryUsage().rss);
+        yield chunk;
+      }
+    }
+    const { bytes } = await store.put('large/200mb', body(), { ...png, signal: signal() });
+    expect(bytes).toBe(200 * megabyte);
+    expect((most - before) / megabyte).toBeLessThan(64);
+    await store.delete(['large/200mb'], signal());
+  }, 120_000);
+}
+
+async function answerTo(url: string) {
+  const answer = await fetch(url, { signal: signal() });
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Consumer,
+  createTransport,
+  type Handler,
+  type Log,
+  queueSettings,
+  type Transport,
+} from '#queue';
+import { readSettings } from '#schemas';
+import type { Kind, Server } from './servers.js';
+
+export class Lines implements Log {
+  readonly lines: string[] = [];
+  info = (_facts: object, message: string) => void this.lines.push(`info ${message}`);
+  warn = (_facts: object, message: string) => void this.lines.push(`warn ${message}`);
+  error = (_facts: object, message: string) => void this.lines.push(`error ${message}`);
+}
+
+/** Transports of one test against one server; `clear` closes what the test opened. */
+export class Bench {
+  private readonly open: Transport[] = [];
+  readonly log = new Lines();
+
+  constructor(
+    readonly kind: Kind,
+    readonly server: Server,
+  ) {}
+
+  environment(changes: Record<string, string> = {}): Record<string, string> {
+    const name = this.kind === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
+    return { [name]: this.server.url, ...changes };
+  }
+
+  async transport(changes: Record<string, string> = {}): Promise<Transport> {
+    const settings = readSettings(queueSettings, this.environment(changes));
+    const transport = await createTransport(settings, this.log);
+    this.open.push(transport);
+    return transport;
+  }
+
+  async clear(): Promise<void> {
+    await Promise.all(this.open.splice(0).map((transport) => transport.close()));
+  }
+}
+
+/** A provider, and so on Redis a lane, that no other test uses. */
+export const newProvider = () => `p${randomUUID().slice(0, 8)}`;
+export const newRunId = () => randomUUID();
+
+export function consume(transport: Transport, provider: string, handle: Handler, concurrency = 10): Consumer {
+  return transport.consume({ lane: 'dispatch', provider, concurrency, handle });
+}
+
+export async function deliverOne(
+  transport: Transport,
+  provider: string,
+  runId: string,
+  afterMs = 0,
+): Promise<boolean> {
+  const [accepted] = await transport.deliver([{ lane: 'dispatch', provider, runId, afterMs }]);
+  return accepted ?? false;
+}

@@ -1,0 +1,167 @@
+import { expect, it } from '@jest/globals';
+import { type Bench, consume, deliverOne, newProvider, newRunId } from './bench.js';
+import { startConsumerProcess } from './consumer-process.js';
+import { until } from './until.js';
+
+export function leavingCases(bench: () => Bench): void {
+  it('closes at once with 50 delayed jobs, which another worker takes', async () => {
+    const [leaver, stayer] = await Promise.all([bench().transport(), bench().transport()]);
+    const provider = newProvider();
+    const begun = new Set<string>();
+    const consumer = consume(
+      leaver,
+      provider,
+      async (runId) => {
+        begun.add(runId);
+        return { kind: 'again', afterMs: 2_000 };
+      },
+      50,
+    );
+    await until(() => leaver.healthy(), 5_000);
+    const runIds = Array.from({ length: 50 }, newRunId);
+    await leaver.deliver(runIds.map((runId) => ({ lane: 'dispatch', provider, runId, afterMs: 0 })));
+    await until(() => begun.size === 50, 10_000);
+    const startedAtMs = Date.now();
+    await consumer.close(5_000);
+    const tookMs = Date.now() - startedAtMs;
+    const taken = new Set<string>();
+    consume(stayer, provider, async (runId) => {
+      taken.add(runId);
+      return { kind: 'done' };
+    });
+    await until(() => taken.size === 50, 10_000);
+    process.stdout.write(`close with 50 delayed jobs: ${tookMs} ms\n`);
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  it('gives a running handler its grace and lets it finish', async () => {
+    const transport = await bench().transport();
+    const provider = newProvider();
+    let state = 'not begun';
+    const consumer = consume(transport, provider, async (_runId, signal) => {
+      state = 'begun';
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      state = signal.aborted ? 'aborted' : 'finished';
+      return { kind: 'done' };
+    });
+    await until(() => deliverOne(transport, provider, newRunId()), 2_000);
+    await until(() => state === 'begun', 5_000);
+    await consumer.close(5_000);
+    expect(state).toBe('finished');
+  });
+
+  it('aborts a handler after the grace, and another worker gets the run at once', async () => {
+    const [leaver, stayer] = await Promise.all([bench().transport(), bench().transport()]);
+    const provider = newProvider();
+    const runId = newRunId();
+    let begun = false;
+    const consumer = consume(leaver, provider, async (_runId, signal) => {
+      begun = true;
+      await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+      return { kind: 'done' };
+    });
+    await until(() => deliverOne(leaver, provider, runId), 2_000);
+    await until(() => begun, 5_000);
+    let taken = '';
+    const startedAtMs = Date.now();
+    await consumer.close(300);
+    expect(Date.now() - startedAtMs).toBeLessThan(2_500);
+    consume(stayer, provider, async (id) => {
+      taken = id;
+      return { kind: 'done' };
+    });
+    await until(() => taken === runId, 5_000);
+    expect(bench().log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+
+  it('aborts the signal when the lock is lost', async () => {
+    const transport = await bench().transport({ QUEUE_LOCK_MS: '2000', QUEUE_STALLED_MS: '60000' });
+    const provider = newProvider();
+    let reason = '';
+    let begun = false;
+    consume(transport, provider, async (_runId, signal) => {
+      begun = true;
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => {
+          reason = String(signal.reason);
+          resolve();
+        });
+      });
+      return { kind: 'done' };
+    });
+    await until(() => deliverOne(transport, provider, newRunId()), 2_000);
+    await until(() => begun, 5_000);
+    await bench().server.wipe();
+    await until(() => reason !== '', 4_000);
+    expect(reason).toContain('lock lost');
+  });
+
+  it('aborts the signal by its own clock when the server stops answering', async () => {
+    const transport = await bench().transport({ QUEUE_LOCK_MS: '2000', QUEUE_STALLED_MS: '60000' });
+    const provider = newProvider();
+    let begun = false;
+    let aborted = false;
+    consume(transport, provider, async (_runId, signal) => {
+      begun = true;
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve());
+      });
+      aborted = true;
+      return { kind: 'done' };
+    });
+    await until(() => deliverOne(transport, provider, newRunId()), 2_000);
+    await until(() => begun, 5_000);
+    bench().server.freeze();
+    try {
+      await until(() => aborted, 4_000);
+    } finally {
+      bench().server.thaw();
+    }
+  });
+
+  it('tells how often in a row a handler’s process died, and forgets it when one returns', async () => {
+    const quick = { QUEUE_LOCK_MS: '1000', QUEUE_STALLED_MS: '300' };
+    const transport = await bench().transport(quick);
+    const provider = newProvider();
+    const runId = newRunId();
+    await until(() => deliverOne(transport, provider, runId), 2_000);
+    for (let times = 0; times < 2; times += 1) {
+      const victim = await startConsumerProcess(bench().environment(quick), provider);
+      try {
+        await until(() => victim.begun().includes(runId), 10_000);
+      } finally {
+        await victim.kill();
+      }
+    }
+    const told: number[] = [];
+    consume(transport, provider, async (_runId, _signal, crashes) => {
+      told.push(crashes);
+      return told.length < 2 ? { kind: 'again', afterMs: 0 } : { kind: 'done' };
+    });
+    await until(() => told.length === 2, 10_000);
+    expect(told).toEqual([2, 0]);
+  }, 60_000);
+
+  it('redelivers the run of a killed worker within 20 s by default settings', async () => {
+    const transport = await bench().transport();
+    const provider = newProvider();
+    const runId = newRunId();
+    const victim = await startConsumerProcess(bench().environment(), provider);
+    try {
+      await until(() => deliverOne(transport, provider, runId), 2_000);
+      await until(() => victim.begun().includes(runId), 10_000);
+    } finally {
+      await victim.kill();
+    }
+    let taken = '';
+    consume(transport, provider, async (id) => {
+      taken = id;
+      return { kind: 'done' };
+    });
+    const tookMs = await until(() => taken === runId, 25_000);
+    process.stdout.write(`redelivered ${tookMs} ms after kill -9\n`);
+    expect(tookMs).toBeLessThanOrEqual(20_000);
+  }, 60_000);
+}

@@ -1,0 +1,20 @@
+import { waitFor } from '../harness/index.js';
+
+/** Waits for a condition and says after how many milliseconds it held. */
+export async function until(holds: () => boolean | Promise<boolean>, withinMs: number): Promise<number> {
+  const startedAtMs = Date.now();
+  await waitFor(holds, { withinMs, what: holds.toString(), everyMs: 10 });
+  return Date.now() - startedAtMs;
+}
+
+/** Holds whoever awaits `opened` until `open` is called. */
+export function closedGate(): { opened: Promise<void>; open(): void } {
+  const doors: (() => void)[] = [];
+  const opened = new Promise<void>((resolve) => doors.push(resolve));
+  return {
+    opened,
+    open: () => {
+      for (const door of doors) door();
+    },
+  };
+}
