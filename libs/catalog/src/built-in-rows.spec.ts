@@ -11,6 +11,7 @@ import {
   openApiDocument,
   upperBoundMicros,
 } from './index.js';
+import { providerList } from '#providers';
 import { routerModelDetail } from '#schemas';
 
 let catalog: Catalog;
@@ -28,13 +29,12 @@ function* within(schema: JsonSchema, at = ''): Generator<[string, JsonSchema]> {
 
 describe('the rows that come with the providers', () => {
   it('pass the operator check: examples are accepted, counter-examples fail as stated', async () => {
-    expect(await checkCatalog({ providers: ['bfl', 'fal'] })).toEqual([]);
+    expect(await checkCatalog({ providers: providerList.map(({ name }) => name) })).toEqual([]);
   });
 
-  it('cover both providers', () => {
-    const providers = catalog.models.map(({ provider }) => provider);
-    expect(providers.filter((name) => name === 'bfl').length).toBeGreaterThanOrEqual(4);
-    expect(providers.filter((name) => name === 'fal').length).toBeGreaterThanOrEqual(4);
+  it('cover every provider', () => {
+    const covered = new Set(catalog.models.map(({ provider }) => provider));
+    expect(providerList.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([]);
   });
 
   it('are complete: schema, description of every input, example, two counter-examples, a price', () => {
@@ -49,8 +49,14 @@ describe('the rows that come with the providers', () => {
       );
       expect([model.id, open]).toEqual([model.id, []]);
       expect(model.counterExamples.length).toBeGreaterThanOrEqual(2);
-      expect(model.output?.schema).toBeDefined();
-      expect(model.assetPointers.length).toBeGreaterThan(0);
+      const output = model.output?.schema;
+      expect([model.id, model.output?.mediaType === 'application/json']).toEqual([
+        model.id,
+        output !== undefined,
+      ]);
+      // A result without assets holds its files itself.
+      const urls = [...within(output ?? {})].filter(([, schema]) => schema.format === 'uri');
+      expect([model.id, model.assetPointers.length > 0 || urls.length === 0]).toEqual([model.id, true]);
       expect(upperBoundMicros(model, model.example)).toBeGreaterThan(0);
       expect(openApiDocument(model, 'v2').bytes.length).toBeGreaterThan(500);
       expect(

@@ -26,11 +26,12 @@ export interface HttpReply {
 }
 
 /**
- * No usable reply. `not_sent`: provably nothing reached the partner. `ambiguous`: it may have been accepted.
+ * No usable reply. `not_sent`: provably nothing reached the partner; `no_token` and `token_refused` when the
+ * exchange of the secret for a token failed, for now or for good. `ambiguous`: it may have been accepted.
  * `oversize`: the reply broke the size cap.
  */
 export type Fault =
-  | { fault: 'not_sent'; cause: 'dns' | 'connect' | 'tls' | 'refused_address' }
+  | { fault: 'not_sent'; cause: 'dns' | 'connect' | 'tls' | 'refused_address' | 'no_token' | 'token_refused' }
   | { fault: 'ambiguous'; cause: 'timeout' | 'reset' }
   | { fault: 'oversize' };
 
@@ -85,19 +86,42 @@ export type Outcome<H extends Handle = Handle> =
 /** A JSON pointer into the output (`*` matches every element) whose URL strings are assets. */
 export type AssetPointer = string;
 
+/**
+ * How a secret is traded for a token that lives shortly. The secret goes into this call and into no other; the
+ * token then takes its place in `credential`.
+ */
+export interface TokenExchange {
+  /** Throws when the secret is not of the form that the exchange needs. */
+  call(secret: string, nowMs: number): HttpCall;
+  /** Undefined when a 2xx reply holds no token. */
+  read(reply: HttpReply): { token: string; lifeMs: number } | undefined;
+}
+
 /** Pure: builds requests and reads replies. The engine owns sockets, credentials, deadlines and persistence. */
 export interface ProviderAdapter<H extends Handle = Handle> {
   /** Only these origins ever see our key. */
   readonly credentialOrigins: readonly RegExp[];
-  /** Header fields that authenticate `call`. */
+  /** Where the secret itself never travels. */
+  readonly exchange?: TokenExchange;
+  /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
   submit(run: Run): HttpCall;
   onSubmit(run: Run, signal: Signal): Outcome<H>;
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: H): HttpCall;
   onResume?(handle: H, signal: Signal): Outcome<H>;
-  cancel?(handle: H): HttpCall;
+  /** Undefined when the partner has no cancel call for this handle. */
+  cancel?(handle: H): HttpCall | undefined;
   onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';
+  /** Signs links to our own storage in a result; everything else of it stays as it is. */
+  sign?(output: ProviderOutput, secret: string, nowMs: number): ProviderOutput;
+}
+
+/** One more setting of a partner, PROVIDER_<NAME>_<KEY>; without a value or a default it is the empty text. */
+interface ProviderSetting {
+  description: string;
+  example: string;
+  default?: string;
 }
 
 /** One partner. `create` binds the adapter to a base URL: the partner's own, or a simulator's. */
@@ -107,5 +131,6 @@ export interface ProviderDefinition {
   defaultBase: string;
   /** Bound on one submission call in milliseconds, its reply included. */
   submitTimeoutMs: number;
-  create(base: string): ProviderAdapter;
+  settings?: Readonly<Record<string, ProviderSetting>>;
+  create(base: string, settings: Readonly<Record<string, string>>): ProviderAdapter;
 }

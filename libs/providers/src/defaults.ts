@@ -1,5 +1,4 @@
 import type { FailureClass, Fault, HttpReply, ProviderFailure } from './contract.js';
-import { retryAfterMs } from './retry-after.js';
 import type { Phase } from './rules.js';
 
 /** Statuses that end no run: the next poll or fetch may see a healthy partner again. */
@@ -29,11 +28,6 @@ function classOf(status: number): FailureClass {
   }
 }
 
-const afterOf = (reply: HttpReply): Pick<ProviderFailure, 'afterMs'> => {
-  const afterMs = retryAfterMs(reply);
-  return afterMs === undefined ? {} : { afterMs };
-};
-
 type StatusReading = (reply: HttpReply, refusals: readonly number[]) => ProviderFailure;
 
 const readStatus: Record<Phase, StatusReading> = {
@@ -42,7 +36,7 @@ const readStatus: Record<Phase, StatusReading> = {
     const { status } = reply;
     if (status === 404) return { class: 'model_gone', retry: 'never' };
     if (status === 429 || refusals.includes(status)) {
-      return { class: 'partner_unavailable', retry: 'new_submit', ...afterOf(reply) };
+      return { class: 'partner_unavailable', retry: 'new_submit' };
     }
     // "Try again later" would free the caller's key, and a second run could be a second bill.
     const failure = classOf(status);
@@ -52,14 +46,14 @@ const readStatus: Record<Phase, StatusReading> = {
   poll(reply) {
     const { status } = reply;
     if (passing(status) || [401, 402, 403].includes(status)) {
-      return { class: classOf(status), retry: 'same_call', ...afterOf(reply) };
+      return { class: classOf(status), retry: 'same_call' };
     }
     return { class: 'partner_failed', retry: 'same_call', ...(status >= 400 && { lost: true as const }) };
   },
   // The generation has ended and the partner answers with its outcome, so a 4xx is read as a verdict.
   fetch(reply) {
     const { status } = reply;
-    if (passing(status)) return { class: classOf(status), retry: 'same_call', ...afterOf(reply) };
+    if (passing(status)) return { class: classOf(status), retry: 'same_call' };
     if (status === 404) return { class: 'partner_failed', retry: 'same_call', lost: true };
     return { class: classOf(status), retry: 'never' };
   },
@@ -83,8 +77,8 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
   switch (signal.fault) {
     case 'not_sent':
       return {
-        class: 'partner_unavailable',
-        retry: phase === 'submit' ? 'new_submit' : 'same_call',
+        class: signal.cause === 'token_refused' ? 'partner_account' : 'partner_unavailable',
+        retry: phase !== 'submit' ? 'same_call' : signal.cause === 'token_refused' ? 'never' : 'new_submit',
         // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
         ...(signal.cause === 'refused_address' && phase !== 'submit' && { lost: true as const }),
         note: `${phase} was not sent: ${signal.cause}`,

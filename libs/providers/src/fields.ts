@@ -1,6 +1,7 @@
 import type { FieldError } from '#errors';
 
 import type { Json } from './contract.js';
+import { type Pointer, valueAt } from './pointer.js';
 import { publicSentence, publicText } from './public-text.js';
 
 const longestText = 1024;
@@ -47,15 +48,54 @@ function entry(detail: JsonObject): FieldError {
   };
 }
 
+/** The failing fields that an error body names; none, or undefined, when it names none. */
+export type FieldReader = (body: Json) => readonly FieldError[] | undefined;
+
+/** What a partner says about one field, its words cleaned; `path` is the field's place in the caller's object. */
+export const fieldError = (
+  path: readonly (string | number)[],
+  msg: Json | undefined,
+  type: Json | undefined,
+): FieldError => ({
+  loc: ['body', ...path],
+  msg: (path.length === 0 ? publicSentence : publicText)(typeof msg === 'string' ? msg : ''),
+  type: typeof type === 'string' || typeof type === 'number' ? String(type) : 'bad_request',
+});
+
+/** `width`, `/image/0/url`, `items[2].url`: the segments of a field's name, numbers for list places. */
+export const pathOf = (name: string): (string | number)[] =>
+  name
+    .split(/[./[\]]+/)
+    .filter((segment) => segment !== '')
+    .map((segment) => (/^\d{1,6}$/.test(segment) ? Number(segment) : segment));
+
+/** For a partner that words a rejection as one sentence with a code, and perhaps names the field. */
+export const sentenceFields =
+  (places: { msg: Pointer; type?: Pointer; field?: Pointer }): FieldReader =>
+  (body) => {
+    const at = (place: Pointer | undefined) => (place ? valueAt(body, place) : undefined);
+    const [msg, field] = [at(places.msg), at(places.field)];
+    if (typeof msg !== 'string') return undefined;
+    return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
+  };
+
+/** The entries of any reader, no more than fit an answer; undefined when there is none. */
+export function fieldErrors(
+  body: Json | undefined,
+  read: FieldReader = fastApiFields,
+): FieldError[] | undefined {
+  const entries = body === undefined ? undefined : read(body)?.slice(0, mostEntries);
+  return entries && entries.length > 0 ? entries : undefined;
+}
+
 /**
  * The failing fields of a FastAPI error body: `detail` is a list of `{loc, msg, type, ctx?, input?}`, passed on
  * without its documentation `url`, or one sentence about the whole body. Undefined when it is neither.
  */
-export function fieldErrors(body: Json | undefined): FieldError[] | undefined {
+const fastApiFields: FieldReader = (body) => {
   const detail = isObject(body) ? body['detail'] : undefined;
   if (typeof detail === 'string')
     return [{ loc: ['body'], msg: publicSentence(detail), type: 'bad_request' }];
   if (!Array.isArray(detail)) return undefined;
-  const entries = detail.slice(0, mostEntries).filter(isObject).map(entry);
-  return entries.length > 0 ? entries : undefined;
-}
+  return detail.filter(isObject).map(entry);
+};

@@ -13,6 +13,7 @@ export type {
   ProviderOutput,
   Run,
   Signal,
+  TokenExchange,
 } from './contract.js';
 export { valuesAt } from './pointer.js';
 export { credentialHeaders } from './credential.js';

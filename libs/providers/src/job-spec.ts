@@ -1,4 +1,6 @@
-import type { HttpCall, Run } from './contract.js';
+import type { HttpCall, Run, TokenExchange } from './contract.js';
+import type { Encoding } from './encodings.js';
+import type { FieldReader } from './fields.js';
 import type { Pointer } from './pointer.js';
 import type { Rule } from './rules.js';
 
@@ -6,14 +8,11 @@ import type { Rule } from './rules.js';
 export type Life = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
- * One value of the handle and its place in the submit reply. `url` is checked before it is kept; an optional
- * value that is missing or no usable URL is left out, a required one makes the reply unreadable.
+ * One value of the handle: its place in the submit reply, or the entry of the model row's address. `url` must
+ * lead to an origin of the partner's; an optional value that is missing or no such URL is left out, a required
+ * one makes the reply unreadable.
  */
-interface HandleField {
-  at: Pointer;
-  url?: true;
-  optional?: true;
-}
+type HandleField = { at: Pointer; url?: true; optional?: true } | { upstream: string; optional?: undefined };
 
 export type HandleFields = Readonly<Record<string, HandleField>>;
 
@@ -23,12 +22,10 @@ export type Kept<F extends HandleFields> = {
 
 interface PollSpec<F extends HandleFields> {
   call(kept: Kept<F>): HttpCall;
-  /** Where the status word is; a number or boolean there is looked up by its text. */
-  status: Pointer;
+  /** Where the status word is, or `http` when the reply's own status is it. A number or boolean counts by its text. */
+  status: Pointer | 'http';
   life: Readonly<Record<string, Life>>;
   everyMs: number;
-  /** A success that holds nothing here is no result. */
-  needs?: Pointer;
 }
 
 export interface CancelRule {
@@ -42,14 +39,25 @@ interface JobBase {
   /** Without a trailing slash. */
   base: string;
   credentialOrigins: readonly RegExp[];
+  exchange?: TokenExchange;
   auth(secret: string, nowMs: number): Record<string, string>;
   submit: {
     url(run: Run): string;
-    headers?: Readonly<Record<string, string>>;
+    headers?: (run: Run) => Readonly<Record<string, string>>;
+    /** How the caller's bytes become the request body; left out, they are the body. */
+    encode?: Encoding;
     /** Statuses besides 429 by which the partner says that it has not accepted the submission. */
     refusals?: readonly number[];
   };
   rules: readonly Rule[];
+  /** How this partner words a rejected input; left out, as FastAPI does. */
+  fields?: FieldReader;
+  /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
+  waits?: Pointer;
+  /** A JSON result with nothing at any of these places is no result. */
+  needs?: readonly Pointer[];
+  /** A result may also come as the file itself: a success whose content type is a picture, a sound or a film. */
+  files?: true;
 }
 
 /**

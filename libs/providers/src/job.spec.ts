@@ -20,7 +20,7 @@ const common = {
 describe('done at submit', () => {
   const adapter = job({
     ...common,
-    submit: { url: () => 'https://partner.example/images', headers: { 'x-version': '1' } },
+    submit: { url: () => 'https://partner.example/images', headers: () => ({ 'x-version': '1' }) },
     rules: [
       { http: 200, where: '/code', is: 1026, class: 'content_policy' },
       { http: 429, where: '/error/code', is: 'insufficient_quota', class: 'partner_account' },
@@ -79,8 +79,8 @@ describe('operation polled by POST', () => {
       status: '/done',
       life: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
       everyMs: 10_000,
-      needs: '/response',
     },
+    needs: ['/response'],
     rules: [{ where: '/error/code', is: 3, class: 'rejected_input' }],
   });
   const handle = { v: 1, step: 'poll' as const, name: 'operations/7' };

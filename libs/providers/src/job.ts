@@ -1,24 +1,32 @@
 import type {
+  FailureClass,
   Handle,
   HttpReply,
   Json,
   Outcome,
   ProviderAdapter,
   ProviderFailure,
+  Run,
   Signal,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { fieldErrors } from './fields.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
 import { type Pointer, valueAt } from './pointer.js';
-import { isReply, isSuccess, jsonOf, outputOf, textOf } from './reply.js';
+import { isFile, isReply, isSuccess, jsonOf, outputOf, textOf } from './reply.js';
 import { isCallableUrl } from './reply-url.js';
-import { firstRule, type Phase } from './rules.js';
+import { retryAfterMs, secondsMs } from './retry-after.js';
+import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
+import { upstream } from './upstream.js';
 import { digitsOf } from './whole-number.js';
 
 const handleVersion = 1;
 
-type Readable = { reply: HttpReply; json: Json };
+/** A success with its JSON; without, when it is the file itself. */
+interface Readable {
+  reply: HttpReply;
+  json: Json | undefined;
+}
 
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
@@ -26,37 +34,60 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
-    const json = jsonOf(signal);
+    const file = spec.files && isSuccess(signal) && isFile(signal);
+    const json = file ? undefined : jsonOf(signal);
     const rule = firstRule(spec.rules, phase, signal, json);
     if (rule?.class === 'canceled') return { kind: 'canceled' };
-    if (rule) {
-      const { class: is, retry = 'never', lost } = rule;
-      const note = `${phase} answered HTTP ${signal.status}, ${rule.where ?? 'any body'} is ${rule.is ?? 'set'}`;
-      return failed({ class: is, retry, ...(lost && { lost }), ...fieldsOf(is, json), note });
-    }
-    if (!isSuccess(signal)) {
-      const failure = statusFailure(phase, signal, spec.submit.refusals);
-      return failed({ ...failure, ...fieldsOf(failure.class, json) });
-    }
-    return json === undefined
-      ? failed(unreadable(phase, 'something that is not JSON'))
-      : { reply: signal, json };
+    const failure = rule
+      ? ruleFailure(phase, rule, rule.class, signal)
+      : isSuccess(signal)
+        ? undefined
+        : statusFailure(phase, signal, spec.submit.refusals);
+    if (failure)
+      return failed({ ...failure, ...waitOf(failure, signal, json), ...fieldsOf(failure.class, json) });
+    if (json === undefined && !file) return failed(unreadable(phase, 'something that is not JSON'));
+    return { reply: signal, json };
+  }
+
+  /** How long a partner that did not take the call asks to be left alone. */
+  function waitOf(failure: ProviderFailure, reply: HttpReply, json: Json | undefined): { afterMs?: number } {
+    if (failure.retry === 'never') return {};
+    const named = spec.waits && json !== undefined ? valueAt(json, spec.waits) : undefined;
+    const afterMs = retryAfterMs(reply) ?? secondsMs(named);
+    return afterMs === undefined ? {} : { afterMs };
+  }
+
+  /** Only a rejected input has fields; what a partner says beside any other failure is not for callers. */
+  function fieldsOf(failureClass: string, json: Json | undefined): Pick<ProviderFailure, 'fields'> {
+    const fields = failureClass === 'rejected_input' ? fieldErrors(json, spec.fields) : undefined;
+    return fields ? { fields } : {};
+  }
+
+  function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
+    const empty = json !== undefined && spec.needs && !spec.needs.some((place) => holdsAnything(json, place));
+    return empty
+      ? failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' })
+      : { kind: 'succeeded', output: outputOf(reply) };
   }
 
   const adapter: ProviderAdapter = {
     credentialOrigins: spec.credentialOrigins,
+    ...(spec.exchange && { exchange: spec.exchange }),
     credential: (_call, secret, nowMs) => spec.auth(secret, nowMs),
-    submit: (run) => ({
-      method: 'POST',
-      url: spec.submit.url(run),
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...spec.submit.headers },
-      body: run.body,
-    }),
-    onSubmit(_run, signal) {
+    submit(run) {
+      const { contentType, body } = spec.submit.encode?.(run) ?? asItIs(run);
+      return {
+        method: 'POST',
+        url: spec.submit.url(run),
+        headers: { 'content-type': contentType, accept: 'application/json', ...spec.submit.headers?.(run) },
+        body,
+      };
+    },
+    onSubmit(run, signal) {
       const reading = read('submit', signal);
       if ('kind' in reading) return reading;
-      if (!spec.poll) return { kind: 'succeeded', output: outputOf(reading.reply) };
-      const kept = keep(spec.handle, reading, spec.base);
+      if (!spec.poll) return succeeded('submit', reading);
+      const kept = keep(spec, run, reading);
       if (!kept) return failed(unreadable('submit', 'without a usable handle'));
       return {
         kind: 'pending',
@@ -70,14 +101,13 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const onPoll = (handle: Handle, signal: Signal): Outcome => {
     const reading = read('poll', signal);
     if ('kind' in reading) return reading;
-    const word = wordAt(reading.json, poll.status);
+    const { reply, json } = reading;
+    const word =
+      poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
     switch (Object.hasOwn(poll.life, word) ? poll.life[word] : 'running') {
       case 'succeeded':
         if (fetch) return { kind: 'next', handle: { ...handle, step: 'fetch' } };
-        if (poll.needs && valueAt(reading.json, poll.needs) == null) {
-          return failed({ ...unreadable('poll', 'a success without its result'), retry: 'never' });
-        }
-        return { kind: 'succeeded', output: outputOf(reading.reply) };
+        return succeeded('poll', reading);
       case 'failed':
         return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${word}` });
       case 'canceled':
@@ -88,7 +118,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   };
   const onFetch = (signal: Signal): Outcome => {
     const reading = read('fetch', signal);
-    return 'kind' in reading ? reading : { kind: 'succeeded', output: outputOf(reading.reply) };
+    return 'kind' in reading ? reading : succeeded('fetch', reading);
   };
   return {
     ...adapter,
@@ -103,10 +133,21 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
-/** Only a rejected input has fields; what a partner says beside any other failure is not for callers. */
-function fieldsOf(failureClass: string, json: Json | undefined): Pick<ProviderFailure, 'fields'> {
-  const fields = failureClass === 'rejected_input' ? fieldErrors(json) : undefined;
-  return fields ? { fields } : {};
+const asItIs = ({ body }: Run) => ({ contentType: 'application/json', body });
+
+function ruleFailure(
+  phase: Phase,
+  { retry = 'never', lost, where, header, is }: Rule,
+  failureClass: FailureClass,
+  { status }: HttpReply,
+): ProviderFailure {
+  const again = phase === 'submit' ? 'new_submit' : 'same_call';
+  return {
+    class: failureClass,
+    retry: retry === 'again' ? again : retry,
+    ...(lost && { lost }),
+    note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${is ?? 'set'}`,
+  };
 }
 
 function wordAt(json: Json, pointer: Pointer): string {
@@ -122,14 +163,18 @@ function exactAt(json: Json, pointer: Pointer, reply: HttpReply): string {
 
 /** The handle's values, or undefined when a required one is missing or is no URL that may be called. */
 function keep(
-  fields: HandleFields,
+  { handle, base, credentialOrigins }: Pick<JobSpec<HandleFields>, 'handle' | 'base' | 'credentialOrigins'>,
+  run: Run,
   { reply, json }: Readable,
-  base: string,
 ): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    const text = exactAt(json, field.at, reply);
-    if (text !== '' && (!field.url || isCallableUrl(text, base))) kept[name] = text;
+  for (const [name, field] of Object.entries(handle ?? {})) {
+    if ('upstream' in field) {
+      kept[name] = upstream(run, field.upstream);
+      continue;
+    }
+    const text = json === undefined ? '' : exactAt(json, field.at, reply);
+    if (text !== '' && (!field.url || isCallableUrl(text, base, credentialOrigins))) kept[name] = text;
     else if (!field.optional) return undefined;
   }
   return kept;

@@ -19,7 +19,7 @@ export interface BoundProvider {
 
 const variables = (name: string) => {
   const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
-  return { base: `${stem}_BASE_URL`, key: `${stem}_KEY` };
+  return { base: `${stem}_BASE_URL`, key: `${stem}_KEY`, own: (setting: string) => `${stem}_${setting}` };
 };
 
 const baseUrl = (byDefault: string) =>
@@ -37,10 +37,10 @@ const baseUrl = (byDefault: string) =>
     .default(byDefault)
     .transform((text) => text.replace(/\/+$/, ''));
 
-/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner. */
+/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner, and what it declares beside them. */
 const settingsOf = (definitions: readonly ProviderDefinition[]) =>
   Object.fromEntries(
-    definitions.flatMap(({ name, defaultBase }): [string, z.ZodType<string | undefined>][] => [
+    definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => [
       [
         variables(name).base,
         baseUrl(defaultBase).meta({
@@ -59,6 +59,14 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
             example: 'replace-me',
           }),
       ],
+      ...Object.entries(settings).map(([setting, about]): [string, z.ZodType<string>] => [
+        variables(name).own(setting),
+        z
+          .string()
+          .trim()
+          .default(about.default ?? '')
+          .meta({ description: about.description, example: about.example }),
+      ]),
     ]),
   ) satisfies SettingsShape;
 
@@ -75,9 +83,12 @@ export function bindProviders(
   const settings = readSettings(settingsOf(definitions), env);
   const bound = definitions.map((definition): BoundProvider => {
     const { name, submitTimeoutMs } = definition;
+    const own = Object.fromEntries(
+      Object.keys(definition.settings ?? {}).map((key) => [key, settings[variables(name).own(key)] ?? '']),
+    );
     const base = settings[variables(name).base] ?? definition.defaultBase;
     const secret = settings[variables(name).key] || undefined;
-    return { name, base, adapter: definition.create(base), secret, submitTimeoutMs };
+    return { name, base, adapter: definition.create(base, own), secret, submitTimeoutMs };
   });
   return {
     providers: new Map(bound.map((provider) => [provider.name, provider])),

@@ -6,7 +6,10 @@ describe('isCallableUrl', () => {
   it.each([
     ['https://api.us1.bfl.ai/v1/get_result?id=1', 'https://api.bfl.ai', true],
     ['http://api.us1.bfl.ai/v1/get_result?id=1', 'https://api.bfl.ai', false],
+    ['https://evil.example/v1/get_result?id=1', 'https://api.bfl.ai', false],
+    ['https://bfl.ai.evil.example/v1/get_result', 'https://api.bfl.ai', false],
     ['http://127.0.0.1:4011/poll/1', 'http://127.0.0.1:4010', true],
+    ['https://evil.example/poll/1', 'http://127.0.0.1:4010', false],
     ['https://api.bfl.ai@evil.example/', 'https://api.bfl.ai', false],
     ['https://:pass@evil.example/', 'https://api.bfl.ai', false],
     ['ftp://api.bfl.ai/', 'https://api.bfl.ai', false],
@@ -14,7 +17,7 @@ describe('isCallableUrl', () => {
     ['/v1/get_result', 'https://api.bfl.ai', false],
     ['', 'https://api.bfl.ai', false],
   ])('%s beside %s: %s', (url, base, callable) => {
-    expect(isCallableUrl(url, base)).toBe(callable);
+    expect(isCallableUrl(url, base, [/^https:\/\/(?:[a-z0-9-]+\.)*bfl\.ai$/])).toBe(callable);
   });
 });
 

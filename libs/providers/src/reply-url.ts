@@ -1,13 +1,15 @@
 const parse = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);
 
 /**
- * Whether a URL out of a partner's reply may be called at all: https, or plain http where the base itself is
- * plain http, and no user name in it. Whether it may carry our key is asked separately, at the call.
+ * Whether a URL out of a partner's reply may be called: it names no user, and its origin is one of the
+ * partner's. Where the base itself is plain http, as a simulator's is, any plain http origin will do. Whether
+ * the call may carry our key is asked again when it is made.
  */
-export function isCallableUrl(text: string, base: string): boolean {
+export function isCallableUrl(text: string, base: string, origins: readonly RegExp[]): boolean {
   const url = parse(text);
   if (url === undefined || url.username !== '' || url.password !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && parse(base)?.protocol === 'http:');
+  if (origins.some((origin) => origin.test(url.origin))) return true;
+  return url.protocol === 'http:' && parse(base)?.protocol === 'http:';
 }
 
 /** A pattern that matches the origin of `url` and nothing else. */

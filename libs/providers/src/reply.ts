@@ -17,6 +17,10 @@ export function jsonOf(reply: HttpReply): Json | undefined {
   }
 }
 
+/** Whether the reply is a file by its content type, not a report about one. */
+export const isFile = (reply: HttpReply): boolean =>
+  /^(image|audio|video|model)\//i.test(reply.headers['content-type'] ?? '');
+
 /** The partner's bytes as they arrived, under the content type that came with them. */
 export const outputOf = (reply: HttpReply): ProviderOutput => ({
   mediaType: reply.headers['content-type'] ?? 'application/json',

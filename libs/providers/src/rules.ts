@@ -7,22 +7,26 @@ export type Phase = 'submit' | 'poll' | 'fetch';
 
 /**
  * Maps replies to what became of the run. Every condition that is given must hold: `phase`; `http`, one status
- * or `error` for any that is not 2xx; `where`, a place in the JSON body that holds a value, or, with `is`, one
- * of the values there equals or matches it. `retry` is `never` unless said otherwise.
+ * or `error` for any that is not 2xx; `where`, a place in the JSON body, or `header`, that holds a value, or,
+ * with `is`, one of the values there equals or matches it; `unless`, a place that holds nothing. `retry` is
+ * `never` unless said otherwise; `again` means that the partner did not take the call, whichever it was.
  */
 export interface Rule {
   phase?: Phase;
   http?: number | 'error';
   where?: Pointer;
+  header?: string;
   is?: string | number | boolean | RegExp;
+  unless?: Pointer;
   class: FailureClass | 'canceled';
-  retry?: ProviderFailure['retry'];
+  retry?: ProviderFailure['retry'] | 'again';
   lost?: true;
 }
 
 function isValue(found: Json, wanted: Rule['is']): boolean {
-  if (wanted === undefined) return found !== null;
-  return wanted instanceof RegExp ? typeof found === 'string' && wanted.test(found) : found === wanted;
+  if (found === null || wanted === undefined) return found !== null;
+  if (!(wanted instanceof RegExp)) return found === wanted;
+  return (typeof found === 'string' || typeof found === 'number') && wanted.test(String(found));
 }
 
 function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefined): boolean {
@@ -30,9 +34,16 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
   if (rule.http === 'error' ? isSuccess(reply) : rule.http !== undefined && rule.http !== reply.status) {
     return false;
   }
-  if (rule.where === undefined) return true;
-  return json !== undefined && valuesAt(json, rule.where).some((found) => isValue(found, rule.is));
+  const { where, header, unless } = rule;
+  if (unless !== undefined && json !== undefined && holdsAnything(json, unless)) return false;
+  if (header !== undefined && !isValue(reply.headers[header] ?? null, rule.is)) return false;
+  if (where === undefined) return true;
+  return json !== undefined && valuesAt(json, where).some((found) => isValue(found, rule.is));
 }
+
+/** Whether any value at the place is more than null. */
+export const holdsAnything = (json: Json, place: Pointer): boolean =>
+  valuesAt(json, place).some((found) => found !== null);
 
 /** The first rule that holds; order is the partner declaration's own. */
 export const firstRule = (

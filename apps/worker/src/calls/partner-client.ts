@@ -3,8 +3,12 @@ import { type BoundProvider, credentialHeaders, type HttpCall, type Signal } fro
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { guardedLookup, isPublicAddress, RefusedAddress, refusalOf } from './address-guard.js';
 import { faultOf, NotConnected } from './fault.js';
+import { Tokens } from './tokens.js';
 
 type Operation = 'submit' | 'resume' | 'cancel';
+
+/** Longest exchange of a secret for a token. */
+const tokenMs = 10_000;
 
 interface PartnerClientOptions {
   PROVIDER_CONNECT_MS: number;
@@ -20,6 +24,7 @@ interface PartnerClientOptions {
 export class PartnerClient {
   private readonly trusted: Dispatcher;
   private readonly guarded: Dispatcher;
+  private readonly tokens = new Tokens();
 
   constructor(
     private readonly options: PartnerClientOptions,
@@ -38,7 +43,7 @@ export class PartnerClient {
     signal?: AbortSignal,
   ): Promise<Signal> {
     const startedAt = performance.now();
-    const reply = await this.send(provider, call, timeoutMs, signal);
+    const reply = await this.authenticated(provider, call, timeoutMs, signal);
     this.metrics.providerSeconds.observe(
       {
         provider: provider.name,
@@ -54,15 +59,45 @@ export class PartnerClient {
     await Promise.all([this.trusted.destroy(), this.guarded.destroy()]);
   }
 
-  private async send(
+  /** With a token in the place of the secret where the partner wants one, and once more when it has just expired. */
+  private async authenticated(
     provider: BoundProvider,
     call: HttpCall,
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Signal> {
+    const { secret, adapter } = provider;
+    const { exchange } = adapter;
+    const send = (credential: string | undefined) =>
+      this.send(provider, call, credential, this.isNamed(provider, call.url), timeoutMs, signal);
+    if (!exchange || secret === undefined) return send(secret);
+    const token = () =>
+      this.tokens.of(provider, exchange, secret, (tokenCall) =>
+        this.send(provider, tokenCall, undefined, true, tokenMs, undefined),
+      );
+    const first = await token();
+    if ('fault' in first) return first;
+    const reply = await send(first.token);
+    if ('fault' in reply || reply.status !== 401 || !this.tokens.forget(provider, first.token)) return reply;
+    const second = await token();
+    return 'fault' in second ? second : send(second.token);
+  }
+
+  /** Whether the URL is on an origin that the operator named; any other came out of a reply. */
+  private isNamed(provider: BoundProvider, url: string): boolean {
+    const { origin } = new URL(url);
+    return origin === new URL(provider.base).origin || this.options.ASSET_ALLOWED_ORIGINS.includes(origin);
+  }
+
+  private async send(
+    provider: BoundProvider,
+    call: HttpCall,
+    secret: string | undefined,
+    named: boolean,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Signal> {
     const url = new URL(call.url);
-    const named =
-      url.origin === new URL(provider.base).origin || this.options.ASSET_ALLOWED_ORIGINS.includes(url.origin);
     if (!named && refusalOf(url, []) !== null) return { fault: 'not_sent', cause: 'refused_address' };
     const bound = AbortSignal.timeout(timeoutMs);
     try {
@@ -70,7 +105,7 @@ export class PartnerClient {
         method: call.method,
         headers: {
           ...call.headers,
-          ...credentialHeaders(provider.adapter, call, provider.secret, Date.now()),
+          ...credentialHeaders(provider.adapter, call, secret, Date.now()),
         },
         body: call.body ?? null,
         dispatcher: named ? this.trusted : this.guarded,

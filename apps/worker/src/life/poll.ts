@@ -1,6 +1,6 @@
 import { failpoint, type Log } from '#observability';
 import type { Dispatching, Poll } from '#persistence';
-import type { BoundProvider, Handle, Outcome, ProviderFailure } from '#providers';
+import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
 import type { Verdict } from '#queue';
 import type { PartnerClient } from '../calls/partner-client.js';
 import type { Isolation } from './isolation.js';
@@ -54,8 +54,9 @@ export class Polling {
       return done;
     }
     const handle = poll.handle as Handle;
-    if (poll.cancelDue && provider.adapter.cancel) {
-      await this.cancel(provider, run, handle, signal);
+    const cancel = poll.cancelDue ? provider.adapter.cancel?.(handle) : undefined;
+    if (cancel) {
+      await this.cancel(provider, run, handle, cancel, signal);
       return { kind: 'again', afterMs: 0 };
     }
     await failpoint('poll.beforeCall', runId);
@@ -122,10 +123,9 @@ export class Polling {
     provider: BoundProvider,
     run: Finishing,
     handle: Handle,
+    call: HttpCall,
     signal: AbortSignal,
   ): Promise<void> {
-    const call = provider.adapter.cancel?.(handle);
-    if (!call) return;
     const reply = await this.client.call(
       provider,
       'cancel',

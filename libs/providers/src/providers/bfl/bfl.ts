@@ -27,8 +27,8 @@ export const bfl: ProviderDefinition = {
         status: '/status',
         life: { Pending: 'running', Ready: 'succeeded', Error: 'failed', Failed: 'failed' },
         everyMs: 500,
-        needs: '/result/sample',
       },
+      needs: ['/result/sample'],
       rules: [
         { where: '/status', is: /^(Request|Content) Moderated$/, class: 'content_policy' },
         {

@@ -1,0 +1,82 @@
+import type { BoundProvider, HttpReply, Signal, TokenExchange } from '#providers';
+import { describe, expect, it } from '@jest/globals';
+import { Tokens } from './tokens.js';
+
+const provider = { name: 'partner' } as BoundProvider;
+const exchange: TokenExchange = {
+  call: (secret) => {
+    if (secret === 'no key') throw new Error(secret);
+    return { method: 'POST', url: `https://token.example/${secret}` };
+  },
+  read: ({ body }) => {
+    const { token, seconds } = JSON.parse(Buffer.from(body).toString()) as {
+      token?: string;
+      seconds: number;
+    };
+    return token === undefined ? undefined : { token, lifeMs: seconds * 1000 };
+  },
+};
+const reply = (status: number, body: object): HttpReply => ({
+  status,
+  headers: {},
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+function setUp(answer: () => Signal = () => reply(200, { token: 't', seconds: 3600 })) {
+  let nowMs = 1_000_000;
+  const urls: string[] = [];
+  const tokens = new Tokens(() => nowMs);
+  const ask = (secret = 'secret') =>
+    tokens.of(provider, exchange, secret, async ({ url }) => {
+      urls.push(url);
+      return answer();
+    });
+  return { tokens, urls, ask, pass: (ms: number) => (nowMs += ms) };
+}
+
+describe('Tokens', () => {
+  it('exchanges once, also for many that ask at once, and again a minute before the end', async () => {
+    const { urls, ask, pass } = setUp();
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([
+      { token: 't' },
+      { token: 't' },
+      { token: 't' },
+    ]);
+    pass(3_539_000);
+    await ask();
+    expect(urls).toEqual(['https://token.example/secret']);
+    pass(2000);
+    await ask();
+    expect(urls).toHaveLength(2);
+  });
+
+  it.each<[string, Signal, string]>([
+    ['no connection', { fault: 'not_sent', cause: 'connect' }, 'no_token'],
+    ['no answer', { fault: 'ambiguous', cause: 'timeout' }, 'no_token'],
+    ['a busy door', reply(429, {}), 'no_token'],
+    ['a broken door', reply(503, {}), 'no_token'],
+    ['a refusal', reply(400, { error: 'invalid_grant' }), 'token_refused'],
+    ['an answer without a token', reply(200, {}), 'token_refused'],
+  ])('%s: nothing was sent, and the next one asks again', async (_what, signal, cause) => {
+    const { urls, ask } = setUp(() => signal);
+    expect(await ask()).toEqual({ fault: 'not_sent', cause });
+    await ask();
+    expect(urls).toHaveLength(2);
+  });
+
+  it('does not send a secret that is none', async () => {
+    const { urls, ask } = setUp();
+    expect(await ask('no key')).toEqual({ fault: 'not_sent', cause: 'token_refused' });
+    expect(urls).toEqual([]);
+  });
+
+  it('forgets the token that a partner refused, and no newer one', async () => {
+    const { tokens, urls, ask } = setUp();
+    await ask();
+    expect(tokens.forget(provider, 'older')).toBe(false);
+    expect(tokens.forget(provider, 't')).toBe(true);
+    expect(tokens.forget(provider, 't')).toBe(false);
+    await ask();
+    expect(urls).toHaveLength(2);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { envelope, form } from './encodings.js';
+
+const run = (text: string) => ({
+  runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
+  model: 'p/m',
+  upstream: {},
+  body: new TextEncoder().encode(text),
+});
+
+describe('envelope', () => {
+  it('holds the caller’s own bytes', () => {
+    const { contentType, body } = envelope('input')(run('{ "seed":18446744073709551615, "a":1.0 }'));
+    expect(contentType).toBe('application/json');
+    expect(Buffer.from(body).toString()).toBe('{"input":{ "seed":18446744073709551615, "a":1.0 }}');
+  });
+});
+
+const read = async (text: string, files: string[] = []) => {
+  const { contentType, body } = form({ files })(run(text));
+  return new Response(Buffer.from(body), { headers: { 'content-type': contentType } }).formData();
+};
+
+describe('form', () => {
+  it('gives every member as a field, numbers by their own digits', async () => {
+    const fields = await read(
+      '{"prompt":"é \\n\\"cat\\"","seed":18446744073709551615,"strength":1.0,"loud":true,"none":null,"list":[1, 2],"a":1,"a":2}',
+    );
+    expect(Object.fromEntries(fields)).toEqual({
+      prompt: 'é \n"cat"',
+      seed: '18446744073709551615',
+      strength: '1.0',
+      loud: 'true',
+      list: '[1, 2]',
+      a: '2',
+    });
+  });
+
+  it('makes files out of base64 and data: URLs', async () => {
+    const fields = await read('{"image":"AAEC","mask":"data:image/png;base64,//79","more":["AA==","AQ=="]}', [
+      'image',
+      'mask',
+      'more',
+    ]);
+    const bytes = async (name: string) =>
+      Promise.all(
+        fields.getAll(name).map(async (file) => [...new Uint8Array(await (file as File).arrayBuffer())]),
+      );
+    expect(await bytes('image')).toEqual([[0, 1, 2]]);
+    expect((fields.get('image') as File).type).toBe('application/octet-stream');
+    expect((fields.get('mask') as File).type).toBe('image/png');
+    expect(await bytes('mask')).toEqual([[255, 254, 253]]);
+    expect(await bytes('more')).toEqual([[0], [1]]);
+  });
+
+  it('keeps a caller from ending a field or naming a header', async () => {
+    const boundary = 'form-0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f';
+    const fields = await read(
+      JSON.stringify({
+        prompt: `\r\n--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\ndear`,
+        'a"; filename="x\r\nX-Evil: 1': 'b',
+      }),
+    );
+    expect([...fields.keys()]).toEqual(['prompt', 'a"; filename="x  X-Evil: 1']);
+  });
+
+  it('gives the same bytes for every try of a run', () => {
+    expect(form()(run('{"a":1}'))).toEqual(form()(run('{"a":1}')));
+  });
+});

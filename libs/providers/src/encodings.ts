@@ -1,0 +1,78 @@
+import type { Run } from './contract.js';
+import { membersOf } from './members.js';
+
+interface EncodedBody {
+  contentType: string;
+  body: Uint8Array;
+}
+
+/** Makes the request body out of the caller's bytes; the only places where these are not the body themselves. */
+export type Encoding = (run: Run) => EncodedBody;
+
+/** `{"<name>": …}` around the caller's own bytes. */
+export const envelope =
+  (name: string): Encoding =>
+  ({ body }) => ({
+    contentType: 'application/json',
+    body: Buffer.concat([Buffer.from(`{${JSON.stringify(name)}:`), body, Buffer.from('}')]),
+  });
+
+/**
+ * Every member of the caller's object as a field of multipart/form-data: text as it is, numbers by their own
+ * digits, objects and lists as JSON, null left out; of doubled names the last one counts. `files` names the members
+ * that hold base64 or a data: URL, alone or in a list; each becomes a file.
+ */
+export const form =
+  ({ files = [] }: { files?: readonly string[] } = {}): Encoding =>
+  ({ runId, body }) => {
+    const text = new TextDecoder().decode(body);
+    const boundary = boundaryFor(runId, text);
+    const fields = new Map(membersOf(text).map(({ name, from, to }) => [name, text.slice(from, to)]));
+    const parts = [...fields]
+      .filter(([, json]) => json !== 'null')
+      .flatMap(([name, json]) => (files.includes(name) ? filesOf(name, json) : [fieldOf(name, json)]));
+    const pieces = parts.flatMap((part) => [Buffer.from(headOf(part, boundary)), part.bytes, lineEnd]);
+    return {
+      contentType: `multipart/form-data; boundary=${boundary}`,
+      body: Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]),
+    };
+  };
+
+interface Part {
+  name: string;
+  bytes: Uint8Array;
+  type?: string;
+}
+
+const lineEnd = Buffer.from('\r\n');
+
+const fieldOf = (name: string, json: string): Part => ({
+  name,
+  bytes: Buffer.from(json.startsWith('"') ? (JSON.parse(json) as string) : json),
+});
+
+const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
+
+function filesOf(name: string, json: string): Part[] {
+  return [JSON.parse(json) as unknown]
+    .flat()
+    .filter((value) => typeof value === 'string')
+    .map((value) => {
+      const [prefix = '', type] = dataUrl.exec(value.slice(0, 300)) ?? [];
+      const bytes = Buffer.from(value.slice(prefix.length), 'base64');
+      return { name, bytes, type: type || 'application/octet-stream' };
+    });
+}
+
+function headOf({ name, type }: Part, boundary: string): string {
+  const quoted = name.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
+  const file = type === undefined ? '' : `; filename="${quoted}"\r\nContent-Type: ${type}`;
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"${file}\r\n\r\n`;
+}
+
+/** The same for every try of a run, and nowhere in its text. */
+function boundaryFor(runId: string, text: string): string {
+  let boundary = `form-${runId}`;
+  while (text.includes(boundary)) boundary += '-';
+  return boundary;
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+
+import type { HttpReply } from './contract.js';
+import { job } from './job.js';
+import { protocols } from './protocols.js';
+
+const common = {
+  base: 'https://partner.example',
+  credentialOrigins: [/^https:\/\/partner\.example$/],
+  auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
+  rules: [],
+};
+const adapter = protocols({
+  speech: job({ ...common, submit: { url: () => 'https://partner.example/speech' }, files: true }),
+  film: job({
+    ...common,
+    submit: { url: () => 'https://partner.example/film' },
+    handle: { id: { at: '/id' }, path: { upstream: 'path' } },
+    poll: {
+      call: ({ id, path }) => ({ method: 'GET', url: `https://partner.example/${path}/${id}` }),
+      status: 'http',
+      life: { 200: 'succeeded' },
+      everyMs: 1000,
+    },
+    files: true,
+    cancel: {
+      call: ({ id }) => ({ method: 'DELETE', url: `https://partner.example/film/${id}` }),
+      replies: [],
+    },
+  }),
+});
+const run = (protocol: string) => ({
+  runId: 'r',
+  model: 'p/m',
+  upstream: { protocol, path: 'films' },
+  body: new TextEncoder().encode('{}'),
+});
+const reply = (status: number, type: string, body = '{"id":"7"}'): HttpReply => ({
+  status,
+  headers: { 'content-type': type },
+  body: new TextEncoder().encode(body),
+});
+
+describe('protocols', () => {
+  it('follows the row, and the handle from then on', () => {
+    expect(adapter.submit(run('speech')).url).toBe('https://partner.example/speech');
+    const outcome = adapter.onSubmit(run('film'), reply(200, 'application/json'));
+    if (outcome.kind !== 'pending') throw new Error(outcome.kind);
+    expect(outcome.handle).toEqual({ v: 1, step: 'poll', id: '7', path: 'films', protocol: 'film' });
+    expect(adapter.resume?.(outcome.handle).url).toBe('https://partner.example/films/7');
+    expect(adapter.onResume?.(outcome.handle, reply(202, 'application/json'))).toEqual(outcome);
+    expect(adapter.onResume?.(outcome.handle, reply(200, 'video/mp4', 'film'))).toMatchObject({
+      kind: 'succeeded',
+      output: { mediaType: 'video/mp4' },
+    });
+    expect(adapter.cancel?.(outcome.handle)?.method).toBe('DELETE');
+    expect(adapter.onCancel?.(outcome.handle, reply(204, ''))).toBe('requested');
+  });
+
+  it('takes a file for the result itself, and nothing else that is not JSON', () => {
+    const spoken = (type: string) => adapter.onSubmit(run('speech'), reply(200, type, 'not JSON'));
+    expect(spoken('audio/mpeg')).toMatchObject({ kind: 'succeeded', output: { mediaType: 'audio/mpeg' } });
+    expect(spoken('text/html')).toMatchObject({ kind: 'failed', failure: { class: 'unreadable' } });
+    expect(adapter.onSubmit(run('speech'), reply(500, 'audio/mpeg'))).toMatchObject({ kind: 'failed' });
+  });
+
+  it('fails loudly on a row or a handle without a protocol, and asks nobody to cancel what cannot be', () => {
+    expect(() => adapter.submit(run('other'))).toThrow('there is no protocol other');
+    expect(() => adapter.submit(run('constructor'))).toThrow('there is no protocol constructor');
+    expect(() => adapter.resume?.({ v: 1, step: 'poll' })).toThrow('there is no protocol undefined');
+    const spoken = { v: 1, step: 'poll' as const, protocol: 'speech' };
+    expect(adapter.cancel?.(spoken)).toBeUndefined();
+    expect(() => adapter.resume?.(spoken)).toThrow('not polled for');
+  });
+});

@@ -1,0 +1,46 @@
+import type { Handle, Outcome, ProviderAdapter } from './contract.js';
+
+const atOnce = 'a result that came at once is not polled for';
+
+/**
+ * One partner that speaks several protocols: a model row's `protocol` says which is its own, and a handle
+ * remembers it. Credentials and their origins are the same for all.
+ */
+export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): ProviderAdapter {
+  const [first] = Object.values(kinds);
+  if (first === undefined) throw new Error('a partner has at least one protocol');
+
+  const speaking = (protocol: unknown): ProviderAdapter => {
+    const adapter =
+      typeof protocol === 'string' && Object.hasOwn(kinds, protocol) ? kinds[protocol] : undefined;
+    if (adapter === undefined) throw new Error(`there is no protocol ${String(protocol)}`);
+    return adapter;
+  };
+  const of = (handle: Handle) => speaking(handle['protocol']);
+  return {
+    credentialOrigins: first.credentialOrigins,
+    ...(first.exchange && { exchange: first.exchange }),
+    credential: (call, secret, nowMs) => first.credential(call, secret, nowMs),
+    submit: (run) => speaking(run.upstream['protocol']).submit(run),
+    onSubmit: (run, signal) => {
+      const protocol = run.upstream['protocol'] ?? '';
+      return remembering(speaking(protocol).onSubmit(run, signal), protocol);
+    },
+    resume(handle) {
+      const adapter = of(handle);
+      if (!adapter.resume) throw new Error(atOnce);
+      return adapter.resume(handle);
+    },
+    // A handle goes from poll to poll unchanged, its protocol included.
+    onResume(handle, signal) {
+      const adapter = of(handle);
+      if (!adapter.onResume) throw new Error(atOnce);
+      return adapter.onResume(handle, signal);
+    },
+    cancel: (handle) => of(handle).cancel?.(handle),
+    onCancel: (handle, signal) => of(handle).onCancel?.(handle, signal) ?? 'unknown',
+  };
+}
+
+const remembering = (outcome: Outcome, protocol: string): Outcome =>
+  'handle' in outcome ? { ...outcome, handle: { ...outcome.handle, protocol } } : outcome;

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { fieldError, pathOf, sentenceFields } from './fields.js';
+
+describe('pathOf', () => {
+  it.each([
+    ['width', ['width']],
+    ['input.width', ['input', 'width']],
+    ['items[2].url', ['items', 2, 'url']],
+    ['/images/0/url', ['images', 0, 'url']],
+    ['', []],
+  ])('%s', (name, path) => {
+    expect(pathOf(name)).toEqual(path);
+  });
+});
+
+describe('fieldError', () => {
+  it('takes a code of any kind for the type, and has a sentence when the partner has none', () => {
+    expect(fieldError(['width'], 'Too wide', 1201)).toEqual({
+      loc: ['body', 'width'],
+      msg: 'Too wide',
+      type: '1201',
+    });
+    expect(fieldError([], { deep: true }, null)).toEqual({
+      loc: ['body'],
+      msg: 'The provider did not accept this input.',
+      type: 'bad_request',
+    });
+  });
+
+  it('tells nothing about our account, and no request id', () => {
+    expect(fieldError([], 'Your balance is too low', 'x').msg).toBe(
+      'The provider did not accept this input.',
+    );
+    expect(fieldError(['prompt'], 'Too long. Request id: 021788abc', 'x').msg).toBe('Too long.');
+  });
+});
+
+describe('sentenceFields', () => {
+  const read = sentenceFields({ msg: '/error/message', type: '/error/code', field: '/error/param' });
+
+  it('reads sentence, code and field', () => {
+    expect(read({ error: { message: 'Too big', code: 'invalid_value', param: 'image[0].size' } })).toEqual([
+      { loc: ['body', 'image', 0, 'size'], msg: 'Too big', type: 'invalid_value' },
+    ]);
+    expect(read({ error: { message: 'No', param: null } })).toEqual([
+      { loc: ['body'], msg: 'No', type: 'bad_request' },
+    ]);
+  });
+
+  it('finds nothing in a body of another form', () => {
+    expect(read({ error: 'No' })).toBeUndefined();
+    expect(read([])).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { HttpReply, Json, Run } from '../contract.js';
+import type { Phase } from '../rules.js';
+
+export interface Fixture {
+  phase: Phase | 'cancel';
+  reply: { status: number; headers: Record<string, string>; body: Json };
+  expect: Json;
+}
+
+/** What provider.json states about one protocol of a partner. */
+export interface Facts {
+  run: Omit<Run, 'body'>;
+  /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
+  result: Phase;
+  submitPath: string;
+  /** How the caller's bytes become the body: `{"name": …}` around them, or a form; left out, they are the body. */
+  encoding?: { envelope: string } | 'form';
+  /** Left out, `the-secret`. */
+  secret?: string;
+  credential: Record<string, string>;
+  settings?: Record<string, string>;
+  /** Every call after the submission, in order: poll, fetch, cancel. */
+  calls: string[];
+  skipped: Record<string, string>;
+}
+
+interface FixtureSet {
+  facts: Facts;
+  names: string[];
+  load: (name: string) => Fixture;
+  /** The reply of a fixture as it arrives. */
+  reply: (name: string) => HttpReply;
+}
+
+const providers = join(import.meta.dirname, '..', 'providers');
+
+/** The fixture folders of a provider: one, or one below it for each of its protocols. */
+export function fixtureFolders(provider: string): string[] {
+  const folder = join(providers, provider, 'fixtures');
+  if (existsSync(join(folder, 'provider.json'))) return [folder];
+  return readdirSync(folder).map((protocol) => join(folder, protocol));
+}
+
+export function openFixtures(folder: string): FixtureSet {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+  const load = (name: string) => read(name) as Fixture;
+  const names = readdirSync(folder)
+    .map((file) => file.replace(/\.json$/, ''))
+    .filter((name) => name !== 'provider');
+  return {
+    facts: read('provider') as Facts,
+    names,
+    load,
+    reply(name) {
+      const { status, headers, body } = load(name).reply;
+      return replyOf(status, typeof body === 'string' ? body : JSON.stringify(body), headers);
+    },
+  };
+}
+
+export const replyOf = (status: number, body: string, headers: Record<string, string> = {}): HttpReply => ({
+  status,
+  headers,
+  body: new TextEncoder().encode(body),
+});

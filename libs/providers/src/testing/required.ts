@@ -1,0 +1,28 @@
+import type { Phase } from '../rules.js';
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+const always = words(`
+  submit-accepted submit-rejected-fields submit-rejected-sentence submit-account submit-busy submit-unavailable
+  submit-model-gone
+`);
+const polled = words(`
+  submit-without-handle poll-running poll-unknown-word poll-succeeded poll-failed poll-content-policy poll-lost
+  poll-canceled
+`);
+
+/** What a provider shows by a true reply, by which reply is its result; one that cannot says why in its provider.json. */
+const byResult: Record<Phase, string[]> = {
+  submit: [...always, ...words('submit-content-policy submit-without-result')],
+  poll: [...always, ...polled],
+  fetch: [
+    ...always,
+    ...polled,
+    ...words('fetch-succeeded fetch-rejected-fields fetch-content-policy fetch-failed'),
+  ],
+};
+
+export const requiredFixtures = (result: Phase, cancels: boolean): string[] => [
+  ...byResult[result],
+  ...(cancels ? words('cancel-requested cancel-too-late') : []),
+];
