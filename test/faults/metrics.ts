@@ -18,4 +18,7 @@ export async function metric(
 
 /** Calls of one kind that a worker has made to partners. */
 export const callsMade = (worker: App, operation: 'submit' | 'resume', result?: string): Promise<number> =>
-  metric(worker, 'router_provider_request_duration_seconds_count', { operation, ...(result && { result }) });
+  metric(worker, 'router_provider_request_duration_seconds_count', {
+    op: operation,
+    ...(result && { result }),
+  });

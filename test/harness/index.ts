@@ -4,6 +4,7 @@ export { failOnLeftovers, fileGuard, temporaryFolder } from './running.js';
 export { startPostgres, startRedis, type TestServer } from './servers.js';
 export { spawnApp, type App, type SpawnOptions } from './spawn-app.js';
 export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
+export { withTools } from './tools.js';
 export { transports, type TransportKind } from './transports.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
 export { PartnerSide } from './partner-side.js';

@@ -22,6 +22,8 @@ export interface App {
   port: number;
   /** `http://127.0.0.1:port`: the gateway's base, the worker's health, the simulator's partner APIs. */
   url: string;
+  /** Metrics, probes and what else is for operators; of the worker the same as `url`. */
+  internalUrl: string;
   /** The simulator's second origin; elsewhere undefined. */
   assetUrl: string | undefined;
   /** Both streams so far. */
@@ -41,9 +43,9 @@ export async function spawnApp(
   options: SpawnOptions = {},
 ): Promise<App> {
   const port = options.port ?? (await freePort());
-  const assetPort = name === 'simulator' ? await freePort() : undefined;
+  const secondPort = name === 'worker' ? port : await freePort();
   const child = spawn(process.execPath, [...(options.nodeArguments ?? []), appMain(name)], {
-    env: { ...surroundings(), ...portVariables(name, port, assetPort), ...env },
+    env: { ...surroundings(), ...portVariables(name, port, secondPort), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const { pid } = child;
@@ -74,7 +76,8 @@ export async function spawnApp(
     pid,
     port,
     url,
-    assetUrl: assetPort === undefined ? undefined : `http://127.0.0.1:${assetPort}`,
+    internalUrl: `http://127.0.0.1:${secondPort}`,
+    assetUrl: name === 'simulator' ? `http://127.0.0.1:${secondPort}` : undefined,
     logs: () => logs,
     ready,
     kill: async (signal) => {
@@ -107,14 +110,14 @@ async function waitUntilReady(
   }
 }
 
-function portVariables(name: AppName, port: number, assetPort?: number): Record<string, string> {
+function portVariables(name: AppName, port: number, secondPort: number): Record<string, string> {
   switch (name) {
     case 'gateway':
-      return { HOST: '127.0.0.1', PORT: String(port) };
+      return { HOST: '127.0.0.1', PORT: String(port), INTERNAL_PORT: String(secondPort) };
     case 'worker':
       return { INTERNAL_PORT: String(port) };
     case 'simulator':
-      return { SIMULATOR_PORT: String(port), SIMULATOR_ASSET_PORT: String(assetPort) };
+      return { SIMULATOR_PORT: String(port), SIMULATOR_ASSET_PORT: String(secondPort) };
   }
 }
 

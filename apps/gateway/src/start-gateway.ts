@@ -20,14 +20,15 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const catalog = await loadCatalog({ directories });
   const database = new Database(settings);
   await demandCurrentSchema(database);
-  const transport = await createTransport(settings, log);
   const metrics = new Metrics();
+  metrics.watchPools(() => database.pools());
+  const transport = await createTransport(settings, log, metrics);
   const app = await createGateway({ settings, log, metrics, catalog, database, transport });
   const readiness = app.get(Readiness);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
     metrics,
-    () => readiness.ready(),
+    { ready: () => readiness.ready(), live: () => true },
   );
   await app.listen(settings.PORT, settings.HOST);
   announce(log, await app.getUrl(), catalog.models.length, internal.address());

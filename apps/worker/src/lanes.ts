@@ -3,6 +3,7 @@ import type { BoundProvider } from '#providers';
 import type { Consumer, Transport, Verdict } from '#queue';
 import type { Dispatch } from './life/dispatch.js';
 import type { Leases } from './life/leases.js';
+import type { Progress } from './life/progress.js';
 import type { Polling } from './life/poll.js';
 import type { Sweep } from './life/sweep.js';
 
@@ -33,6 +34,7 @@ export class Lanes {
     private readonly polling: Polling,
     private readonly leases: Leases,
     private readonly sweep: Sweep,
+    private readonly progress: Progress,
     private readonly options: LaneOptions,
   ) {}
 
@@ -45,7 +47,8 @@ export class Lanes {
           lane: 'dispatch',
           provider: provider.name,
           concurrency: this.options.WORKER_DISPATCH_CONCURRENCY,
-          handle: (runId, signal, crashes) => again(this.dispatch.handle(provider, runId, signal, crashes)),
+          handle: (runId, signal, crashes) =>
+            this.progress.during(() => again(this.dispatch.handle(provider, runId, signal, crashes))),
         }),
       );
     }
@@ -54,7 +57,8 @@ export class Lanes {
         lane: 'poll',
         provider: '',
         concurrency: this.options.WORKER_POLL_CONCURRENCY,
-        handle: (runId, signal, crashes) => again(this.polling.handle(runId, signal, crashes)),
+        handle: (runId, signal, crashes) =>
+          this.progress.during(() => again(this.polling.handle(runId, signal, crashes))),
       }),
     );
   }

@@ -5,6 +5,8 @@ import type { Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
 import { NestFactory } from '@nestjs/core';
 import { Lanes } from './lanes.js';
+import { Gauges } from './life/gauges.js';
+import { Progress } from './life/progress.js';
 import { Retention } from './life/retention.js';
 import { workerSettings } from './settings.js';
 import { TRANSPORT } from './tokens.js';
@@ -23,14 +25,21 @@ async function start(): Promise<void> {
     throw new Error('The database schema is not current: run "npm run admin -- migrate" first.');
   }
   const transport = app.get<Transport>(TRANSPORT);
+  const metrics = app.get(Metrics);
+  metrics.watchPools(() => database.pools());
+  const progress = app.get(Progress);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
-    app.get(Metrics),
-    async () => (await database.healthy()) && (await transport.healthy()),
+    metrics,
+    {
+      ready: async () => (await database.healthy()) && (await transport.healthy()),
+      live: () => !progress.wedged,
+    },
   );
   await app.get(DatabaseClock).start();
   app.get(Lanes).start();
   app.get(Retention).start();
+  app.get(Gauges).start();
   log.info({ internal: internal.address(), transport: transport.kind }, 'worker started');
 }
 

@@ -31,6 +31,10 @@ export const workerSettings = {
     description: 'Pause between two delivery sweeps, in milliseconds.',
     example: '1000',
   }),
+  GAUGES_EVERY_MS: milliseconds(10_000).meta({
+    description: 'Pause between two readings of live runs and lanes for the metrics, in milliseconds.',
+    example: '10000',
+  }),
   RETENTION_EVERY_MS: milliseconds(60_000).meta({
     description: 'Pause between two rounds that delete what has aged out, in milliseconds.',
     example: '60000',

@@ -6,10 +6,12 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { PartnerClient } from './calls/partner-client.js';
 import { Lanes } from './lanes.js';
 import { Dispatch } from './life/dispatch.js';
+import { Gauges } from './life/gauges.js';
 import { Isolation } from './life/isolation.js';
 import { Leases } from './life/leases.js';
 import { Outcomes } from './life/outcomes.js';
 import { Polling } from './life/poll.js';
+import { Progress } from './life/progress.js';
 import { Retention } from './life/retention.js';
 import { Sweep } from './life/sweep.js';
 import type { WorkerSettings } from './settings.js';
@@ -38,10 +40,12 @@ export class WorkerModule {
         },
         {
           provide: TRANSPORT,
-          inject: [LOG],
-          useFactory: (log: Log): Promise<Transport> => createTransport(settings, log),
+          inject: [LOG, Metrics],
+          useFactory: (log: Log, metrics: Metrics): Promise<Transport> =>
+            createTransport(settings, log, metrics),
         },
         Metrics,
+        { provide: Progress, useFactory: () => new Progress() },
         { provide: Database, useFactory: () => new Database(settings) },
         {
           provide: DatabaseClock,
@@ -120,8 +124,19 @@ export class WorkerModule {
             new Sweep(deliveries, transport, settings.SWEEP_EVERY_MS, metrics, log),
         },
         {
+          provide: Gauges,
+          inject: [Deliveries, TRANSPORT, Progress, Metrics, LOG],
+          useFactory: (
+            deliveries: Deliveries,
+            transport: Transport,
+            progress: Progress,
+            metrics: Metrics,
+            log: Log,
+          ) => new Gauges(deliveries, transport, progress, settings.GAUGES_EVERY_MS, metrics, log),
+        },
+        {
           provide: Lanes,
-          inject: [TRANSPORT, PROVIDERS, Dispatch, Polling, Leases, Sweep],
+          inject: [TRANSPORT, PROVIDERS, Dispatch, Polling, Leases, Sweep, Progress],
           useFactory: (
             transport: Transport,
             providers: Providers,
@@ -129,7 +144,8 @@ export class WorkerModule {
             polling: Polling,
             leases: Leases,
             sweep: Sweep,
-          ) => new Lanes(transport, providers, dispatch, polling, leases, sweep, settings),
+            progress: Progress,
+          ) => new Lanes(transport, providers, dispatch, polling, leases, sweep, progress, settings),
         },
         ShutDown,
       ],

@@ -3,4 +3,5 @@ export { startInternalServer } from './internal-server.js';
 export { stopWithParent } from './lifeline.js';
 export { createLog, type Log, nestLogger } from './log.js';
 export { Metrics } from './metrics.js';
+export { recordRun } from './run-record.js';
 export { observabilitySettings } from './settings.js';

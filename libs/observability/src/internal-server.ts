@@ -1,11 +1,18 @@
 import { createServer, type Server } from 'node:http';
 import type { Metrics } from './metrics.js';
 
+interface Probes {
+  /** Whether work should be sent here; asks the dependencies. */
+  ready(): Promise<boolean>;
+  /** Whether a restart would not help; asks nothing outside the process. */
+  live(): boolean;
+}
+
 /** Answers operators and probes, never callers: `/metrics`, `/health/ready`, `/health/live`. */
 export async function startInternalServer(
   address: { host: string; port: number },
   metrics: Metrics,
-  ready: () => Promise<boolean>,
+  probes: Probes,
 ): Promise<Server> {
   const server = createServer((request, response) => {
     const answer = (status: number, type: string, text: string) =>
@@ -14,9 +21,10 @@ export async function startInternalServer(
     if (request.url === '/metrics') {
       metrics.registry.metrics().then((text) => answer(200, metrics.registry.contentType, text), failed);
     } else if (request.url === '/health/ready') {
-      ready().then((yes) => (yes ? answer(200, 'text/plain', 'ready\n') : failed()), failed);
+      probes.ready().then((yes) => (yes ? answer(200, 'text/plain', 'ready\n') : failed()), failed);
     } else if (request.url === '/health/live') {
-      answer(200, 'text/plain', 'live\n');
+      const live = probes.live();
+      answer(live ? 200 : 503, 'text/plain', live ? 'live\n' : 'not live\n');
     } else {
       answer(404, 'text/plain', 'not found\n');
     }

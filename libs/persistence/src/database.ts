@@ -99,6 +99,16 @@ export class Database {
     }).initialize();
   }
 
+  /** How the pools are doing now. */
+  pools(): { pool: string; busy: number; idle: number; waiting: number }[] {
+    return Object.entries({ work: this.work, read: this.reads }).map(([pool, state]) => ({
+      pool,
+      busy: state.totalCount - state.idleCount,
+      idle: state.idleCount,
+      waiting: state.waitingCount,
+    }));
+  }
+
   async healthy(): Promise<boolean> {
     try {
       await this.read({ name: 'healthy', text: 'SELECT 1' }, []);

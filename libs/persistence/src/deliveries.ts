@@ -14,6 +14,15 @@ export interface Drift {
   actual: number;
 }
 
+/** Live runs of one provider in one state; runs that wait also say since when, in seconds. */
+export interface Load {
+  provider: string;
+  state: 'parked' | 'waiting' | 'submitting' | 'running' | 'copying';
+  runs: number;
+  oldestSeconds: number;
+  reservedMicros: number;
+}
+
 /** The sweep's view: what should have moved and did not. */
 export class Deliveries {
   constructor(private readonly database: Database) {}
@@ -66,6 +75,26 @@ export class Deliveries {
       [],
     );
     return row?.seconds ?? 0;
+  }
+
+  /** What is live now. The age comes from the run ids, which are in the order of admission. */
+  async load(): Promise<Load[]> {
+    return this.database.write<Load & Record<string, unknown>>(
+      {
+        name: 'load',
+        text: `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
+            greatest(0, extract(epoch FROM clock_timestamp()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
+              AS "oldestSeconds"
+          FROM delivery CROSS JOIN LATERAL (SELECT CASE
+            WHEN lane = 'backlog' THEN 'parked'
+            WHEN lane = 'poll' THEN 'running'
+            WHEN lane = 'assets' THEN 'copying'
+            WHEN dispatched THEN 'submitting'
+            ELSE 'waiting' END AS state) AS states
+          GROUP BY provider, state`,
+      },
+      [],
+    );
   }
 
   /** Counters that differ from the sums over live runs. One statement, so both sides are of one instant. */

@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import { type Ending, endingRow, type Granted, type RunFacts } from './run-facts.js';
+import { type Ending, endingRow, type FinishedRun, type Granted, type RunFacts } from './run-facts.js';
 
 export type Claim =
   | {
@@ -17,6 +17,9 @@ export type Claim =
   | { kind: 'abandoned'; epoch: number; provider: string; model: string }
   | { kind: 'held'; freeInMs: number }
   | { kind: 'gone' };
+
+type Finished =
+  { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
 
 export interface Poll {
   stage: string;
@@ -214,10 +217,10 @@ export class Dispatching {
     );
   }
 
-  /** The one terminal write. `won` is false when the run already has its outcome or the claim was lost. */
-  async finish(runId: string, epoch: number, ending: Ending): Promise<{ won: boolean; granted: Granted[] }> {
+  /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
+  async finish(runId: string, epoch: number, ending: Ending): Promise<Finished> {
     const body = ending.outcome === 'succeeded' ? Buffer.from(ending.body) : null;
-    const [row] = await this.database.persist<{ result: { won: boolean; granted: Granted[] } }>(
+    const [row] = await this.database.persist<{ result: Finished }>(
       { name: 'finish', text: 'SELECT finish($1, $2, $3, $4) AS result' },
       [runId, epoch, endingRow(ending), body],
       patienceMs,

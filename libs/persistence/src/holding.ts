@@ -1,10 +1,10 @@
 import type { Database } from './database.js';
-import { endingRow, type Granted } from './run-facts.js';
+import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 
 /** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
 export type Leaving =
   | { found: 'completed'; granted: Granted[] }
-  | { found: 'withdrawn'; granted: Granted[] }
+  | { found: 'withdrawn'; granted: Granted[]; record: FinishedRun }
   | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
 
 /** What a held connection needs of the runs behind it. */

@@ -2,7 +2,7 @@ export { type Admission, Admissions, type Admitted, type Refusal } from './admis
 export { Callers, type CallerRow } from './callers.js';
 export { Database } from './database.js';
 export { DatabaseClock } from './database-clock.js';
-export { Deliveries, type Drift, type OverdueDelivery } from './deliveries.js';
+export { Deliveries, type Drift, type Load, type OverdueDelivery } from './deliveries.js';
 export { Dispatching, type Claim, type Poll } from './dispatching.js';
 export { ApiKey } from './entities/api-key.entity.js';
 export { Workspace } from './entities/workspace.entity.js';

@@ -1,6 +1,6 @@
 import type { Bucket, FieldError } from '#errors';
 import type { Database } from './database.js';
-import { endingRow, type AdmittingCall, type Granted, type Stage } from './run-facts.js';
+import { endingRow, type AdmittingCall, type FinishedRun, type Granted, type Stage } from './run-facts.js';
 import type { ResultPeriods } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
@@ -26,7 +26,7 @@ export interface RunResult extends RunState {
 
 export type CancelAnswer =
   | { found: 'completed'; granted: Granted[] }
-  | { found: 'waiting'; granted: Granted[] }
+  | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
   | { found: 'dispatched'; provider: string; granted: Granted[] };
 
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (

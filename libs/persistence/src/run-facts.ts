@@ -32,6 +32,18 @@ export type Ending =
     }
   | { outcome: 'cancelled' };
 
+/** A finished run as log and metrics speak of it. A phase that it never reached is absent. */
+export interface FinishedRun {
+  workspaceId: string;
+  provider: string;
+  model: string;
+  delivery: 'queued' | 'sync';
+  outcome: 'succeeded' | 'failed' | 'cancelled';
+  bucket: Bucket | null;
+  billedMicros: number;
+  phasesMs: { queue?: number; dispatch?: number; provider?: number };
+}
+
 /** A run that was granted its slot by a change to another run. */
 export interface Granted {
   runId: string;

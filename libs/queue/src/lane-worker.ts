@@ -1,8 +1,10 @@
+import type { Metrics } from '#observability';
 import { DelayedError, type IQueueBackend, type Job, type JobProgress, Worker } from 'bullmq';
 import { settlesWithin } from './bounded.js';
 import type { Execution, Executions } from './execution.js';
 import type { OutageLog } from './outage-log.js';
 import type { Consumer, Consumption, LaneKind, Log } from './port.js';
+import { Punctuality } from './punctuality.js';
 import { Seat } from './seat.js';
 import type { QueueSettings } from './settings.js';
 
@@ -62,6 +64,7 @@ export interface LaneOptions {
   lane: LaneKind;
   settings: QueueSettings;
   log: Log;
+  metrics: Metrics | undefined;
   outage: OutageLog;
   /** Whether the lane carries several providers, with a seat for each. */
   shared: boolean;
@@ -77,10 +80,12 @@ export interface LaneOptions {
 export class LaneWorker {
   private readonly seats = new Map<string, Seat>();
   private link: LaneLink | undefined;
+  private readonly punctuality: Punctuality;
   private stopping: Promise<void> | undefined;
   private readonly lockClock: NodeJS.Timeout;
 
   constructor(private readonly options: LaneOptions) {
+    this.punctuality = new Punctuality(options.lane, options.metrics);
     this.lockClock = setInterval(
       () => this.eachExecutions((executions) => executions.expire()),
       Math.max(50, options.settings.QUEUE_LOCK_MS / 20),
@@ -184,7 +189,9 @@ export class LaneWorker {
     if (this.stopping) return putBack(job, token, 0);
     if (!seat || seat.leaving) return putBack(job, token, FOREIGN_AFTER_MS);
     if (seat.full) return putBack(job, token, CROWDED_AFTER_MS);
+    this.punctuality.taken(job);
     const crashes = await noteStalls(job);
+    if (crashes > 0) this.options.metrics?.stalledJobs.inc({ queue: this.options.name });
     if (crashes > 0) return putBack(job, token, Math.random() * crashes * SPREAD_MS);
 
     const execution = seat.executions.start(job.id ?? '');
@@ -195,9 +202,13 @@ export class LaneWorker {
       seat.executions.end(execution);
     }
     // The job is somebody else's now: this error is BullMQ's way to leave it as it is.
-    if (execution.abortion === 'lock lost') throw new DelayedError('lock lost');
+    if (execution.abortion === 'lock lost') {
+      this.options.metrics?.lostLocks.inc({ queue: this.options.name });
+      throw new DelayedError('lock lost');
+    }
     if (againAfterMs === null) return;
     await forgetCrashes(job);
+    this.punctuality.wanted(job, againAfterMs);
     return putBack(job, token, againAfterMs);
   }
 

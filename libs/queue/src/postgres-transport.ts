@@ -1,3 +1,4 @@
+import type { Metrics } from '#observability';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, runMigrations, withBackend } from 'bullmq';
 import { reconnectDelayMs } from './backoff.js';
@@ -38,6 +39,7 @@ export class PostgresTransport implements Transport {
     private readonly settings: QueueSettings,
     private readonly url: string,
     private readonly log: Log,
+    private readonly metrics?: Metrics,
   ) {
     this.outage = new OutageLog(log, 'the database as queue');
     const timeoutMs = settings.QUEUE_COMMAND_TIMEOUT_MS;
@@ -84,6 +86,7 @@ export class PostgresTransport implements Transport {
       lane,
       settings: this.settings,
       log: this.log,
+      metrics: this.metrics,
       outage: this.outage,
       shared: lane === 'dispatch',
       ready: this.migrated,
@@ -103,6 +106,7 @@ export class PostgresTransport implements Transport {
 
   async counts(): Promise<LaneCounts[]> {
     if (!this.usable) return [];
+    for (const lane of this.workers.keys()) this.queue(lane);
     const lanes = [...this.queues].map(([lane, queue]) => ({ queue, lane, provider: null }));
     const counting = laneCounts(lanes);
     return (await settlesWithin(counting, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) ? counting : [];

@@ -1,3 +1,4 @@
+import type { Metrics } from '#observability';
 import { Queue, QueueKeys, RedisConnection, RedisQueueBackend } from 'bullmq';
 import { settlesWithin } from './bounded.js';
 import { deliverInChunks, laneCounts } from './delivering.js';
@@ -23,12 +24,14 @@ export class RedisTransport implements Transport {
   private readonly outage: OutageLog;
   private readonly lanes = new Map<string, Lane>();
   private readonly workers = new Map<string, LaneWorker>();
+  private readonly served = new Map<string, Consumption>();
   private closing: Promise<void> | undefined;
 
   constructor(
     private readonly settings: QueueSettings,
     private readonly url: string,
     private readonly log: Log,
+    private readonly metrics?: Metrics,
   ) {
     this.outage = new OutageLog(log, 'redis');
     this.producer = impatientClient(settings, url);
@@ -72,11 +75,13 @@ export class RedisTransport implements Transport {
     const name = laneName(consumption.lane, consumption.provider);
     const present = this.workers.get(name);
     if (present && !present.stopped) return present.open(consumption);
+    this.served.set(name, consumption);
     const worker = new LaneWorker({
       name,
       lane: consumption.lane,
       settings: this.settings,
       log: this.log,
+      metrics: this.metrics,
       outage: this.outage,
       shared: false,
       ready: Promise.resolve(),
@@ -97,6 +102,7 @@ export class RedisTransport implements Transport {
 
   async counts(): Promise<LaneCounts[]> {
     if (!isReady(this.producer)) return [];
+    for (const { lane, provider } of this.served.values()) this.queue(lane, provider);
     return laneCounts([...this.lanes.values()]);
   }
 

@@ -45,7 +45,8 @@ export class RunAdmission {
 
   async admit(caller: Caller, model: Model, request: AdmittingRequest): Promise<AdmittedRun> {
     const { mode, requestId, route, origin, key, fingerprint, bytes, reservedMicros } = request;
-    const admitted = await this.admissions.admit({
+    const measured = this.metrics.admissionSeconds.startTimer();
+    const admitting = this.admissions.admit({
       runId: v7(),
       workspaceId: caller.workspaceId,
       model: model.id,
@@ -68,6 +69,7 @@ export class RunAdmission {
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
       body: bytes,
     });
+    const admitted = await admitting.finally(measured);
     switch (admitted.kind) {
       case 'refused':
         this.metrics.refusals.inc({ reason: admitted.limit });

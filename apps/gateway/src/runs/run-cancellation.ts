@@ -1,7 +1,8 @@
+import { type Log, Metrics, recordRun } from '#observability';
 import { type AgedOut, type CancelAnswer, RunAnswers } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { TRANSPORT } from '../resources.js';
+import { LOG, TRANSPORT } from '../resources.js';
 
 /** Asks for cancellation and tells whoever the answer concerns. */
 @Injectable()
@@ -9,6 +10,8 @@ export class RunCancellation {
   constructor(
     private readonly answers: RunAnswers,
     @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(LOG) private readonly log: Log,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Null for an unknown run, `aged_out` for one that is only remembered. A run that was not dispatched is finished when this returns. */
@@ -19,6 +22,8 @@ export class RunCancellation {
   ): Promise<CancelAnswer['found'] | AgedOut | null> {
     const answer = await this.answers.askCancel(workspaceId, modelId, runId);
     if (answer === null || answer === 'aged_out') return answer;
+    if (answer.found === 'waiting')
+      recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
       // The freed slot may have let others in.
       this.transport.deliver(dispatchNow(answer.granted)),

@@ -47,7 +47,7 @@ export class PartnerClient {
     this.metrics.providerSeconds.observe(
       {
         provider: provider.name,
-        operation,
+        op: operation,
         result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx`,
       },
       (performance.now() - startedAt) / 1000,

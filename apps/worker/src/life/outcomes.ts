@@ -1,4 +1,4 @@
-import { failpoint, type Log, type Metrics } from '#observability';
+import { failpoint, type Log, type Metrics, recordRun } from '#observability';
 import type { Dispatching, Ending } from '#persistence';
 import { type ProviderFailure, toRejection } from '#providers';
 import { dispatchNow, type Transport } from '#queue';
@@ -47,20 +47,15 @@ export class Outcomes {
   /** True when this was the write that counts. */
   async finish(run: Finishing, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
-    const { won, granted } = await this.dispatching.finish(run.runId, run.epoch, ending);
+    const finished = await this.dispatching.finish(run.runId, run.epoch, ending);
     await failpoint('finish.afterCommit', run.runId);
-    if (won) {
-      const bucket = ending.outcome === 'failed' ? ending.bucket : undefined;
-      this.metrics.runs.inc({ provider: run.provider, outcome: ending.outcome, error_type: bucket ?? '' });
-      this.log.info(
-        { run_id: run.runId, model: run.model, outcome: ending.outcome, error_type: bucket, note },
-        'run finished',
-      );
+    if (finished.won) {
+      recordRun(run.runId, finished.record, this.log, this.metrics, note);
       await this.transport.announce(run.runId);
     } else {
       this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
     }
-    await this.transport.deliver(dispatchNow(granted));
-    return won;
+    await this.transport.deliver(dispatchNow(finished.granted));
+    return finished.won;
   }
 }

@@ -3,9 +3,14 @@
  * terminal if its claim still stands, settles the spend, writes ledger and audit record, frees the slot
  * and promotes parked runs. The first writer wins; later ones get `won: false` and change nothing.
  *
+ * The winner also gets `record`, what log and metrics say of the run.
+ *
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, billable}`.
  */
 export const finish = /* sql */ `
+CREATE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
+RETURN greatest(0, extract(epoch FROM until - since) * 1000)::float;
+
 CREATE FUNCTION finish(finished_id uuid, claimed_epoch integer, ending jsonb, body bytea) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   done run%ROWTYPE;
@@ -56,6 +61,12 @@ BEGIN
 
   SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
   FROM promote(done.workspace_id);
-  RETURN jsonb_build_object('won', true, 'granted', granted);
+  RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
+    'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
+    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed,
+    'phasesMs', jsonb_strip_nulls(jsonb_build_object(
+      'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
+      'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
+      'provider', milliseconds_between(done.dispatched_at, done.completed_at)))));
 END $$;
 `;

@@ -8,6 +8,7 @@ CREATE FUNCTION leave(left_id uuid, disconnected boolean, ending jsonb) RETURNS 
 DECLARE
   held run%ROWTYPE;
   space_id uuid;
+  finished jsonb;
 BEGIN
   SELECT workspace_id INTO STRICT space_id FROM run WHERE id = left_id;
   PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
@@ -19,8 +20,8 @@ BEGIN
     UPDATE run SET caller_left_at = coalesce(caller_left_at, clock_timestamp()) WHERE id = left_id;
   END IF;
   IF held.sent_at IS NULL AND held.call ->> 'idempotencyKey' IS NULL THEN
-    RETURN jsonb_build_object('found', 'withdrawn',
-      'granted', finish(held.id, held.epoch, ending, NULL) -> 'granted');
+    finished := finish(held.id, held.epoch, ending, NULL);
+    RETURN jsonb_build_object('found', 'withdrawn', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
   RETURN jsonb_build_object('found', 'going_on', 'granted', '[]'::jsonb,
     'pollAfterMs', CASE WHEN held.handle IS NOT NULL THEN held.poll_after_ms END);

@@ -1,8 +1,9 @@
 import { RouterError } from '#errors';
+import { type Log, Metrics, recordRun } from '#observability';
 import { Holding, RunAnswers, type RunResult } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS, TRANSPORT } from '../../resources.js';
+import { LOG, SETTINGS, TRANSPORT } from '../../resources.js';
 import type { HeldSettings } from './settings.js';
 import { noLongerKept } from '../run-admission.js';
 import { WakeUps } from './wake-ups.js';
@@ -23,13 +24,17 @@ export class HeldRuns {
     private readonly wakeUps: WakeUps,
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(SETTINGS) private readonly settings: HeldSettings,
+    @Inject(LOG) private readonly log: Log,
+    private readonly metrics: Metrics,
   ) {}
 
   /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` ended. */
   async outcome(run: HeldRun, disconnected: AbortSignal): Promise<RunResult> {
     const deadline = AbortSignal.timeout(this.settings.SYNC_DEADLINE_MS);
     const signal = AbortSignal.any([deadline, disconnected, this.wakeUps.stopping]);
-    return (await this.wait(run, signal)) ?? this.leave(run, disconnected.aborted);
+    this.metrics.heldCalls.inc();
+    const result = await this.wait(run, signal).finally(() => this.metrics.heldCalls.dec());
+    return result ?? this.leave(run, disconnected.aborted);
   }
 
   private async wait(run: HeldRun, signal: AbortSignal): Promise<RunResult | null> {
@@ -62,6 +67,8 @@ export class HeldRuns {
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
     const left = await this.holding.leave(run.runId, isDisconnected);
+    if (left.found === 'withdrawn')
+      recordRun(run.runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
     await this.transport.deliver(dispatchNow(left.granted));
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {

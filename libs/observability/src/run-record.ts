@@ -1,0 +1,49 @@
+import type { Log } from './log.js';
+import type { Metrics } from './metrics.js';
+
+/** What is known of a run when it has its outcome. */
+interface RunRecord {
+  workspaceId: string;
+  provider: string;
+  model: string;
+  delivery: string;
+  outcome: string;
+  bucket: string | null;
+  billedMicros: number;
+  phasesMs: Partial<Record<'queue' | 'dispatch' | 'provider' | 'assets', number>>;
+}
+
+const microsPerDollar = 1_000_000;
+
+/** One line and one set of measurements for a finished run, written by whoever wrote its outcome. */
+export function recordRun(
+  runId: string,
+  { phasesMs, ...run }: RunRecord,
+  log: Log,
+  metrics: Metrics,
+  note?: string,
+): void {
+  metrics.runs.inc({
+    delivery: run.delivery,
+    provider: run.provider,
+    outcome: run.outcome,
+    error_type: run.bucket ?? '',
+  });
+  if (run.billedMicros > 0)
+    metrics.billedDollars.inc({ provider: run.provider }, run.billedMicros / microsPerDollar);
+  for (const [phase, ms] of Object.entries(phasesMs)) metrics.runSeconds.observe({ phase }, ms / 1000);
+  log.info(
+    {
+      run_id: runId,
+      workspace_id: run.workspaceId,
+      model: run.model,
+      delivery: run.delivery,
+      outcome: run.outcome,
+      error_type: run.bucket ?? undefined,
+      billed_micros: run.billedMicros,
+      phases_ms: phasesMs,
+      note,
+    },
+    'run finished',
+  );
+}

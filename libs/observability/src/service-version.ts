@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+let known: string | undefined;
+
+/** The version in the package.json above this file, from sources and from the build alike. */
+export function serviceVersion(): string {
+  known ??= read(import.meta.dirname);
+  return known;
+}
+
+function read(folder: string): string {
+  const file = path.join(folder, 'package.json');
+  if (existsSync(file))
+    return String((JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version);
+  const parent = path.dirname(folder);
+  return parent === folder ? 'unknown' : read(parent);
+}

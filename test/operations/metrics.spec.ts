@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { textOf } from '../documents/checkout-files.js';
+import {
+  type App,
+  type Caller,
+  failOnLeftovers,
+  System,
+  transports,
+  waitFor,
+  withTools,
+} from '../harness/index.js';
+
+const { describeWith, tools } = await withTools('promtool');
+const model = 'bfl/flux-2-pro';
+const body = (text: string) => JSON.stringify({ prompt: text });
+
+const scrape = async (app: App): Promise<string> => {
+  const response = await fetch(`${app.internalUrl}/metrics`, { signal: AbortSignal.timeout(5_000) });
+  return response.text();
+};
+const familiesOf = (exposition: string): string[] =>
+  [...exposition.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+const seriesOf = (exposition: string): string[] =>
+  exposition
+    .split('\n')
+    .filter((line) => /^(router_|http_)/.test(line))
+    .map((line) => line.slice(0, line.lastIndexOf(' ')));
+
+interface Line {
+  msg: string;
+  [field: string]: unknown;
+}
+const linesOf = (app: App): Line[] =>
+  app
+    .logs()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
+
+const fieldsOf = (lines: Line[]): string[] => [...new Set(lines.flatMap((line) => Object.keys(line)))].sort();
+
+/** Calls that a stranger might make, each with a path, a model, a run, a method or a key that was not seen before. */
+async function wander(caller: Caller, round: number): Promise<void> {
+  for (let index = 0; index < 40; index += 1) {
+    const odd = `${round}-${index}`;
+    await Promise.all([
+      caller.call('GET', `/v2/nowhere/${odd}?q=${odd}`),
+      caller.call('GET', `/v2/models/p${odd}/m${odd}`),
+      caller.call(
+        'GET',
+        `/v2/models/${model}/requests/018f0000-0000-7000-8000-0000000${10_000 + index}/status`,
+      ),
+      caller.call('POST', `/v2/models/${model}/requests`, {
+        body: body(odd),
+        headers: { 'x-api-key': odd },
+      }),
+      caller.call(['PROPFIND', 'LOCK', 'COPY', 'MOVE'][index % 4] as string, `/v2/${odd}`),
+    ]);
+  }
+}
+
+describe('metrics and logs of the running apps', () => {
+  let system: System;
+  let caller: Caller;
+  let gateway: App;
+  let worker: App;
+
+  beforeAll(async () => {
+    const [transport = 'postgres'] = transports();
+    system = await System.start({ transport, takesMs: 100, env: { GAUGES_EVERY_MS: '200' } });
+    [gateway, worker] = [system.gateways[0] as App, system.workers[0] as App];
+    caller = await system.caller({ inflightLimit: 1, windowLimit: 20 });
+  }, 60_000);
+  afterAll(() => system.stop(), 60_000);
+
+  it('tell of calls, admissions, runs, queues, providers and pools', async () => {
+    const [first, second] = await Promise.all([
+      caller.submit(model, body('a')),
+      caller.submit(model, body('b')),
+    ]);
+    await caller.completed(first);
+    await caller.completed(second);
+    expect((await caller.call('POST', `/v2/models/${model}`, { body: body('held') })).status).toBe(200);
+
+    const [ofGateway, ofWorker] = await Promise.all([scrape(gateway), scrape(worker)]);
+    expect(ofGateway).toMatch(
+      /http_server_request_duration_seconds_count\{route="[^"]+\/requests",method="POST",status_class="2xx",error_type=""\} 2/,
+    );
+    expect(ofGateway).toMatch(/router_admission_duration_seconds_count 3/);
+    expect(ofGateway).toMatch(/router_held_calls 0/);
+    expect(ofGateway).toMatch(/router_database_connections\{pool="work",state="idle"\} [1-9]/);
+    expect(ofWorker).toContain(
+      'router_runs_total{delivery="queued",provider="bfl",outcome="succeeded",error_type=""} 2',
+    );
+    expect(ofWorker).toContain(
+      'router_runs_total{delivery="sync",provider="bfl",outcome="succeeded",error_type=""} 1',
+    );
+    expect(ofWorker).toMatch(/router_run_duration_seconds_count\{phase="queue"\} 3/);
+    expect(ofWorker).toMatch(/router_run_duration_seconds_count\{phase="provider"\} 3/);
+    expect(ofWorker).toMatch(/router_billed_dollars_total\{provider="bfl"\} 0\.\d+/);
+    expect(ofWorker).toMatch(
+      /router_provider_request_duration_seconds_count\{provider="bfl",op="submit",result="2xx"\} 3/,
+    );
+    expect(ofWorker).toMatch(/router_queue_wait_seconds_count\{queue="dispatch-bfl"\} [3-9]/);
+    expect(ofWorker).toMatch(/router_provider_poll_lateness_seconds_count\{provider="bfl"\} [3-9]/);
+    expect(ofWorker).toMatch(/router_build_info\{version="\d[^"]*",node="\d[^"]*"\} 1/);
+  }, 60_000);
+
+  it('show what is live while it is live', async () => {
+    const cost = { prompt: 'slow', width: 1024, height: 1024 };
+    const runs = await Promise.all(
+      Array.from({ length: 3 }, (_each, index) =>
+        caller.submit(model, JSON.stringify({ ...cost, prompt: `slow ${index}` })),
+      ),
+    );
+    const seen = await waitFor(
+      async () => {
+        const text = await scrape(worker);
+        return /router_inflight_runs\{provider="bfl",state="parked"\} [12]/.test(text) && text;
+      },
+      { withinMs: 10_000, what: 'parked runs in the gauges', everyMs: 20 },
+    );
+    expect(seen).toMatch(/router_queue_oldest_job_age_seconds\{queue="parked"\} 0\.\d+/);
+    expect(Number(/^router_held_dollars (\S+)/m.exec(seen)?.[1])).toBeGreaterThan(0);
+    await Promise.all(runs.map((run) => caller.completed(run)));
+    await waitFor(async () => /^router_held_dollars 0$/m.test(await scrape(worker)), {
+      withinMs: 5_000,
+      what: 'gauges of an idle service',
+    });
+  }, 60_000);
+
+  it('grow by no series for paths, models, runs, methods and keys that are made up', async () => {
+    await wander(caller, 1);
+    const before = seriesOf(await scrape(gateway));
+    await wander(caller, 2);
+    const after = seriesOf(await scrape(gateway));
+    expect(after.filter((series) => !before.includes(series))).toEqual([]);
+    expect(after.length).toBeLessThan(1_000);
+  }, 60_000);
+
+  it('leave one line for each call and one for each run, with the fields that are allowed', async () => {
+    const calls = linesOf(gateway).filter(({ msg }) => msg === 'call');
+    const ids = calls.map((line) => line['request_id']);
+    expect(new Set(ids).size).toBe(ids.length);
+    const runs = linesOf(worker).filter(({ msg }) => msg === 'run finished');
+    expect(runs.length).toBe(6);
+    expect(new Set(runs.map((line) => line['run_id'])).size).toBe(6);
+    const always = ['app', 'level', 'msg', 'time'];
+    expect(fieldsOf(calls)).toEqual(
+      [...always, 'error_type', 'method', 'ms', 'request_id', 'route', 'status', 'workspace_id'].sort(),
+    );
+    expect(fieldsOf(runs)).toEqual(
+      [
+        ...always,
+        'billed_micros',
+        'delivery',
+        'model',
+        'outcome',
+        'phases_ms',
+        'run_id',
+        'workspace_id',
+      ].sort(),
+    );
+  });
+
+  it('are all described in the operator’s guide, and the guide describes no other', async () => {
+    const served = new Set(
+      (await Promise.all([gateway, worker].map(scrape)))
+        .flatMap(familiesOf)
+        .filter((name) => /^(router|http)_/.test(name)),
+    );
+    const described = [...textOf('docs/operations/metrics.md').matchAll(/^\| `((?:router|http)_\w+)`/gm)];
+    expect(described.map(([, name = '']) => name).sort()).toEqual([...served].sort());
+  });
+
+  describeWith('as Prometheus’ own linter sees them', () => {
+    it.each(['gateway', 'worker'] as const)('pass for the %s', async (name) => {
+      const input = await scrape(name === 'gateway' ? gateway : worker);
+      // The default metrics of the client library keep names that its users know; the linter minds some of them.
+      const ours = input
+        .split('\n')
+        .filter((line) => /^(# \w+ )?(router_|http_)/.test(line))
+        .join('\n');
+      expect(
+        execFileSync(tools.promtool, ['check', 'metrics'], { input: `${ours}\n`, encoding: 'utf8' }),
+      ).toBe('');
+    });
+  });
+});
+
+failOnLeftovers();
