@@ -1,5 +1,4 @@
 import { inputErrors } from './check-input.js';
-import { compileSchema } from './compile-schema.js';
 import type { CounterExample, Model } from './model.js';
 import { declares, pointerFrom } from './pointer.js';
 import { pricePointers } from './price.js';
@@ -12,8 +11,8 @@ type Finding = Omit<CatalogProblem, 'file'>;
 const deliveryField = /^(web_?hook|callback)|^sync_mode$/i;
 
 /**
- * Everything `loadCatalog` checks and what only an operator waits for: schemas compile, pointers name
- * declared fields, examples pass and counter-examples fail as stated. `providers` are the names that ids may
+ * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields,
+ * examples pass and counter-examples fail as stated. `providers` are the names that ids may
  * start with; left out, any.
  */
 export async function checkCatalog({
@@ -35,11 +34,6 @@ function unknownProvider(model: Model, providers: readonly string[] | undefined)
 }
 
 function findings(model: Model): Finding[] {
-  const broken = [
-    ...brokenSchema(model.input, '/input'),
-    ...brokenSchema(model.output?.schema, '/output/schema'),
-  ];
-  if (broken.length > 0) return broken;
   return [
     ...deliveryFields(model),
     ...undeclared(model.input, pricePointers(model.price), () => '/price'),
@@ -49,16 +43,6 @@ function findings(model: Model): Finding[] {
       passedCounterExample(model, counterExample, `/counter_examples/${index}`),
     ),
   ];
-}
-
-function brokenSchema(schema: Model['input'], pointer: string): Finding[] {
-  if (schema === undefined) return [];
-  try {
-    compileSchema(schema);
-    return [];
-  } catch (error) {
-    return [{ pointer, reason: error instanceof Error ? error.message : String(error) }];
-  }
 }
 
 const deliveryFields = ({ input }: Model): Finding[] =>

@@ -1,6 +1,6 @@
 import { type ErrorObject, Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { RE2JS } from 're2js';
+import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
 
 export type { ErrorObject };
@@ -11,21 +11,23 @@ export interface CompiledSchema {
   all: ValidateFunction;
 }
 
-// Patterns come from catalog rows and meet callers' strings of any length: the engine's time is linear.
-const linearTime = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: 'linearTime' });
-
 const options: Options = {
-  strict: true,
-  // A branch of a union may require a field that stands beside the union.
-  strictRequired: false,
-  // Rows are held to the accepted subset of JSON Schema when they are read.
+  // The intake has read the schema; what it lets pass has a meaning here.
+  strict: false,
+  strictNumbers: true,
   validateSchema: false,
+  // A format that only describes is no reason for a warning.
+  logger: false,
   discriminator: true,
   verbose: true,
   // Decimal fractions are inexact in binary: 0.3 is a multiple of 0.1 for a caller.
   multipleOfPrecision: 9,
   ownProperties: true,
-  code: { regExp: linearTime },
+  // Its passes over the generated code cost more than they save.
+  code: {
+    optimize: false,
+    regExp: Object.assign((pattern: string) => linearTime(pattern), { code: 'linearTime' }),
+  },
   // No coercion, no defaults, no removal: the body is forwarded as it came.
 };
 
@@ -35,14 +37,13 @@ function validator(allErrors: boolean): Ajv2020 {
     // The full `uri` expression overflows the stack on a long data: URI; the fast one does not.
     ajv.addFormat(name, formats.default.get(name, 'fast'));
   }
-  ajv.addFormat('binary', true);
   return ajv;
 }
 
 const firstError = validator(false);
 const allErrors = validator(true);
 
-/** Throws when the schema contradicts itself, such as a bound on a string. */
+/** Compiles a schema of the one form. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   return { first: compiled(firstError, schema), all: compiled(allErrors, schema) };
 }

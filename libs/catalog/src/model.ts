@@ -6,7 +6,10 @@ import {
   routerModelSegment,
   routerProviderSegment,
 } from '#schemas';
-import { type JsonSchema, jsonSchema } from './json-schema.js';
+import { intake } from './intake/intake.js';
+import type { Documents } from './intake/walk.js';
+import type { JsonSchema } from './json-schema.js';
+import { pointerSegments } from './pointer.js';
 import { type Price, price } from './price.js';
 
 /** An input that the schema must refuse, and exactly the entries it is refused with. */
@@ -41,44 +44,61 @@ const assetPointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /i
 
 const defaultBudgetSeconds = 540;
 
-/** One YAML file of a catalog directory, field by field; unknown fields are problems. */
-export const modelRow = z
-  .strictObject({
-    id: routerModelId,
-    upstream: z.object({ path: z.string().min(1) }).catchall(z.string()),
-    charges_on_policy_rejection: routerChargesOnPolicyRejection,
-    price,
-    budget_seconds: z.int().min(1).max(86_400).default(defaultBudgetSeconds),
-    assets: z.array(assetPointer).default([]),
-    input: jsonSchema.optional(),
-    output: z
-      .strictObject({ media_type: z.string().regex(/^[^/\s]+\/[^/\s]+$/), schema: jsonSchema.optional() })
-      .optional(),
-    example: inputValue.optional(),
-    counter_examples: z
-      .array(
-        z.strictObject({
-          input: inputValue,
-          fails: z
-            .array(z.strictObject({ loc: z.array(z.union([z.string(), z.int()])).min(1), type: z.string() }))
-            .min(1),
-        }),
-      )
-      .default([]),
-  })
-  .superRefine(({ id, input }, context) => {
-    const [provider, model] = id.split('/');
-    if (!routerProviderSegment.safeParse(provider).success || !routerModelSegment.safeParse(model).success) {
-      context.addIssue({
-        code: 'custom',
-        path: ['id'],
-        message: 'a segment of the id is too long',
-      });
+/** A schema in any dialect, brought to the one form; `documents` are the files its references may name. */
+const schemaIn = (documents?: Documents) =>
+  z.unknown().transform((given, context): JsonSchema => {
+    const { schema, problems } = intake(given, documents);
+    for (const { pointer, reason } of problems) {
+      context.addIssue({ code: 'custom', path: pointerSegments(pointer), message: reason });
     }
-    if (input !== undefined && input.type !== 'object') {
-      context.addIssue({ code: 'custom', path: ['input', 'type'], message: 'the input is an object' });
-    }
+    return schema;
   });
+
+/** One YAML file of a catalog directory, field by field; unknown fields are problems. */
+export const modelRowWith = (documents?: Documents) =>
+  z
+    .strictObject({
+      id: routerModelId,
+      upstream: z.object({ path: z.string().min(1) }).catchall(z.string()),
+      charges_on_policy_rejection: routerChargesOnPolicyRejection,
+      price,
+      budget_seconds: z.int().min(1).max(86_400).default(defaultBudgetSeconds),
+      assets: z.array(assetPointer).default([]),
+      input: schemaIn(documents).optional(),
+      output: z
+        .strictObject({
+          media_type: z.string().regex(/^[^/\s]+\/[^/\s]+$/),
+          schema: schemaIn(documents).optional(),
+        })
+        .optional(),
+      example: inputValue.optional(),
+      counter_examples: z
+        .array(
+          z.strictObject({
+            input: inputValue,
+            fails: z
+              .array(
+                z.strictObject({ loc: z.array(z.union([z.string(), z.int()])).min(1), type: z.string() }),
+              )
+              .min(1),
+          }),
+        )
+        .default([]),
+    })
+    .superRefine(({ id, input }, context) => {
+      const [provider, model] = id.split('/');
+      if (
+        !routerProviderSegment.safeParse(provider).success ||
+        !routerModelSegment.safeParse(model).success
+      ) {
+        context.addIssue({ code: 'custom', path: ['id'], message: 'a segment of the id is too long' });
+      }
+      if (input?.type !== undefined && input.type !== 'object') {
+        context.addIssue({ code: 'custom', path: ['input', 'type'], message: 'the input is an object' });
+      }
+    });
+
+export const modelRow = modelRowWith();
 
 /** Hides the row of the same id that an earlier directory brings. */
 export const hidingRow = z.strictObject({ id: routerModelId, hidden: z.literal(true) });

@@ -29,7 +29,7 @@ export function declares(schema: JsonSchema, pointer: string): boolean {
 
 const unfold = (schema: JsonSchema): JsonSchema[] => [
   schema,
-  ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(unfold),
+  ...[...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(unfold),
 ];
 
 function step(schema: JsonSchema, segment: string): JsonSchema[] {

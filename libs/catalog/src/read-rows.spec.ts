@@ -94,25 +94,18 @@ describe('a row', () => {
     ['an endless budget', row('a/b', 'budget_seconds: 1000000\n'), '/budget_seconds'],
     ['an input that is no object', schema('{ type: string }'), '/input/type'],
     [
-      'a keyword outside the subset',
-      schema('{ type: object, properties: { p: { $ref: "#/x" } } }'),
-      '/input/properties/p',
+      'a keyword that schemas do not have',
+      schema('{ type: object, properties: { p: { maxlength: 3 } } }'),
+      '/input/properties/p/maxlength',
     ],
     [
-      'a type array',
-      schema('{ type: object, properties: { p: { type: [string, "null"] } } }'),
-      '/input/properties/p/type',
+      'an output schema that names nothing',
+      row('a/b', 'output: { media_type: a/b, schema: { $ref: "#/x" } }\n'),
+      '/output/schema/$ref',
     ],
-    [
-      'an unknown format',
-      schema('{ type: object, properties: { p: { type: string, format: email } } }'),
-      '/input/properties/p/format',
-    ],
-    [
-      'a oneOf without discriminator',
-      schema('{ type: object, properties: { p: { oneOf: [{}, {}] } } }'),
-      '/input/properties/p',
-    ],
+    ['a document of another directory', schema('{ $ref: "../secrets.json#/x" }'), '/input/$ref'],
+    ['a document that is not there', schema('{ $ref: "absent.json#/x" }'), '/input/$ref'],
+    ['more than 256 KiB', row('a/b', `# ${'x'.repeat(256 * 1024)}\n`), ''],
     ['a hiding row with more', 'id: a/b\nhidden: true\nprice: {}\n', ''],
     ['not an object', '- a\n', ''],
     ['a doubled key', `${row('a/b')}id: a/c\n`, ''],
@@ -126,6 +119,20 @@ describe('a row', () => {
       pointer,
     ]);
     expect(problems[0]?.reason).toMatch(/\S/);
+  });
+
+  it('may refer to a document that lies beside it', async () => {
+    const directory = await directoryOf({
+      'row.yaml': schema('{ $ref: "partner.json#/Input" }'),
+      'partner.json':
+        '{"Input": {"type": "object", "properties": {"seed": {"type": "integer", "nullable": true}}}}',
+    });
+    const { found, problems } = await readRows([directory]);
+    expect(problems).toEqual([]);
+    expect(found[0]?.model.input).toEqual({
+      type: 'object',
+      properties: { seed: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
+    });
   });
 
   it('may not describe an id that the same directory describes already', async () => {

@@ -1,7 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { hidingRow, type Model, modelFrom, modelRow } from './model.js';
+import { documentsIn, smallText } from './documents.js';
+import type { Documents } from './intake/walk.js';
+import { hidingRow, type Model, modelFrom, modelRowWith } from './model.js';
 import { pointerFrom } from './pointer.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
@@ -10,6 +12,9 @@ export interface CatalogProblem {
   pointer: string;
   reason: string;
 }
+
+// Parsing holds the event loop: half a mebibyte of YAML takes a quarter of a second.
+const largestRowBytes = 256 * 1024;
 
 interface FoundModel {
   file: string;
@@ -27,8 +32,9 @@ export async function readRows(
   const problems: CatalogProblem[] = [];
   for (const directory of directories) {
     const seen = new Map<string, string>();
+    const documents = documentsIn(directory);
     for (const file of await rowFiles(directory, problems)) {
-      const row = await readRow(file, problems);
+      const row = readRow(file, documents, problems);
       if (row === undefined) continue;
       const twin = seen.get(row.id);
       if (twin !== undefined) {
@@ -57,13 +63,14 @@ async function rowFiles(directory: string, problems: CatalogProblem[]): Promise<
   }
 }
 
-async function readRow(
+function readRow(
   file: string,
+  documents: Documents,
   problems: CatalogProblem[],
-): Promise<{ id: string; model?: Model } | undefined> {
+): { id: string; model?: Model } | undefined {
   let row: unknown;
   try {
-    row = parse(await readFile(file, 'utf8'), { version: '1.2', schema: 'core', maxAliasCount: 100 });
+    row = parse(smallText(file, largestRowBytes), { version: '1.2', schema: 'core', maxAliasCount: 100 });
   } catch (error) {
     problems.push({ file, pointer: '', reason: messageOf(error) });
     return undefined;
@@ -74,7 +81,7 @@ async function readRow(
     problems.push(...problemsOf(file, hiding.error.issues));
     return undefined;
   }
-  const parsed = modelRow.safeParse(row);
+  const parsed = modelRowWith(documents).safeParse(row);
   if (parsed.success) return { id: parsed.data.id, model: modelFrom(parsed.data) };
   problems.push(...problemsOf(file, parsed.error.issues));
   return undefined;

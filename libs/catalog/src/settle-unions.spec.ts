@@ -57,6 +57,49 @@ describe('unions', () => {
     ]);
   });
 
+  const shapes: JsonSchema = {
+    oneOf: [
+      {
+        type: 'object',
+        required: ['kind', 'r'],
+        properties: { kind: { const: 'circle' }, r: { type: 'number' } },
+      },
+      {
+        type: 'object',
+        required: ['kind', 'a'],
+        properties: {
+          kind: { const: 'square' },
+          a: { type: 'object', properties: { w: { type: 'number' } } },
+        },
+      },
+      { type: 'integer' },
+      { type: 'number', minimum: 5 },
+    ],
+  };
+
+  it('that exclude each other report one branch too, never one that a constant rules out', () => {
+    expect(errorsOf(shapes, { kind: 'circle', r: 'x', a: { w: 'y' } })).toMatchObject([
+      { loc: ['body', 'v', 'r'], type: 'float_type' },
+    ]);
+    expect(errorsOf(shapes, { kind: 'square', a: { w: 'y' } })).toMatchObject([
+      { loc: ['body', 'v', 'a', 'w'], type: 'float_type' },
+    ]);
+    expect(errorsOf(shapes, 3.5)).toHaveLength(1);
+  });
+
+  it('that exclude each other say when more than one branch holds', () => {
+    expect(errorsOf(shapes, 3)).toEqual([]);
+    expect(errorsOf(shapes, 7)).toEqual([
+      {
+        loc: ['body', 'v'],
+        type: 'value_error',
+        msg: 'Value error, the value fits more than one of the forms that exclude each other',
+        ctx: { error: 'the value fits more than one of the forms that exclude each other' },
+        input: 7,
+      },
+    ]);
+  });
+
   const tagged: JsonSchema = {
     type: 'object',
     discriminator: { propertyName: 'kind' },

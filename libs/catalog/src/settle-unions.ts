@@ -2,19 +2,23 @@ import type { ErrorObject } from './compile-schema.js';
 
 /**
  * Replaces the errors of every failed union by those of one branch: the other branch beside `null`; else
- * the branch that got deepest into the value, and of equals one whose type fits.
+ * the branch that got deepest into the value, and of equals one whose type fits. A branch whose tag is another
+ * one got nowhere. Where more than one branch of a `oneOf` holds, the union's own error stays.
  */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const settled: ErrorObject[] = [];
   for (const error of errors) {
-    if (error.keyword !== 'anyOf') {
+    if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') {
       settled.push(error);
       continue;
     }
     // A union's own error follows directly behind those of its branches, inner unions settled before.
     let from = settled.length;
     while (from > 0 && isInside(settled[from - 1], error)) from -= 1;
-    settled.push(...bestBranch(settled.splice(from), error));
+    const ofBranches = settled.splice(from);
+    settled.push(
+      ...(Array.isArray(error.params['passingSchemas']) ? [error] : bestBranch(ofBranches, error)),
+    );
   }
   return settled;
 }
@@ -32,11 +36,17 @@ function bestBranch(errors: readonly ErrorObject[], union: ErrorObject): ErrorOb
   }
   const candidates = [...branches.values()];
   const other = candidates.filter((branch) => !branch.every(asksForNull));
-  const [best = []] = (other.length > 0 ? other : candidates).sort(
-    (one, another) => fit(another, union) - fit(one, union),
-  );
+  const tagged = other.filter((branch) => !branch.some((error) => isWrongTag(error, union)));
+  const [best = []] =
+    [tagged, other, candidates]
+      .find(({ length }) => length > 0)
+      ?.sort((one, another) => fit(another, union) - fit(one, union)) ?? [];
   return best;
 }
+
+/** A constant of the value's own fields is what tells branches apart. */
+const isWrongTag = ({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean =>
+  keyword === 'const' && instancePath.split('/').length === union.instancePath.split('/').length + 1;
 
 const asksForNull = (error: ErrorObject): boolean =>
   error.keyword === 'type' && error.params['type'] === 'null';

@@ -109,6 +109,33 @@ describe('the words for a keyword', () => {
       },
     ],
     [
+      { type: 'object', minProperties: 1 },
+      {},
+      {
+        type: 'too_short',
+        msg: 'Dictionary should have at least 1 item after validation, not 0',
+        ctx: { field_type: 'Dictionary', min_length: 1, actual_length: 0 },
+      },
+    ],
+    [
+      { type: 'array', items: { type: 'string' }, uniqueItems: true },
+      ['a', 'a'],
+      {
+        type: 'value_error',
+        msg: 'Value error, the items are not unique',
+        ctx: { error: 'the items are not unique' },
+      },
+    ],
+    [
+      { not: { type: 'string' } },
+      'a',
+      {
+        type: 'value_error',
+        msg: 'Value error, the value has a form that is excluded',
+        ctx: { error: 'the value has a form that is excluded' },
+      },
+    ],
+    [
       { type: 'string', enum: ['jpeg', 'png', 'webp'] },
       'gif',
       {

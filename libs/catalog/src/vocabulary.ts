@@ -72,17 +72,23 @@ const stringLength =
     };
   };
 
-const listLength =
-  (type: string, words: string, key: string): Word =>
+const size =
+  (kind: 'List' | 'Dictionary', type: string, words: string, key: string): Word =>
   ({ params, data }) => {
     const limit = params['limit'] as number;
-    const actual = (data as unknown[]).length;
+    const actual = Array.isArray(data) ? data.length : Object.keys(data as object).length;
     return {
       type,
-      msg: `List should have ${words} ${plural(limit, 'item')} after validation, not ${actual}`,
-      ctx: { field_type: 'List', [key]: limit, actual_length: actual },
+      msg: `${kind} should have ${words} ${plural(limit, 'item')} after validation, not ${actual}`,
+      ctx: { field_type: kind, [key]: limit, actual_length: actual },
     };
   };
+
+const valueError = (error: string): Wording => ({
+  type: 'value_error',
+  msg: `Value error, ${error}`,
+  ctx: { error },
+});
 
 function wrongTag({ params, parentSchema }: ErrorObject): Wording {
   const name = params['tag'] as string;
@@ -143,8 +149,11 @@ const words = {
   },
   minLength: stringLength('string_too_short', 'at least', 'min_length'),
   maxLength: stringLength('string_too_long', 'at most', 'max_length'),
-  minItems: listLength('too_short', 'at least', 'min_length'),
-  maxItems: listLength('too_long', 'at most', 'max_length'),
+  minItems: size('List', 'too_short', 'at least', 'min_length'),
+  maxItems: size('List', 'too_long', 'at most', 'max_length'),
+  minProperties: size('Dictionary', 'too_short', 'at least', 'min_length'),
+  maxProperties: size('Dictionary', 'too_long', 'at most', 'max_length'),
+  uniqueItems: () => valueError('the items are not unique'),
   pattern: ({ params }) => {
     const pattern = params['pattern'] as string;
     return {
@@ -154,6 +163,8 @@ const words = {
     };
   },
   format: ({ params }) => formatWords[params['format'] as string] ?? unworded,
+  oneOf: () => valueError('the value fits more than one of the forms that exclude each other'),
+  not: () => valueError('the value has a form that is excluded'),
 } satisfies Record<string, Word>;
 
 // A keyword without words still names its field; no row can use one.

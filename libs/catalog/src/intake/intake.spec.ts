@@ -1,0 +1,268 @@
+import { describe, expect, it } from '@jest/globals';
+import { intake } from './intake.js';
+
+const given = (schema: unknown, documents?: Record<string, unknown>) =>
+  intake(schema, documents && ((file) => documents[file]));
+
+const text = { type: 'string' };
+const nothing = { type: 'null' };
+
+const tagged = (kind: string) => ({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { type: 'string', const: kind } },
+});
+
+describe('the dialects in the one form', () => {
+  it.each([
+    ['nullable beside a type', { type: 'string', nullable: true }, { anyOf: [text, nothing] }],
+    ['nullable: false', { type: 'string', nullable: false }, text],
+    [
+      'nullable beside an enum without null',
+      { type: 'string', enum: ['a'], nullable: true },
+      { anyOf: [{ type: 'string', enum: ['a'] }, nothing] },
+    ],
+    [
+      'nullable beside an enum with null',
+      { type: 'string', enum: ['a', null], nullable: true },
+      { anyOf: [{ type: 'string', enum: ['a'] }, nothing] },
+    ],
+    [
+      'nullable beside anyOf, without a type',
+      { anyOf: [text, { type: 'integer' }], nullable: true, description: 'words' },
+      { anyOf: [text, { type: 'integer' }, nothing], description: 'words' },
+    ],
+    [
+      'nullable beside a reference in allOf',
+      { allOf: [{ $ref: '#/definitions/T' }], nullable: true, definitions: { T: text } },
+      { anyOf: [text, nothing] },
+    ],
+    [
+      'a union with null, nullable once more',
+      { anyOf: [text, nothing], nullable: true },
+      { anyOf: [text, nothing] },
+    ],
+    [
+      'a list of types',
+      { type: ['string', 'null'], maxLength: 3 },
+      { anyOf: [{ type: 'string', maxLength: 3 }, nothing] },
+    ],
+    [
+      'a list of types, each with its own keywords and values',
+      { type: ['string', 'integer', 'number'], maxLength: 3, minimum: 1, enum: ['a', 2] },
+      {
+        anyOf: [
+          { type: 'string', maxLength: 3, enum: ['a'] },
+          { type: 'number', minimum: 1, enum: [2] },
+        ],
+      },
+    ],
+    [
+      'a list of types beside a union',
+      { type: ['string', 'null'], anyOf: [{ const: 'a' }, { const: null }] },
+      { allOf: [{ anyOf: [text, nothing] }, { anyOf: [{ const: 'a' }, { const: null }] }] },
+    ],
+    ['a list of one type', { type: ['string'] }, text],
+    [
+      'a bound that a flag makes exclusive',
+      { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false },
+      { type: 'number', exclusiveMinimum: 0, maximum: 9 },
+    ],
+    [
+      'a numeric exclusive bound',
+      { type: 'number', exclusiveMaximum: 9 },
+      { type: 'number', exclusiveMaximum: 9 },
+    ],
+    ['an example', { type: 'string', example: 'a cat' }, { type: 'string', examples: ['a cat'] }],
+    [
+      'a reference with words beside it',
+      {
+        $ref: '#/$defs/T',
+        description: 'here',
+        default: 'a',
+        $defs: { T: { ...text, description: 'there' } },
+      },
+      { type: 'string', description: 'here', default: 'a' },
+    ],
+    [
+      'a reference with a bound beside it',
+      { $ref: '#/$defs/T', maxLength: 3, $defs: { T: text } },
+      { allOf: [text, { maxLength: 3 }] },
+    ],
+    [
+      'a reference through an escaped name',
+      { $ref: '#/components/schemas/a~1b%20c', components: { schemas: { 'a/b c': text } } },
+      text,
+    ],
+    [
+      'an allOf of one',
+      { allOf: [{ type: 'integer', minimum: 1 }], title: 'N' },
+      { type: 'integer', minimum: 1, title: 'N' },
+    ],
+    [
+      'annotations of OpenAPI',
+      { type: 'string', xml: {}, readOnly: true, 'x-order': 1, externalDocs: {} },
+      text,
+    ],
+    [
+      'schemas that are booleans',
+      { type: 'object', properties: { a: true, b: false } },
+      { type: 'object', properties: { a: {}, b: { not: {} } } },
+    ],
+    [
+      'a name that objects inherit',
+      { type: 'object', properties: { constructor: text } },
+      { type: 'object', properties: { constructor: text } },
+    ],
+    [
+      'a format that only describes',
+      { type: 'integer', format: 'uint32' },
+      { type: 'integer', format: 'uint32' },
+    ],
+    ['an empty list of required names', { type: 'object', required: [] }, { type: 'object' }],
+  ])('%s', (_, schema, form) => expect(given(schema)).toEqual({ schema: form, problems: [] }));
+
+  it('a discriminator that tells the branches apart stays, its mapping does not', () => {
+    const discriminator = { propertyName: 'kind', mapping: { a: '#/$defs/A' } };
+    expect(given({ oneOf: [tagged('a'), tagged('b')], discriminator }).schema).toEqual({
+      type: 'object',
+      oneOf: [tagged('a'), tagged('b')],
+      discriminator: { propertyName: 'kind' },
+    });
+  });
+
+  it('a partner’s discriminator that only a mapping explains goes', () => {
+    const branch = { type: 'object', properties: { kind: text } };
+    const union = { oneOf: [branch, tagged('b')], discriminator: { propertyName: 'kind', mapping: {} } };
+    expect(given({ $ref: 'partner.json#/A' }, { 'partner.json': { A: union } })).toEqual({
+      schema: { oneOf: [branch, tagged('b')] },
+      problems: [],
+    });
+    expect(given(union).problems).toMatchObject([{ pointer: '/discriminator' }]);
+  });
+});
+
+describe('a partner’s document beside the row', () => {
+  const documents = {
+    'partner.json': {
+      components: {
+        schemas: {
+          Input: { type: 'object', properties: { size: { $ref: '#/components/schemas/Size' } } },
+          Size: { type: 'integer', ge: 1, minLength: 3, _order: 2 },
+          Bad: { type: 'object', properties: { size: { $ref: '#/components/schemas/Nowhere' } } },
+        },
+      },
+    },
+  };
+
+  it('is read as it is: words and idle keywords of its own are left out', () => {
+    expect(given({ $ref: 'partner.json#/components/schemas/Input' }, documents)).toEqual({
+      schema: { type: 'object', properties: { size: { type: 'integer' } } },
+      problems: [],
+    });
+  });
+
+  it('has its problems told where the row refers to it', () => {
+    const row = { type: 'object', properties: { a: { $ref: 'partner.json#/components/schemas/Bad' } } };
+    expect(given(row, documents).problems).toEqual([
+      {
+        pointer: '/properties/a/$ref',
+        reason:
+          'partner.json#/components/schemas/Bad/properties/size/$ref: #/components/schemas/Nowhere names nothing',
+      },
+    ]);
+  });
+
+  it('must be there', () => {
+    expect(given({ $ref: 'partner.json#/A' }).problems).toEqual([
+      { pointer: '/$ref', reason: 'partner.json: there are no documents beside this schema' },
+    ]);
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['a keyword that nobody knows', { type: 'string', maxlength: 3 }, '/maxlength', 'is no keyword'],
+    ['an idle keyword', { type: 'string', minimum: 1 }, '/minimum', 'says nothing about string'],
+    [
+      'a keyword outside the form',
+      { type: 'object', patternProperties: {} },
+      '/patternProperties',
+      'not supported',
+    ],
+    ['a tuple', { type: 'array', items: [{}] }, '/items', 'expected a schema'],
+    ['a type of another language', { type: 'file' }, '/type', '"file" is no type'],
+    ['values of another type only', { type: 'string', enum: [true, false] }, '', 'no value'],
+    ['required as a flag', { type: 'object', required: true }, '/required', 'list of names'],
+    ['a bound that is a text', { type: 'number', minimum: '1' }, '/minimum', 'a number'],
+    ['a negative length', { type: 'string', minLength: -1 }, '/minLength', 'whole number'],
+    ['a step of zero', { type: 'number', multipleOf: 0 }, '/multipleOf', 'above 0'],
+    ['no values', { enum: [] }, '/enum', 'list of values'],
+    ['no branches', { anyOf: [] }, '/anyOf', 'list of schemas'],
+    ['a schema that is a text', { properties: { a: 'string' } }, '/properties/a', 'expected a schema'],
+    ['look-ahead', { type: 'string', pattern: '(?=a)' }, '/pattern', 'linear-time'],
+    ['a back reference', { type: 'string', pattern: '(a)\\1' }, '/pattern', 'linear-time'],
+    ['a pattern that grows by repetition', { type: 'string', pattern: '^(x?){500}$' }, '/pattern', 'steps'],
+    ['a long pattern', { type: 'string', pattern: 'a'.repeat(1001) }, '/pattern', '1000 characters'],
+    ['comparing long lists of objects', { type: 'array', uniqueItems: true }, '/uniqueItems', 'maxItems'],
+    ['a reference to nowhere', { $ref: '#/$defs/T' }, '/$ref', 'names nothing'],
+    ['a reference to an anchor', { $ref: '#T' }, '/$ref', 'no JSON pointer'],
+    ['a reference to itself', { properties: { a: { $ref: '#' } } }, '/properties/a/$ref', 'back to itself'],
+    [
+      'a circle of references',
+      {
+        $ref: '#/$defs/A',
+        $defs: { A: { items: { $ref: '#/$defs/B' } }, B: { items: { $ref: '#/$defs/A' } } },
+      },
+      '/$defs/B/items/$ref',
+      'back to itself',
+    ],
+  ])('%s', (_, schema, pointer, reason) =>
+    expect(given(schema).problems).toEqual([{ pointer, reason: expect.stringContaining(reason) }]),
+  );
+
+  const nested = (levels: number, inner: object): object =>
+    levels === 0 ? inner : { anyOf: [nested(levels - 1, inner), { type: 'null' }] };
+
+  /** Each level names the next one twice. */
+  const doubling = {
+    $ref: '#/$defs/d0',
+    $defs: Object.fromEntries(
+      Array.from({ length: 20 }, (_, level) => [
+        `d${level}`,
+        level === 19
+          ? text
+          : {
+              type: 'object',
+              properties: { a: { $ref: `#/$defs/d${level + 1}` }, b: { $ref: `#/$defs/d${level + 1}` } },
+            },
+      ]),
+    ),
+  };
+
+  it.each([
+    ['a deep nest', nested(200, text), 'deeper than 40'],
+    ['a wide nest', { anyOf: Array.from({ length: 20 }, () => nested(20, text)) }, '400 branches'],
+    [
+      'half a megabyte of anyOf',
+      {
+        anyOf: Array.from({ length: 9000 }, (_, index) => ({
+          type: 'string',
+          const: `a value ${index} of thousands`,
+        })),
+      },
+      '400 branches',
+    ],
+    [
+      'thousands of properties',
+      { properties: Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`p${index}`, text])) },
+      '4000 schemas',
+    ],
+    ['references that double at each level', doubling, '4000 schemas'],
+  ])('%s, at once', (_, schema, reason) => {
+    const startedAt = performance.now();
+    expect(given(schema).problems).toEqual([{ pointer: '', reason: expect.stringContaining(reason) }]);
+    // Written out, the worst of them would have a thousand million schemas.
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+  });
+});
