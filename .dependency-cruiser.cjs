@@ -41,6 +41,14 @@ const forbidden = [
     to: { path: anyApp, pathNot: '^apps/$1/' },
   },
   {
+    name: 'simulator-knows-no-adapter',
+    comment:
+      'A simulator that shares code with the adapters agrees with them by construction, mistakes included.',
+    severity: 'error',
+    from: { path: '^apps/simulator/' },
+    to: { path: lib('providers', 'catalog') },
+  },
+  {
     name: 'one-provider-never-imports-another',
     severity: 'error',
     from: { path: '^libs/providers/src/providers/([^/]+)/' },

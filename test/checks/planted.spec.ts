@@ -87,6 +87,7 @@ const imports = [
     `import '../fal/fal.js';`,
     'one-provider-never-imports-another',
   ],
+  ['apps/simulator/src/partner.ts', `import '#providers';`, 'simulator-knows-no-adapter'],
   ['apps/worker/src/lanes.ts', `import '../../../libs/queue/src/port.js';`, 'one-door-a-library'],
   ['apps/worker/src/settings.ts', `import 'bullmq';`, 'only-queue-knows-bullmq-and-redis'],
   ['apps/gateway/src/main.ts', `import 'pg';`, 'only-persistence-knows-sql'],

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { amount, withoutTokens, type Control } from './control.js';
+import { amount, type Control } from './control.js';
 import type { Desk } from './desk.js';
-import { phaseAt, type Generation } from './ledger/generation.js';
+import { phaseAt } from './ledger/generation.js';
 import type { Partner } from './partner.js';
-import { clipOf } from './picture/clip.js';
-import { drawPicture } from './picture/picture.js';
+import { fileOf } from './files/file.js';
 import { padded, send, stream } from './wire.js';
 
 /** An asset of a generation that succeeded; it is drawn when somebody fetches it, not before. */
 export function answerAsset(
   desk: Desk,
   partner: Partner,
+  asset: NonNullable<Partner['asset']>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
@@ -22,22 +22,12 @@ export function answerAsset(
   generation.assetCount += 1;
   const { control } = generation;
   if (control.has('asset_404')) return missing(reply);
-  if (partner.asset.refused(generation, request.query as Record<string, unknown>, nowMs))
+  if (asset.refused?.(generation, request.query as Record<string, unknown>, nowMs))
     return send(reply, { status: 403, body: 'Signature not valid in the specified time frame' });
   if (control.has('asset_redirect'))
     return reply.redirect(control.get('asset_redirect') || 'http://169.254.169.254/latest/meta-data/', 302);
-  const { type, bytes } = mediaOf(generation, file);
+  const { type, bytes } = fileOf(generation, file);
   return sendMedia(reply, control, type, bytes);
-}
-
-/** A file whose name ends in mp4 is a clip, every other one a picture. */
-function mediaOf(generation: Generation, file: string): { type: string; bytes: Buffer } {
-  const text = withoutTokens(generation.prompt) || generation.prompt;
-  if (file.endsWith('.mp4')) return { type: 'video/mp4', bytes: clipOf(text) };
-  const number = Number.parseInt(file, 10);
-  const variant = Number.isNaN(number) ? 0 : number;
-  const caption = `${generation.provider}/${generation.model}`;
-  return { type: 'image/png', bytes: drawPicture({ text, caption, variant }) };
 }
 
 function sendMedia(reply: FastifyReply, control: Control, type: string, bytes: Buffer): FastifyReply {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plannedFault } from './control.js';
 import { viewOf, type Desk } from './desk.js';
-import type { CancelVerdict, Partner, PartnerCall, PartnerCancel, View } from './partner.js';
+import type { Asked, CancelVerdict, Partner, PartnerCall, PartnerCancel, View } from './partner.js';
 import { sendSpoilt } from './reply-faults.js';
 import { send } from './wire.js';
 
@@ -13,7 +13,7 @@ export function answerCall(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const id = idOf(request);
+  const id = idOf(request, call.idOf);
   const generation = desk.ledger.find(partner.name, id);
   if (!generation) return send(reply, call.unknown(id));
   const nth = call.role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
@@ -46,8 +46,18 @@ function verdictOf({ phase, control }: View): CancelVerdict {
   return control.has('cancel_ignored') ? 'ignored' : 'canceled';
 }
 
-function idOf(request: FastifyRequest): string {
+function idOf(request: FastifyRequest, find?: (asked: Asked) => string): string {
   const params = request.params as Record<string, string>;
   const query = request.query as Record<string, unknown>;
+  if (find)
+    return find({ params, query, body: request.body instanceof Buffer ? objectOf(request.body) : {} });
   return params['id'] ?? (typeof query['id'] === 'string' ? query['id'] : '');
+}
+
+function objectOf(bytes: Buffer): Record<string, unknown> {
+  try {
+    return Object.assign({}, JSON.parse(bytes.toString()) as unknown);
+  } catch {
+    return {};
+  }
 }

@@ -10,9 +10,10 @@ const bodyLimitBytes = 128 * 1024 * 1024;
 
 /** The partner's API: submissions, calls on its own host, cancel. Everything here wants the partner's key. */
 export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner): void {
+  const { doors = [] } = partner;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
-    'application/json',
+    ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'],
     { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
     (_request, body, done) => done(null, body),
   );
@@ -22,7 +23,9 @@ export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner)
   app.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: { detail: 'Not Found' } }));
 
   app.addHook('onRequest', async (request, reply) => {
-    if (!partner.authorized(request.headers)) return send(reply, partner.refusals.unauthorized);
+    if (doors.some(({ path }) => request.routeOptions.url?.endsWith(path))) return undefined;
+    if (!partner.authorized(request.headers, desk.clock.now()))
+      return send(reply, partner.refusals.unauthorized);
     return undefined;
   });
 
@@ -32,9 +35,22 @@ export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner)
     desk.scenarios.take(partner.name);
     return cut(reply);
   };
-  app.post(partner.submitPath, { onRequest: beforeRead }, (request, reply) =>
-    takeSubmission(desk, partner, request, reply),
-  );
+  for (const submit of partner.submits)
+    app.post(submit.path, { onRequest: beforeRead }, (request, reply) =>
+      takeSubmission(desk, partner, submit, request, reply),
+    );
+  for (const door of doors)
+    app.route({
+      method: door.method,
+      url: door.path,
+      handler: (request, reply) => {
+        const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+        return send(
+          reply,
+          door.answer({ body, url: desk.addresses.api + request.url, nowMs: desk.clock.now() }),
+        );
+      },
+    });
   addCalls(app, desk, partner, 'api');
   const { cancel } = partner;
   if (cancel)
@@ -48,7 +64,8 @@ export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner)
 /** The partner's other hosts: polling URLs and files, to which no key may ever be sent. */
 export function addAssetRoutes(app: FastifyInstance, desk: Desk, partner: Partner): void {
   addCalls(app, desk, partner, 'assets');
-  app.get(partner.asset.path, (request, reply) => answerAsset(desk, partner, request, reply));
+  const { asset } = partner;
+  if (asset) app.get(asset.path, (request, reply) => answerAsset(desk, partner, asset, request, reply));
 }
 
 function addCalls(app: FastifyInstance, desk: Desk, partner: Partner, listener: 'api' | 'assets'): void {

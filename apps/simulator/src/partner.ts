@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Control } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
 
-/** A reply as a partner words it: an object is sent as JSON, a string as it stands. */
+/** A reply as a partner words it: an object is sent as JSON, a string and bytes as they stand. */
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  body: object | string;
+  body: object | string | Buffer;
 }
 
 export interface FieldError {
@@ -28,12 +28,39 @@ export interface View {
   assets: string;
 }
 
-/** One call on an existing generation. `:id` of the path, or `id` of the query, names it. */
+/** What of a request may name a generation; the body is an empty object when it is no JSON object. */
+export interface Asked {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+}
+
+/** An address that takes submissions. */
+export interface PartnerSubmit {
+  path: string;
+  /** The model that a submission addresses; undefined when it names none. */
+  modelOf(params: Record<string, string>, body: Record<string, unknown>): string | undefined;
+  prompt: {
+    loc: (string | number)[];
+    read(body: Record<string, unknown>): unknown;
+    optionalFor?(model: string): boolean;
+  };
+  /** It takes multipart/form-data and no JSON; files are left out of the body that is read. */
+  form?: true;
+  /** The reply is the result: it is held back until the generation has ended. */
+  atOnce?: true;
+  /** What this partner wants beside a prompt; a reply is a refusal. */
+  refuses?(headers: IncomingHttpHeaders, body: Record<string, unknown>): Reply | undefined;
+  answer(view: View): Reply;
+}
+
+/** One call on an existing generation. `:id` of the path, or `id` of the query, names it, or what `idOf` finds. */
 export interface PartnerCall {
   listener: 'api' | 'assets';
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   role: 'poll' | 'result';
+  idOf?: (asked: Asked) => string;
   answer(view: View): Reply;
   unknown(id: string): Reply;
 }
@@ -51,6 +78,13 @@ export interface PartnerCancel {
   unknown(id: string): Reply;
 }
 
+/** A call that needs no key, such as the one that gives out a token. */
+interface PartnerDoor {
+  method: 'GET' | 'POST';
+  path: string;
+  answer(asked: { body: Buffer; url: string; nowMs: number }): Reply;
+}
+
 /** A refusal of a submission that is worded the same for every body. */
 type Refusal = 'unauthorized' | 'no_credit' | 'throttled' | 'unavailable' | 'broken';
 
@@ -58,27 +92,23 @@ type Refusal = 'unauthorized' | 'no_credit' | 'throttled' | 'unavailable' | 'bro
 export interface Partner {
   /** Base path on both listeners. */
   name: string;
-  authorized(headers: IncomingHttpHeaders): boolean;
-  submitPath: string;
-  /** The model that a submission addresses; undefined when the address names none. */
-  modelOf(params: Record<string, string>): string | undefined;
-  prompt: {
-    loc: (string | number)[];
-    read(body: Record<string, unknown>): unknown;
-    optionalFor?(model: string): boolean;
-  };
+  authorized(headers: IncomingHttpHeaders, nowMs: number): boolean;
+  submits: PartnerSubmit[];
   refusals: Record<Refusal, Reply>;
   /** Null: the partner refuses no prompt at submission; the generation is accepted and ends at once. */
   policyRefusal: ((prompt: string) => Reply) | null;
   fieldErrors(errors: FieldError[]): Reply;
   /** What `[[sim:field_error]]` complains about. */
   exampleFieldError: FieldError;
-  accepted(view: View): Reply;
   calls: PartnerCall[];
   cancel: PartnerCancel | null;
+  /** Null when results hold their files themselves. */
   asset: {
     path: string;
     /** Whether the URL is no longer, or never was, good for this generation. */
-    refused(generation: Generation, query: Record<string, unknown>, nowMs: number): boolean;
-  };
+    refused?(generation: Generation, query: Record<string, unknown>, nowMs: number): boolean;
+  } | null;
+  doors?: PartnerDoor[];
+  /** An account's key that this partner takes, where not every text will do; `api` is its own base URL. */
+  issueKey?(api: string): string;
 }

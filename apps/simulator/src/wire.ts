@@ -10,7 +10,7 @@ function wireOf({ status, headers, body }: Reply): {
   headers: Record<string, string>;
   bytes: Buffer;
 } {
-  const bytes = Buffer.from(typeof body === 'string' ? body : jsonText(body));
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : jsonText(body));
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   return { status, headers: { 'content-type': type, ...headers }, bytes };
 }

@@ -79,12 +79,10 @@ export const sentenceFields =
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
-/** The entries of any reader, no more than fit an answer; undefined when there is none. */
-export function fieldErrors(
-  body: Json | undefined,
-  read: FieldReader = fastApiFields,
-): FieldError[] | undefined {
-  const entries = body === undefined ? undefined : read(body)?.slice(0, mostEntries);
+/** What the partner's own reader finds, else FastAPI's; no more entries than fit an answer, undefined for none. */
+export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {
+  if (body === undefined) return undefined;
+  const entries = (read?.(body) ?? fastApiFields(body))?.slice(0, mostEntries);
   return entries && entries.length > 0 ? entries : undefined;
 }
 

@@ -50,7 +50,7 @@ interface JobBase {
     refusals?: readonly number[];
   };
   rules: readonly Rule[];
-  /** How this partner words a rejected input; left out, as FastAPI does. */
+  /** How this partner words a rejected input where it does not do so like FastAPI. */
   fields?: FieldReader;
   /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
   waits?: Pointer;

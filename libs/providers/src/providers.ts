@@ -4,9 +4,10 @@ import { z } from 'zod';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { bfl } from './providers/bfl/bfl.js';
 import { fal } from './providers/fal/fal.js';
+import { luma } from './providers/luma/luma.js';
 
 /** Every partner the service speaks to. */
-export const providerList: readonly ProviderDefinition[] = [bfl, fal];
+export const providerList: readonly ProviderDefinition[] = [bfl, fal, luma];
 
 /** A partner ready to be called. Without `secret` its calls go out unauthenticated and the partner refuses them. */
 export interface BoundProvider {

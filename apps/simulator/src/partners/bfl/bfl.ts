@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Verbatim } from '../../json-text.js';
 import { endOf, type Generation } from '../../ledger/generation.js';
-import type { Partner, View } from '../../partner.js';
+import { keyIn } from '../../keys.js';
+import type { Partner, Reply, View } from '../../partner.js';
 import { progressOf } from './progress.js';
 
 const assetLifeMs = 10 * 60_000;
@@ -12,14 +13,19 @@ const assetLifeMs = 10 * 60_000;
  */
 export const bfl: Partner = {
   name: 'bfl',
-  authorized: (headers) => typeof headers['x-key'] === 'string' && headers['x-key'] !== '',
-  submitPath: '/v1/:model',
-  modelOf: (params) => params['model'],
-  prompt: {
-    loc: ['body', 'prompt'],
-    read: (body) => body['prompt'],
-    optionalFor: (model) => /^flux-(dev|pro-1)/.test(model),
-  },
+  authorized: keyIn('x-key'),
+  submits: [
+    {
+      path: '/v1/:model',
+      modelOf: (params) => params['model'],
+      prompt: {
+        loc: ['body', 'prompt'],
+        read: (body) => body['prompt'],
+        optionalFor: (model) => /^flux-(dev|pro-1)/.test(model),
+      },
+      answer: accepted,
+    },
+  ],
   refusals: {
     unauthorized: { status: 403, body: { detail: 'Not authenticated - Invalid Authentication' } },
     no_credit: { status: 402, body: { detail: 'Insufficient credits. Add more credits at api.bfl.ai.' } },
@@ -36,16 +42,6 @@ export const bfl: Partner = {
     input: 5000,
     ctx: { le: 1440 },
   },
-  accepted: (view) => ({
-    status: 200,
-    body: {
-      id: shownId(view),
-      polling_url: `${view.assets}/v1/get_result?id=${view.generation.id}`,
-      cost: new Verbatim('3.0'),
-      input_mp: new Verbatim('0.0'),
-      output_mp: 1.05,
-    },
-  }),
   calls: (['assets', 'api'] as const).map((listener) => ({
     listener,
     method: 'GET',
@@ -66,6 +62,19 @@ export const bfl: Partner = {
       query['sig'] !== signatureOf(generation),
   },
 };
+
+function accepted(view: View): Reply {
+  return {
+    status: 200,
+    body: {
+      id: shownId(view),
+      polling_url: `${view.assets}/v1/get_result?id=${view.generation.id}`,
+      cost: new Verbatim('3.0'),
+      input_mp: new Verbatim('0.0'),
+      output_mp: 1.05,
+    },
+  };
+}
 
 function shownId({ generation, control }: View): string | Verbatim {
   return control.has('int64_id') ? new Verbatim(generation.id) : generation.id;

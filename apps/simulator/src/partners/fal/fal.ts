@@ -10,12 +10,20 @@ import { modelErrors, policyError, requestError } from './errors.js';
 export const fal: Partner = {
   name: 'fal',
   authorized: (headers) => /^Key \S+/.test(headers.authorization ?? ''),
-  submitPath: '/*',
-  modelOf: (params) => {
-    const path = (params['*'] ?? '').replace(/\/$/, '');
-    return /^[\w.-]+(\/[\w.-]+)+$/.test(path) ? path : undefined;
-  },
-  prompt: { loc: ['body', 'prompt'], read: (body) => body['prompt'] },
+  submits: [
+    {
+      path: '/*',
+      modelOf: (params) => {
+        const path = (params['*'] ?? '').replace(/\/$/, '');
+        return /^[\w.-]+(\/[\w.-]+)+$/.test(path) ? path : undefined;
+      },
+      prompt: { loc: ['body', 'prompt'], read: (body) => body['prompt'] },
+      answer: (view) => ({
+        status: 200,
+        body: { status: 'IN_QUEUE', ...identity(view), queue_position: 0 },
+      }),
+    },
+  ],
   refusals: {
     unauthorized: { status: 401, body: { detail: 'Cannot access application without a valid key.' } },
     no_credit: {
@@ -37,7 +45,6 @@ export const fal: Partner = {
     input: 40,
     ctx: { le: 4 },
   },
-  accepted: (view) => ({ status: 200, body: { status: 'IN_QUEUE', ...identity(view), queue_position: 0 } }),
   calls: [
     {
       listener: 'api',
@@ -57,7 +64,7 @@ export const fal: Partner = {
     },
   ],
   cancel: { method: 'PUT', path: '/:owner/:app/requests/:id/cancel', ...cancelReplies() },
-  asset: { path: '/files/:id/:file', refused: () => false },
+  asset: { path: '/files/:id/:file' },
 };
 
 function identity({ generation, control, api }: View): object {
