@@ -13,8 +13,11 @@ export function recorded(provider: string, protocol = ''): (name: string, change
   const folder = join(root(), 'libs/providers/src/providers', provider, 'fixtures', protocol);
   return (name, changes = {}) => {
     const { reply } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { reply: Reply };
-    for (const [pointer, value] of Object.entries(changes)) put(reply.body as object, pointer, value);
-    return reply;
+    const places = Object.entries(changes);
+    if (places.length === 0) return reply;
+    const body = (typeof reply.body === 'string' ? JSON.parse(reply.body) : reply.body) as object;
+    for (const [pointer, value] of places) put(body, pointer, value);
+    return { ...reply, body };
   };
 }
 

@@ -66,8 +66,8 @@ describe('the rows that come with the providers', () => {
     }
   });
 
-  it('leave the router time to answer before its own bound', () => {
-    for (const { budgetMs } of catalog.models) expect(budgetMs).toBeLessThan(600_000);
+  it('give a partner no longer than its slowest models take', () => {
+    for (const { budgetMs } of catalog.models) expect(budgetMs).toBeLessThanOrEqual(1_200_000);
   });
 });
 

@@ -15,6 +15,8 @@ export interface HttpCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: string;
   headers?: Record<string, string>;
+  /** A header field that wants another value in every call: the engine fills in a new UUID. */
+  uniqueHeader?: string;
   body?: Uint8Array;
 }
 

@@ -8,11 +8,15 @@ import type { Rule } from './rules.js';
 export type Life = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
- * One value of the handle: its place in the submit reply, or the entry of the model row's address. `url` must
- * lead to an origin of the partner's; an optional value that is missing or no such URL is left out, a required
- * one makes the reply unreadable.
+ * One value of the handle: its place in the submit reply, its place in the poll reply that says that the run has
+ * ended (`polled`, for the fetch), or the entry of the model row's address. `url` must lead to an origin of the
+ * partner's; an optional value that is missing or no such URL is left out, a required one makes the reply
+ * unreadable.
  */
-type HandleField = { at: Pointer; url?: true; optional?: true } | { upstream: string; optional?: undefined };
+type HandleField =
+  | { at: Pointer; url?: true; optional?: true; polled?: undefined }
+  | { at: Pointer; polled: true; url?: undefined; optional?: undefined }
+  | { upstream: string; optional?: undefined };
 
 export type HandleFields = Readonly<Record<string, HandleField>>;
 
@@ -49,6 +53,8 @@ interface JobBase {
     /** Statuses besides 429 by which the partner says that it has not accepted the submission. */
     refusals?: readonly number[];
   };
+  /** A header field that wants another value in every call. */
+  uniqueHeader?: string;
   rules: readonly Rule[];
   /** How this partner words a rejected input where it does not do so like FastAPI. */
   fields?: FieldReader;

@@ -118,3 +118,28 @@ describe('operation polled by POST', () => {
     });
   });
 });
+
+describe('a partner that wants another value in every call', () => {
+  const get = () => ({ method: 'GET' as const, url: 'https://partner.example/7' });
+  const adapter = job({
+    ...common,
+    uniqueHeader: 'x-trace-id',
+    submit: { url: () => 'https://partner.example/start' },
+    handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+    poll: { call: get, status: '/status', life: { ok: 'succeeded' }, everyMs: 1000 },
+    fetch: { call: get },
+    cancel: { call: get, replies: [] },
+    rules: [],
+  });
+
+  it('has the header in each of them', () => {
+    const handle = { v: 1, step: 'poll' as const, id: '7' };
+    const calls = [
+      adapter.submit(run),
+      adapter.resume?.(handle),
+      adapter.resume?.({ ...handle, step: 'fetch' }),
+      adapter.cancel?.(handle),
+    ];
+    expect(calls.map((call) => call?.uniqueHeader)).toEqual(calls.map(() => 'x-trace-id'));
+  });
+});

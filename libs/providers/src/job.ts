@@ -31,6 +31,7 @@ interface Readable {
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
   const { poll, fetch, cancel } = spec;
+  const unique = spec.uniqueHeader === undefined ? {} : { uniqueHeader: spec.uniqueHeader };
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
@@ -80,6 +81,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         method: 'POST',
         url: spec.submit.url(run),
         headers: { 'content-type': contentType, accept: 'application/json', ...spec.submit.headers?.(run) },
+        ...unique,
         body,
       };
     },
@@ -87,7 +89,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       const reading = read('submit', signal);
       if ('kind' in reading) return reading;
       if (!spec.poll) return succeeded('submit', reading);
-      const kept = keep(spec, run, reading);
+      const kept = keep(spec, reading, run);
       if (!kept) return failed(unreadable('submit', 'without a usable handle'));
       return {
         kind: 'pending',
@@ -106,7 +108,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
     switch (Object.hasOwn(poll.life, word) ? poll.life[word] : 'running') {
       case 'succeeded':
-        if (fetch) return { kind: 'next', handle: { ...handle, step: 'fetch' } };
+        if (fetch) return ended(handle, reading);
         return succeeded('poll', reading);
       case 'failed':
         return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${word}` });
@@ -116,16 +118,25 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         return { kind: 'pending', handle, afterMs: poll.everyMs };
     }
   };
+  const ended = (handle: Handle, reading: Readable): Outcome => {
+    const kept = keep(spec, reading);
+    return kept
+      ? { kind: 'next', handle: { ...handle, ...kept, step: 'fetch' } }
+      : failed({ ...unreadable('poll', 'a success that names no result'), retry: 'never' });
+  };
   const onFetch = (signal: Signal): Outcome => {
     const reading = read('fetch', signal);
     return 'kind' in reading ? reading : succeeded('fetch', reading);
   };
   return {
     ...adapter,
-    resume: (handle) => (handle.step === 'fetch' && fetch ? fetch : poll).call(keptIn<F>(handle)),
+    resume: (handle) => ({
+      ...(handle.step === 'fetch' && fetch ? fetch : poll).call(keptIn<F>(handle)),
+      ...unique,
+    }),
     onResume: (handle, signal) => (handle.step === 'fetch' ? onFetch(signal) : onPoll(handle, signal)),
     ...(cancel && {
-      cancel: (handle: Handle) => cancel.call(keptIn<F>(handle)),
+      cancel: (handle: Handle) => ({ ...cancel.call(keptIn<F>(handle)), ...unique }),
       onCancel: (_handle: Handle, signal: Signal) => cancelAnswer(cancel.replies, signal),
     }),
   };
@@ -161,18 +172,22 @@ function exactAt(json: Json, pointer: Pointer, reply: HttpReply): string {
   return digitsOf(value, pointer.slice(pointer.lastIndexOf('/') + 1), textOf(reply));
 }
 
-/** The handle's values, or undefined when a required one is missing or is no URL that may be called. */
+/**
+ * The handle's values, or undefined when a required one is missing or is no URL that may be called: those of the
+ * submission when `run` is given, else those that a poll adds.
+ */
 function keep(
   { handle, base, credentialOrigins }: Pick<JobSpec<HandleFields>, 'handle' | 'base' | 'credentialOrigins'>,
-  run: Run,
   { reply, json }: Readable,
+  run?: Run,
 ): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
   for (const [name, field] of Object.entries(handle ?? {})) {
     if ('upstream' in field) {
-      kept[name] = upstream(run, field.upstream);
+      if (run) kept[name] = upstream(run, field.upstream);
       continue;
     }
+    if ((field.polled ?? false) === (run !== undefined)) continue;
     const text = json === undefined ? '' : exactAt(json, field.at, reply);
     if (text !== '' && (!field.url || isCallableUrl(text, base, credentialOrigins))) kept[name] = text;
     else if (!field.optional) return undefined;

@@ -3,11 +3,31 @@ import { z } from 'zod';
 
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { bfl } from './providers/bfl/bfl.js';
+import { bytedance } from './providers/bytedance/bytedance.js';
 import { fal } from './providers/fal/fal.js';
 import { luma } from './providers/luma/luma.js';
+import { meshy } from './providers/meshy/meshy.js';
+import { minimax } from './providers/minimax/minimax.js';
+import { pixverse } from './providers/pixverse/pixverse.js';
+import { recraft } from './providers/recraft/recraft.js';
+import { tripo } from './providers/tripo/tripo.js';
+import { vidu } from './providers/vidu/vidu.js';
+import { wan } from './providers/wan/wan.js';
 
 /** Every partner the service speaks to. */
-export const providerList: readonly ProviderDefinition[] = [bfl, fal, luma];
+export const providerList: readonly ProviderDefinition[] = [
+  bfl,
+  bytedance,
+  fal,
+  luma,
+  meshy,
+  minimax,
+  pixverse,
+  recraft,
+  tripo,
+  vidu,
+  wan,
+];
 
 /** A partner ready to be called. Without `secret` its calls go out unauthenticated and the partner refuses them. */
 export interface BoundProvider {

@@ -8,7 +8,7 @@ export type Phase = 'submit' | 'poll' | 'fetch';
 /**
  * Maps replies to what became of the run. Every condition that is given must hold: `phase`; `http`, one status
  * or `error` for any that is not 2xx; `where`, a place in the JSON body, or `header`, that holds a value, or,
- * with `is`, one of the values there equals or matches it; `unless`, a place that holds nothing. `retry` is
+ * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing. `retry` is
  * `never` unless said otherwise; `again` means that the partner did not take the call, whichever it was.
  */
 export interface Rule {
@@ -17,7 +17,7 @@ export interface Rule {
   where?: Pointer;
   header?: string;
   is?: string | number | boolean | RegExp;
-  unless?: Pointer;
+  unless?: Pointer | readonly Pointer[];
   class: FailureClass | 'canceled';
   retry?: ProviderFailure['retry'] | 'again';
   lost?: true;
@@ -35,7 +35,12 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
     return false;
   }
   const { where, header, unless } = rule;
-  if (unless !== undefined && json !== undefined && holdsAnything(json, unless)) return false;
+  if (
+    unless !== undefined &&
+    json !== undefined &&
+    [unless].flat().some((place) => holdsAnything(json, place))
+  )
+    return false;
   if (header !== undefined && !isValue(reply.headers[header] ?? null, rule.is)) return false;
   if (where === undefined) return true;
   return json !== undefined && valuesAt(json, where).some((found) => isValue(found, rule.is));

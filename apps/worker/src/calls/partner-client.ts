@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Metrics } from '#observability';
 import { type BoundProvider, credentialHeaders, type HttpCall, type Signal } from '#providers';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
@@ -105,6 +106,7 @@ export class PartnerClient {
         method: call.method,
         headers: {
           ...call.headers,
+          ...(call.uniqueHeader && { [call.uniqueHeader]: randomUUID() }),
           ...credentialHeaders(provider.adapter, call, secret, Date.now()),
         },
         body: call.body ?? null,

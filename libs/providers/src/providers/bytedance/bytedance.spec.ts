@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { failuresOf } from '../../testing/failures.js';
+import { bytedance } from './bytedance.js';
+
+const { submitted, polled } = failuresOf(
+  bytedance,
+  { path: 'contents/generations/tasks', protocol: 'clip' },
+  { id: '7', protocol: 'clip' },
+);
+const error = (code: string) => ({
+  error: { code, message: 'x Request id: 0217862d', param: '', type: 'y' },
+});
+
+describe('bytedance codes', () => {
+  it.each([
+    ['InputTextSensitiveContentDetected', 400, 'content_policy, never'],
+    ['InputImageSensitiveContentDetected.PrivacyInformation', 400, 'content_policy, never'],
+    ['OutputAudioSensitiveContentDetected', 400, 'content_policy, never'],
+    ['InputTextRiskDetection', 400, 'content_policy, never'],
+    ['InvalidParameter', 400, 'rejected_input, never'],
+    ['InvalidParameter.UnsupportedImageFormat', 400, 'rejected_input, never'],
+    ['MissingParameter', 400, 'rejected_input, never'],
+    ['AuthenticationError', 401, 'partner_account, never'],
+    ['AccountOverdueError', 403, 'partner_account, never'],
+    ['AccessDenied', 403, 'partner_account, never'],
+    ['InvalidEndpointOrModel.NotFound', 404, 'model_gone, never'],
+    ['ModelNotOpen', 404, 'model_gone, never'],
+    ['RateLimitExceeded.EndpointTPMExceeded', 429, 'partner_unavailable, new_submit'],
+    ['QuotaExceeded', 429, 'partner_unavailable, new_submit'],
+    ['SetLimitExceeded', 429, 'partner_unavailable, new_submit'],
+    ['ServerOverloaded', 429, 'partner_unavailable, new_submit'],
+    ['InternalServiceError', 500, 'partner_failed, never'],
+  ])('%s with HTTP %i: %s', (code, status, failure) => {
+    expect(submitted(error(code), status)).toBe(failure);
+  });
+
+  it.each([
+    ['InputImageSensitiveContentDetected', 'content_policy, never'],
+    ['OutputVideoSensitiveContentDetected', 'content_policy, never'],
+    ['OutputVideoRiskDetection', 'content_policy, never'],
+    ['InvalidParameter.Ratio', 'rejected_input, never'],
+    ['InternalServiceError', 'partner_failed, never'],
+  ])('a run that failed by %s: %s', (code, failure) => {
+    expect(polled({ id: '7', status: 'failed', ...error(code) })).toBe(failure);
+  });
+});

@@ -1,0 +1,65 @@
+import type { ProviderDefinition, Run } from '../../contract.js';
+import { sentenceFields } from '../../fields.js';
+import { job } from '../../job.js';
+import { protocols } from '../../protocols.js';
+import { exactOrigin } from '../../reply-url.js';
+import type { Rule } from '../../rules.js';
+import { upstream } from '../../upstream.js';
+
+const policy = /SensitiveContentDetected|RiskDetection/;
+
+const rules: readonly Rule[] = [
+  { where: '/error/code', is: policy, class: 'content_policy' },
+  { where: '/error/code', is: /^(InvalidParameter|MissingParameter)/, class: 'rejected_input' },
+  // Each picture of a reply may have been refused for itself; only when all were has the run failed.
+  {
+    where: '/data/*/error/code',
+    is: policy,
+    unless: ['/data/*/url', '/data/*/b64_json'],
+    class: 'content_policy',
+  },
+  { phase: 'poll', where: '/status', is: 'expired', class: 'partner_timeout' },
+];
+
+/** ByteDance's Ark: pictures (Seedream) come with the reply, clips (Seedance) are polled for. */
+export const bytedance: ProviderDefinition = {
+  name: 'bytedance',
+  defaultBase: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  submitTimeoutMs: 180_000,
+  create(base) {
+    const common = {
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
+      submit: { url: (run: Run) => `${base}/${upstream(run, 'path')}` },
+      fields: sentenceFields({ msg: '/error/message', type: '/error/code', field: '/error/param' }),
+      rules,
+    };
+    const clipUrl = (id: string) => `${base}/contents/generations/tasks/${encodeURIComponent(id)}`;
+    return protocols({
+      picture: job({ ...common, needs: ['/data/*/url', '/data/*/b64_json'] }),
+      clip: job({
+        ...common,
+        handle: { id: { at: '/id' } },
+        poll: {
+          call: ({ id }) => ({ method: 'GET', url: clipUrl(id) }),
+          status: '/status',
+          life: {
+            queued: 'queued',
+            running: 'running',
+            succeeded: 'succeeded',
+            failed: 'failed',
+            cancelled: 'canceled',
+          },
+          everyMs: 5000,
+        },
+        // Takes a run out of the partner's queue; one that has begun goes on.
+        cancel: {
+          call: ({ id }) => ({ method: 'DELETE', url: clipUrl(id) }),
+          replies: [{ http: 409, answer: 'too_late' }],
+        },
+        needs: ['/content/video_url'],
+      }),
+    });
+  },
+};

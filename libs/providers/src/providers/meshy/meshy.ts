@@ -1,0 +1,36 @@
+import type { ProviderDefinition } from '../../contract.js';
+import { sentenceFields } from '../../fields.js';
+import { job } from '../../job.js';
+import { exactOrigin } from '../../reply-url.js';
+import { upstream } from '../../upstream.js';
+
+/** Meshy: submit, then poll the same path with the run's id behind it. */
+export const meshy: ProviderDefinition = {
+  name: 'meshy',
+  defaultBase: 'https://api.meshy.ai',
+  submitTimeoutMs: 30_000,
+  create: (base) =>
+    job({
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
+      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
+      handle: { id: { at: '/result' }, path: { upstream: 'path' } },
+      poll: {
+        call: ({ id, path }) => ({ method: 'GET', url: `${base}/${path}/${encodeURIComponent(id)}` }),
+        status: '/status',
+        life: {
+          PENDING: 'queued',
+          IN_PROGRESS: 'running',
+          SUCCEEDED: 'succeeded',
+          FAILED: 'failed',
+          CANCELED: 'canceled',
+        },
+        everyMs: 5000,
+      },
+      // Models have their files by format; a rigged or moving figure has them in a result of its own.
+      needs: ['/model_urls/*', '/result/*'],
+      fields: sentenceFields({ msg: '/message' }),
+      rules: [],
+    }),
+};

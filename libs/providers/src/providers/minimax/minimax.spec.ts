@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { failuresOf } from '../../testing/failures.js';
+import { minimax } from './minimax.js';
+
+const { submitted, polled } = failuresOf(
+  minimax,
+  { path: 'video_generation', protocol: 'clip' },
+  { taskId: '7', protocol: 'clip' },
+);
+const reply = (code: number) => ({ task_id: '', base_resp: { status_code: code, status_msg: 'x' } });
+
+describe('minimax codes', () => {
+  it.each([
+    [1000, 'partner_failed, never', 'partner_failed, same_call'],
+    [1001, 'partner_timeout, never', 'partner_timeout, same_call'],
+    [1002, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'],
+    [1004, 'partner_account, never', 'partner_account, never'],
+    [1008, 'partner_account, never', 'partner_account, never'],
+    [1024, 'partner_failed, never', 'partner_failed, same_call'],
+    [1026, 'content_policy, never', 'content_policy, never'],
+    [1027, 'content_policy, never', 'content_policy, never'],
+    [1033, 'partner_failed, never', 'partner_failed, same_call'],
+    [1039, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'],
+    [1041, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'],
+    [1042, 'rejected_input, never', 'rejected_input, never'],
+    [1043, 'rejected_input, never', 'rejected_input, never'],
+    [1044, 'rejected_input, never', 'rejected_input, never'],
+    [2013, 'rejected_input, never', 'rejected_input, never'],
+    [2037, 'rejected_input, never', 'rejected_input, never'],
+    [2038, 'rejected_input, never', 'rejected_input, never'],
+    [2039, 'rejected_input, never', 'rejected_input, never'],
+    [20132, 'rejected_input, never', 'rejected_input, never'],
+    [2049, 'partner_account, never', 'partner_account, never'],
+    [2056, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'],
+    [9999, 'partner_failed, never', 'partner_failed, same_call'],
+  ])('%i: %s of a submission, %s of a poll', (code, ofSubmission, ofPoll) => {
+    expect(submitted(reply(code))).toBe(ofSubmission);
+    expect(polled(reply(code))).toBe(ofPoll);
+  });
+});

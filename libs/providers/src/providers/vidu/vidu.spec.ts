@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { failuresOf } from '../../testing/failures.js';
+import { vidu } from './vidu.js';
+
+const { submitted, polled } = failuresOf(vidu, { path: 'text2video' }, { id: '7' });
+
+describe('vidu codes', () => {
+  it.each([
+    ['TaskPromptPolicyViolation', 'content_policy'],
+    ['AuditSubmitIllegal', 'content_policy'],
+    ['CreationPolicyViolation', 'content_policy'],
+    ['CreditInsufficient', 'partner_account'],
+    ['FieldLacking', 'rejected_input'],
+    ['FieldInvalid', 'rejected_input'],
+    ['ImageDownloadFailure', 'rejected_input'],
+    ['ImageFormatInvalid', 'rejected_input'],
+  ])('%s is %s', (code, failureClass) => {
+    expect(submitted({ code: 400, reason: code, message: 'x' }, 400)).toBe(`${failureClass}, never`);
+    expect(polled({ state: 'failed', err_code: code, creations: [] })).toBe(`${failureClass}, never`);
+  });
+
+  it.each(['QuotaExceeded', 'TooManyRequests', 'SystemThrottling'])(
+    '%s asks to submit again later',
+    (code) => {
+      expect(submitted({ code: 429, reason: code, message: 'x' }, 429)).toBe(
+        'partner_unavailable, new_submit',
+      );
+    },
+  );
+});

@@ -1,0 +1,57 @@
+import type { ProviderDefinition } from '../../contract.js';
+import { sentenceFields } from '../../fields.js';
+import { job } from '../../job.js';
+import { exactOrigin } from '../../reply-url.js';
+import type { Rule } from '../../rules.js';
+import { upstream } from '../../upstream.js';
+
+/** A refused submission names its reason in one place, a failed run in another. */
+const codeRules = (['/reason', '/err_code'] as const).flatMap((where): Rule[] => [
+  { where, is: /PolicyViolation$|^AuditSubmitIllegal$/, class: 'content_policy' },
+  { where, is: /^CreditInsufficient$/, class: 'partner_account' },
+  {
+    where,
+    is: /^(FieldLacking|FieldInvalid|ImageDownloadFailure|ImageFormatInvalid)$/,
+    class: 'rejected_input',
+  },
+]);
+
+/** Vidu: submit, then poll the run's creations. */
+export const vidu: ProviderDefinition = {
+  name: 'vidu',
+  defaultBase: 'https://api.vidu.com/ent/v2',
+  submitTimeoutMs: 30_000,
+  create: (base) =>
+    job({
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret) => ({ authorization: `Token ${secret}` }),
+      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
+      handle: { id: { at: '/task_id' } },
+      poll: {
+        call: ({ id }) => ({ method: 'GET', url: `${base}/tasks/${encodeURIComponent(id)}/creations` }),
+        status: '/state',
+        life: {
+          created: 'queued',
+          queueing: 'queued',
+          processing: 'running',
+          success: 'succeeded',
+          failed: 'failed',
+          cancelled: 'canceled',
+        },
+        everyMs: 5000,
+      },
+      cancel: {
+        call: ({ id }) => ({
+          method: 'POST',
+          url: `${base}/tasks/${encodeURIComponent(id)}/cancel`,
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify({ id })),
+        }),
+        replies: [{ http: 400, answer: 'too_late' }],
+      },
+      needs: ['/creations/*/url'],
+      fields: sentenceFields({ msg: '/message', type: '/reason' }),
+      rules: codeRules,
+    }),
+};

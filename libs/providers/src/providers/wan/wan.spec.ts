@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { failuresOf } from '../../testing/failures.js';
+import { wan } from './wan.js';
+
+const { submitted, polled } = failuresOf(
+  wan,
+  { path: 'services/aigc/text2image/image-synthesis' },
+  { id: '7' },
+);
+
+describe('wan codes', () => {
+  it.each([
+    ['DataInspectionFailed', 400, 'content_policy'],
+    ['InvalidParameter', 400, 'rejected_input'],
+    ['InvalidURL', 400, 'rejected_input'],
+    ['Arrearage', 400, 'partner_account'],
+  ])('%s: %s', (code, status, failureClass) => {
+    expect(submitted({ code, message: 'x', request_id: 'y' }, status)).toBe(`${failureClass}, never`);
+    expect(polled({ output: { task_id: '7', task_status: 'FAILED', code, message: 'x' } })).toBe(
+      `${failureClass}, never`,
+    );
+  });
+
+  it.each(['Throttling', 'Throttling.RateQuota', 'Throttling.AllocationQuota'])(
+    '%s asks to submit again later',
+    (code) => {
+      expect(submitted({ code, message: 'x', request_id: 'y' }, 429)).toBe('partner_unavailable, new_submit');
+    },
+  );
+});

@@ -1,0 +1,69 @@
+import type { ProviderDefinition } from '../../contract.js';
+import { sentenceFields } from '../../fields.js';
+import { job } from '../../job.js';
+import { exactOrigin } from '../../reply-url.js';
+import type { Rule } from '../../rules.js';
+import { upstream } from '../../upstream.js';
+
+const policy = /^DataInspection/;
+
+/** A refused call names its code at the top, a failed run inside its output. */
+const codeRules = (['/code', '/output/code'] as const).flatMap((where): Rule[] => [
+  { where, is: policy, class: 'content_policy' },
+  { where, is: /^(InvalidParameter|InvalidURL)/, class: 'rejected_input' },
+  // With HTTP 400, as if it were the caller's doing.
+  { where, is: /^Arrearage/, class: 'partner_account' },
+]);
+
+const ofReply = sentenceFields({ msg: '/message', type: '/code' });
+const ofRun = sentenceFields({ msg: '/output/message', type: '/output/code' });
+
+/** Wan on Alibaba's DashScope: submit asynchronously, then poll. */
+export const wan: ProviderDefinition = {
+  name: 'wan',
+  defaultBase: 'https://dashscope-intl.aliyuncs.com/api/v1',
+  submitTimeoutMs: 30_000,
+  create: (base) =>
+    job({
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
+      submit: {
+        url: (run) => `${base}/${upstream(run, 'path')}`,
+        headers: () => ({ 'x-dashscope-async': 'enable' }),
+      },
+      handle: { id: { at: '/output/task_id' } },
+      poll: {
+        call: ({ id }) => ({ method: 'GET', url: `${base}/tasks/${encodeURIComponent(id)}` }),
+        status: '/output/task_status',
+        life: {
+          PENDING: 'queued',
+          RUNNING: 'running',
+          SUCCEEDED: 'succeeded',
+          FAILED: 'failed',
+          CANCELED: 'canceled',
+        },
+        everyMs: 5000,
+      },
+      needs: ['/output/video_url', '/output/results/*/url'],
+      fields: (body) => ofReply(body) ?? ofRun(body),
+      rules: [
+        ...codeRules,
+        // Of several pictures some may be refused; only when all are has the run failed.
+        {
+          where: '/output/results/*/code',
+          is: policy,
+          unless: '/output/results/*/url',
+          class: 'content_policy',
+        },
+        // Said of an id that is unknown or older than a day.
+        {
+          where: '/output/task_status',
+          is: 'UNKNOWN',
+          class: 'partner_failed',
+          retry: 'same_call',
+          lost: true,
+        },
+      ],
+    }),
+};
