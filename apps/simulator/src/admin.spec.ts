@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { partners } from './partners.js';
 import { call, startWithCaller, type Caller } from './testing/caller.js';
 
 let caller: Caller;
@@ -120,7 +121,7 @@ describe('GET /health', () => {
     const { api, assets } = caller.simulator;
     expect((await caller.admin('/health')).json).toEqual({
       status: 'ok',
-      partners: ['bfl', 'fal'],
+      partners: partners.map(({ name }) => name),
       api,
       assets,
       accepted: 0,

@@ -5,6 +5,7 @@ import type { RequestLog } from './ledger/request-log.js';
 import { phaseAt, type Generation } from './ledger/generation.js';
 import type { Partner, View } from './partner.js';
 import type { Scenarios } from './scenarios.js';
+import type { Traces } from './traces.js';
 
 /** What every route of the simulator works with. `addresses` are known once both listeners are up. */
 export interface Desk {
@@ -14,6 +15,8 @@ export interface Desk {
   scenarios: Scenarios;
   /** How often each partner has seen each body, by `provider/sha256`. */
   attempts: Map<string, number>;
+  /** Values of headers that no two calls may share. */
+  traces: Traces;
   defaultMs: number;
   addresses: { api: string; assets: string };
 }

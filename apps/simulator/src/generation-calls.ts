@@ -35,14 +35,14 @@ export function answerCancel(
   const generation = desk.ledger.find(partner.name, id);
   if (!generation) return send(reply, cancel.unknown(id));
   const view = viewOf(desk, partner, generation);
-  const verdict = verdictOf(view);
+  const verdict = verdictOf(view, cancel);
   desk.ledger.cancel(generation, view.nowMs, verdict === 'canceled' ? view.nowMs : null);
   return send(reply, cancel.answer(verdict, view.phase));
 }
 
-function verdictOf({ phase, control }: View): CancelVerdict {
+function verdictOf({ phase, control }: View, { queuedOnly }: PartnerCancel): CancelVerdict {
   if (phase !== 'queued' && phase !== 'running') return 'too_late';
-  if (control.has('cancel_too_late')) return 'too_late';
+  if (control.has('cancel_too_late') || (queuedOnly && phase === 'running')) return 'too_late';
   return control.has('cancel_ignored') ? 'ignored' : 'canceled';
 }
 

@@ -26,6 +26,12 @@ export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner)
     if (doors.some(({ path }) => request.routeOptions.url?.endsWith(path))) return undefined;
     if (!partner.authorized(request.headers, desk.clock.now()))
       return send(reply, partner.refusals.unauthorized);
+    const { traceHeader } = partner;
+    if (traceHeader !== undefined && !desk.traces.isNew(request.headers[traceHeader]))
+      return send(
+        reply,
+        partner.fieldErrors([{ loc: ['header', traceHeader], msg: 'used', type: 'invalid' }]),
+      );
     return undefined;
   });
 

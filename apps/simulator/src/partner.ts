@@ -74,6 +74,8 @@ export type CancelVerdict = 'canceled' | 'too_late' | 'ignored';
 export interface PartnerCancel {
   method: 'POST' | 'PUT' | 'DELETE';
   path: string;
+  /** What has begun cannot be cancelled. */
+  queuedOnly?: true;
   answer(verdict: CancelVerdict, before: Phase): Reply;
   unknown(id: string): Reply;
 }
@@ -93,6 +95,10 @@ export interface Partner {
   /** Base path on both listeners. */
   name: string;
   authorized(headers: IncomingHttpHeaders, nowMs: number): boolean;
+  /** A header that every call must carry, each with a value of its own. */
+  traceHeader?: string;
+  /** Its ids are numbers of 64 bits. */
+  numericIds?: true;
   submits: PartnerSubmit[];
   refusals: Record<Refusal, Reply>;
   /** Null: the partner refuses no prompt at submission; the generation is accepted and ends at once. */

@@ -1,7 +1,27 @@
 import type { Partner } from './partner.js';
 import { bfl } from './partners/bfl/bfl.js';
+import { bytedance } from './partners/bytedance/bytedance.js';
 import { fal } from './partners/fal/fal.js';
 import { luma } from './partners/luma/luma.js';
+import { meshy } from './partners/meshy/meshy.js';
+import { minimax } from './partners/minimax/minimax.js';
+import { pixverse } from './partners/pixverse/pixverse.js';
+import { recraft } from './partners/recraft/recraft.js';
+import { tripo } from './partners/tripo/tripo.js';
+import { vidu } from './partners/vidu/vidu.js';
+import { wan } from './partners/wan/wan.js';
 
 /** Adding a partner is a folder under `partners/` and a line here. */
-export const partners: readonly Partner[] = [bfl, fal, luma];
+export const partners: readonly Partner[] = [
+  bfl,
+  bytedance,
+  fal,
+  luma,
+  meshy,
+  minimax,
+  pixverse,
+  recraft,
+  tripo,
+  vidu,
+  wan,
+];

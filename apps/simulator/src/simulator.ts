@@ -8,6 +8,7 @@ import { RequestLog, type RecordedRequest } from './ledger/request-log.js';
 import { addApiRoutes, addAssetRoutes } from './partner-routes.js';
 import { partners } from './partners.js';
 import { Scenarios } from './scenarios.js';
+import { Traces } from './traces.js';
 
 interface Simulator {
   /** Base addresses of both listeners, without a slash at the end. */
@@ -29,6 +30,7 @@ export async function startSimulator(options: {
     requests: new RequestLog(),
     scenarios: new Scenarios(),
     attempts: new Map(),
+    traces: new Traces(),
     defaultMs: options.defaultMs,
     addresses: { api: '', assets: '' },
   };

@@ -42,7 +42,7 @@ export async function takeSubmission(
 
   const generation = desk.ledger.accept({
     provider: partner.name,
-    id: control.has('int64_id') ? int64() : randomUUID(),
+    id: partner.numericIds || control.has('int64_id') ? int64() : randomUUID(),
     model,
     path: request.url,
     atMs: desk.clock.now(),

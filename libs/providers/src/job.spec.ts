@@ -119,8 +119,9 @@ describe('operation polled by POST', () => {
   });
 });
 
+const get = () => ({ method: 'GET' as const, url: 'https://partner.example/7' });
+
 describe('a partner that wants another value in every call', () => {
-  const get = () => ({ method: 'GET' as const, url: 'https://partner.example/7' });
   const adapter = job({
     ...common,
     uniqueHeader: 'x-trace-id',

@@ -1,6 +1,8 @@
 import type { ProviderDefinition, Run } from '../contract.js';
 import { replyOf } from './fixtures.js';
 
+const reply = (body: unknown, status: number) => replyOf(status, JSON.stringify(body));
+
 /** What a partner's reply means, as class and retry: `submitted` to a submission, `polled` to a poll of `handle`. */
 export function failuresOf(
   definition: ProviderDefinition,
@@ -9,7 +11,6 @@ export function failuresOf(
 ) {
   const adapter = definition.create(definition.defaultBase, {});
   const run: Run = { runId: 'r', model: `${definition.name}/m`, upstream, body: new Uint8Array() };
-  const reply = (body: unknown, status: number) => replyOf(status, JSON.stringify(body));
   const failure = (outcome: ReturnType<typeof adapter.onSubmit> | undefined) =>
     outcome?.kind === 'failed' ? `${outcome.failure.class}, ${outcome.failure.retry}` : outcome?.kind;
   return {
