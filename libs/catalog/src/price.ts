@@ -5,14 +5,16 @@ const pointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /num_im
 const amount = z.strictObject({ pointer, default: z.number().positive() });
 
 /**
- * The most one run can cost, in micro-dollars, by one of four forms: a fixed amount a call; an amount a unit
- * of a numeric input; a table by an enumerated input; an amount a started megapixel of the picture asked for.
+ * The most one run can cost, in micro-dollars, by one of five forms: a fixed amount a call; an amount a unit
+ * of a numeric input; an amount a byte of a text in UTF-8, of which partners count the characters, never more;
+ * a table by an enumerated input; an amount a started megapixel of the picture asked for.
  * `default` is what the partner assumes when the caller leaves the input out.
  */
 export const price = z
   .strictObject({
     call: micros.optional(),
     unit: amount.extend({ micros }).optional(),
+    text: z.strictObject({ pointer, micros_per_byte: micros }).optional(),
     table: z
       .strictObject({ pointer, micros: z.record(z.string(), micros), default: z.string() })
       .refine((table) => Object.hasOwn(table.micros, table.default), {
@@ -30,15 +32,16 @@ export const price = z
       .optional(),
   })
   .refine((forms) => Object.values(forms).filter((form) => form !== undefined).length === 1, {
-    message: 'exactly one of call, unit, table, area',
+    message: 'exactly one of call, unit, text, table, area',
   });
 
 export type Price = z.infer<typeof price>;
 
 /** The inputs a price reads: each must be declared by the input schema. */
-export function pricePointers({ unit, table, area }: Price): string[] {
+export function pricePointers({ unit, text, table, area }: Price): string[] {
   return [
     unit?.pointer,
+    text?.pointer,
     table?.pointer,
     area?.width.pointer,
     area?.height.pointer,

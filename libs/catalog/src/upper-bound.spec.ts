@@ -10,6 +10,7 @@ const priced = (price: object) =>
 const forms = {
   call: priced({ call: 40_000 }),
   unit: priced({ unit: { pointer: '/num_images', micros: 25_000, default: 1 } }),
+  text: priced({ text: { pointer: '/input', micros_per_byte: 30 } }),
   table: priced({ table: { pointer: '/duration', micros: { '5s': 100, '10s': 300 }, default: '5s' } }),
   area: priced({
     area: {
@@ -32,6 +33,10 @@ describe('upperBoundMicros', () => {
     ['unit', { num_images: 0.00001 }, 1],
     ['unit', { num_images: '4' }, 25_000],
     ['unit', { num_images: -4 }, 25_000],
+    ['text', { input: 'Hello' }, 150],
+    ['text', { input: 'é日' }, 150],
+    ['text', {}, 0],
+    ['text', { input: 5 }, 0],
     ['table', {}, 100],
     ['table', { duration: '10s' }, 300],
     ['table', { duration: 'for ever' }, 300],

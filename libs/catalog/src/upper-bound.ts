@@ -8,8 +8,9 @@ export function upperBoundMicros(model: Model, parsedBody: unknown): number {
   return Math.min(Math.ceil(exactMicros(model.price, parsedBody)), Number.MAX_SAFE_INTEGER);
 }
 
-function exactMicros({ call, unit, table, area }: Price, body: unknown): number {
+function exactMicros({ call, unit, text, table, area }: Price, body: unknown): number {
   if (unit !== undefined) return amountAt(body, unit) * unit.micros;
+  if (text !== undefined) return bytesAt(body, text.pointer) * text.micros_per_byte;
   if (table !== undefined) return tableMicros(table, body);
   if (area !== undefined) {
     const pixels = amountAt(body, area.width) * amountAt(body, area.height);
@@ -27,6 +28,11 @@ function tableMicros(table: NonNullable<Price['table']>, body: unknown): number 
   return Object.hasOwn(table.micros, key)
     ? (table.micros[key] ?? 0)
     : Math.max(...Object.values(table.micros));
+}
+
+function bytesAt(body: unknown, pointer: string): number {
+  const value = valueAt(body, pointer);
+  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
 
 function amountAt(body: unknown, amount: { pointer: string; default: number }): number {

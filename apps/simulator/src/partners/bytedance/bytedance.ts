@@ -77,13 +77,16 @@ function pictures(view: View) {
   const name = view.control.has('soft_refusal')
     ? 'submit-content-policy-of-every-picture'
     : submitReply(view);
-  return picture(name, name === 'submit-accepted' ? { '/data/0/url': `${filesOf(view)}/0.png` } : {});
+  return name === 'submit-accepted'
+    ? picture(name, { '/model': view.generation.model, '/data/0/url': `${filesOf(view)}/0.png` })
+    : picture(name);
 }
 
 function progress(view: View) {
   const name = pollReply(view);
   return clip(name, {
     '/id': view.generation.id,
+    '/model': view.generation.model,
     ...(name === 'poll-succeeded' && { '/content/video_url': `${filesOf(view)}/0.mp4` }),
   });
 }
