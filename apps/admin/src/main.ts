@@ -2,6 +2,7 @@ import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
 import { keyCommands } from './commands/key.js';
 import { migrateCommand } from './commands/migrate.js';
+import { providerCommands } from './commands/provider.js';
 import { tokenCommands } from './commands/token.js';
 import { usageCommands } from './commands/usage.js';
 import { workspaceCommands } from './commands/workspace.js';
@@ -15,6 +16,7 @@ const groups = [
   creditsCommands,
   usageCommands,
   catalogCommands,
+  providerCommands,
 ];
 
 // A reader that has seen enough closes the pipe; the write that fails then says so.

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { createLog, Metrics, nestLogger, startInternalServer, stopWithParent } from '#observability';
 import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
+import type { BoundProvider } from '#providers';
 import type { Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
 import { NestFactory } from '@nestjs/core';
@@ -9,7 +10,7 @@ import { Gauges } from './life/gauges.js';
 import { Progress } from './life/progress.js';
 import { Retention } from './life/retention.js';
 import { workerSettings } from './settings.js';
-import { TRANSPORT } from './tokens.js';
+import { PROVIDERS, TRANSPORT } from './tokens.js';
 import { WorkerModule } from './worker.module.js';
 
 async function start(): Promise<void> {
@@ -27,6 +28,7 @@ async function start(): Promise<void> {
   const transport = app.get<Transport>(TRANSPORT);
   const metrics = app.get(Metrics);
   metrics.watchPools(() => database.pools());
+  metrics.expectProviders(app.get<ReadonlyMap<string, BoundProvider>>(PROVIDERS).keys());
   const progress = app.get(Progress);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },

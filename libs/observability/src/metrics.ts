@@ -145,6 +145,14 @@ export class Metrics {
     build.set({ version: serviceVersion(), node: process.versions.node }, 1);
   }
 
+  /** A counter that is not there cannot rise: an alert would miss the first event of a provider. */
+  expectProviders(names: Iterable<string>): void {
+    for (const provider of names) {
+      this.dispatchUnknown.inc({ provider }, 0);
+      this.accountTrouble.inc({ provider }, 0);
+    }
+  }
+
   /** Asked at each scrape: how the pools of connections are doing. */
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
+import { ProviderPause1763700600000 } from './migrations/1763700600000-provider-pause.js';
 
 interface DatabaseOptions {
   DATABASE_URL: string;
@@ -90,7 +91,7 @@ export class Database {
       type: 'postgres',
       url: this.options.DATABASE_DIRECT_URL ?? this.options.DATABASE_URL,
       entities: [Workspace, ApiKey],
-      migrations: [Foundation1763700000000],
+      migrations: [Foundation1763700000000, ProviderPause1763700600000],
       migrationsTransactionMode: 'each',
       synchronize: false,
       poolSize: 2,

@@ -18,8 +18,7 @@ export type Claim =
   | { kind: 'held'; freeInMs: number }
   | { kind: 'gone' };
 
-type Finished =
-  { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
+type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
 
 export interface Poll {
   stage: string;

@@ -10,6 +10,7 @@ export { Holding, type Leaving } from './holding.js';
 export { isApiKey, keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
 export { type AgedOut, type CancelAnswer, RunAnswers, type RunResult, type RunState } from './run-answers.js';
+export { ProviderPauses, type ProviderState } from './provider-pauses.js';
 export type { AdmittingCall, Ending, Granted, RunFacts, Stage } from './run-facts.js';
 export { databaseSettings, type ResultPeriods, retentionSettings, upkeepSettings } from './settings.js';
 export { Upkeep } from './upkeep.js';

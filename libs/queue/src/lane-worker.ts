@@ -85,7 +85,9 @@ export class LaneWorker {
   private readonly lockClock: NodeJS.Timeout;
 
   constructor(private readonly options: LaneOptions) {
-    this.punctuality = new Punctuality(options.lane, options.metrics);
+    this.punctuality = new Punctuality(options.name, options.metrics);
+    options.metrics?.stalledJobs.inc({ queue: options.name }, 0);
+    options.metrics?.lostLocks.inc({ queue: options.name }, 0);
     this.lockClock = setInterval(
       () => this.eachExecutions((executions) => executions.expire()),
       Math.max(50, options.settings.QUEUE_LOCK_MS / 20),

@@ -1,5 +1,4 @@
 import type { Metrics } from '#observability';
-import type { LaneKind } from './port.js';
 
 interface Job {
   id?: string;
@@ -20,7 +19,7 @@ export class Punctuality {
   private readonly dueAtMs = new Map<string, number>();
 
   constructor(
-    private readonly lane: LaneKind,
+    private readonly queue: string,
     private readonly metrics: Metrics | undefined,
   ) {}
 
@@ -36,9 +35,8 @@ export class Punctuality {
     const dueAtMs = remembered ?? (attemptsStarted === 1 ? timestamp + delay : undefined);
     if (!this.metrics || dueAtMs === undefined) return;
     const lateSeconds = Math.max(0, Date.now() - dueAtMs) / 1000;
-    if (this.lane === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: name }, lateSeconds);
-    const queue = this.lane === 'dispatch' ? `dispatch-${name}` : this.lane;
-    this.metrics.queueWaitSeconds.observe({ queue }, lateSeconds);
+    this.metrics.queueWaitSeconds.observe({ queue: this.queue }, lateSeconds);
+    if (this.queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: name }, lateSeconds);
   }
 
   private forgetOldest(): void {

@@ -1,7 +1,17 @@
 import { RouterError } from '#errors';
-import type { Admitted } from '#persistence';
+import type { Admitted, Refusal } from '#persistence';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
+
+/** Every limit that can refuse an admission. */
+export const refusingLimits = Object.keys({
+  ceiling: 0,
+  credits: 0,
+  window: 0,
+  inflight: 0,
+  spend: 0,
+  backlog: 0,
+} satisfies Record<Refusal, 0>);
 
 const microsPerCent = 10_000;
 

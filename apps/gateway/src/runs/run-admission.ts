@@ -7,7 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { TRANSPORT } from '../resources.js';
-import { refusal } from './refusal.js';
+import { refusal, refusingLimits } from './refusal.js';
 
 /** What admits a run beside the model: the call, and its identity for retries. */
 interface AdmittingRequest {
@@ -41,7 +41,10 @@ export class RunAdmission {
     private readonly answers: RunAnswers,
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    // From the start, so that the first refusal is a rise.
+    for (const reason of refusingLimits) metrics.refusals.inc({ reason }, 0);
+  }
 
   async admit(caller: Caller, model: Model, request: AdmittingRequest): Promise<AdmittedRun> {
     const { mode, requestId, route, origin, key, fingerprint, bytes, reservedMicros } = request;

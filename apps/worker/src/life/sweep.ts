@@ -20,7 +20,9 @@ export class Sweep {
     private readonly everyMs: number,
     private readonly metrics: Metrics,
     private readonly log: Log,
-  ) {}
+  ) {
+    for (const lane of ['dispatch', 'poll', 'assets']) metrics.redelivered.inc({ lane }, 0);
+  }
 
   start(): void {
     this.timer = setTimeout(() => void this.round(), this.everyMs);

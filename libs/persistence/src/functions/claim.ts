@@ -1,7 +1,7 @@
 /**
  * `claim(run, lease)`: makes the caller the run's only dispatcher until the lease ends. Answers
  * `claimed` (with facts and input), `abandoned` (a former claimant died with the submission in the air:
- * whether the partner accepted it is unknown), `held` (somebody else's lease still stands) or `gone`.
+ * whether the partner accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused) or `gone`.
  */
 export const claim = /* sql */ `
 CREATE FUNCTION claim(claimed_id uuid, lease interval)
@@ -19,6 +19,11 @@ BEGIN
   ELSIF mine.lease_until > clock_timestamp() THEN
     RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea,
       (ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000))::integer;
+    RETURN;
+  ELSIF mine.stage = 'ready' AND EXISTS (SELECT 1 FROM provider_pause AS pause WHERE pause.provider = mine.provider) THEN
+    -- The end of the pause makes the row due at once.
+    UPDATE delivery SET due_at = clock_timestamp() + interval '60 seconds' WHERE run_id = claimed_id;
+    RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea, 50000;
     RETURN;
   END IF;
   UPDATE run SET epoch = epoch + 1, lease_until = clock_timestamp() + lease,

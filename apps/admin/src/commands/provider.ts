@@ -1,0 +1,74 @@
+import { ProviderPauses, type ProviderState } from '#persistence';
+import { routerProviderSegment } from '#schemas';
+import { InvalidArgumentError } from 'commander';
+import type { Answer } from '../answer.js';
+import { withWorkspaces } from '../open-database.js';
+import { line } from '../option-values.js';
+import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
+
+export const providerCommands: CommandGroup = (program, desk) => {
+  const provider = program.command('provider').description('Submissions to providers.');
+  const withPauses = <T>(use: (pauses: ProviderPauses) => Promise<T>): Promise<T> =>
+    withWorkspaces(desk.env, (_workspaces, database) => use(new ProviderPauses(database)));
+
+  provider
+    .command('pause')
+    .description('Submit nothing more to a provider: its runs wait, and those under way are polled on.')
+    .argument('<name>', 'the provider', providerName)
+    .option('--reason <text>', 'shown by "provider list"', line, 'paused by an operator')
+    .action(async (name: string, { reason }: { reason: string }) => {
+      const fresh = await withPauses((pauses) => pauses.pause(name, reason));
+      desk.answer({
+        document: { provider: name, paused: true, reason },
+        text: `${name} ${fresh ? 'is paused' : 'was paused already'}: ${reason}.`,
+      });
+    });
+
+  provider
+    .command('resume')
+    .description('Submit to a provider again; what waits starts within seconds.')
+    .argument('<name>', 'the provider', providerName)
+    .action(async (name: string) => {
+      const wasPaused = await withPauses((pauses) => pauses.resume(name));
+      desk.answer({
+        document: { provider: name, paused: false },
+        text: wasPaused ? `${name} is served again.` : `${name} was not paused.`,
+      });
+    });
+
+  provider
+    .command('list')
+    .description('Providers that are paused or have live runs.')
+    .action(async () => desk.answer(listAnswer(await withPauses((pauses) => pauses.list()))));
+};
+
+function providerName(text: string): string {
+  if (!routerProviderSegment.safeParse(text).success)
+    throw new InvalidArgumentError('It must be a provider’s name, such as bfl.');
+  return text;
+}
+
+function listAnswer(providers: readonly ProviderState[]): Answer {
+  return {
+    document: {
+      providers: providers.map(({ provider, pausedAt, reason, waiting, underWay }) => ({
+        provider,
+        paused_at: pausedAt,
+        reason,
+        waiting,
+        under_way: underWay,
+      })),
+    },
+    text: table([
+      ['PROVIDER', 'WAITING', 'UNDER WAY', 'PAUSED SINCE', 'REASON'],
+      ...providers.map(({ provider, waiting, underWay, pausedAt, reason }) => [
+        provider,
+        String(waiting),
+        String(underWay),
+        pausedAt ?? '-',
+        reason ?? '-',
+      ]),
+    ]),
+  };
+}

@@ -1,0 +1,154 @@
+/** `page` wakes a person: callers are hurt now. `ticket` waits for the morning. */
+type Severity = 'page' | 'ticket';
+
+interface Alert {
+  name: string;
+  expression: string;
+  /** How long it must hold, as Prometheus writes durations. */
+  holds: string;
+  severity: Severity;
+  summary: string;
+}
+
+const calls = 'http_server_request_duration_seconds_count';
+const ours = '{error_type=~"internal_error|service_unavailable"}';
+
+/** The error budget is one call in a thousand; this is how many times too fast it burns within a window. */
+const burn = (window: string, times: number) =>
+  `sum by (error_type) (rate(${calls}${ours}[${window}])) / ignoring (error_type) group_left sum(rate(${calls}[${window}])) > ${times} * 0.001`;
+
+/** Every alert has a page in docs/operations/alerts with its name, and a case in which it fires and one in which it does not. */
+export const alerts: readonly Alert[] = [
+  {
+    name: 'RouterAppAbsent',
+    expression: 'absent(up{app="gateway"} == 1) or absent(up{app="worker"} == 1)',
+    holds: '3m',
+    severity: 'page',
+    summary: 'No {{ $labels.app }} answers a scrape.',
+  },
+  {
+    name: 'RouterErrorBudgetBurnsFast',
+    expression: `${burn('5m', 14.4)} and ${burn('1h', 14.4)}`,
+    holds: '2m',
+    severity: 'page',
+    summary: '{{ $labels.error_type }} takes {{ $value | humanizePercentage }} of all calls.',
+  },
+  {
+    name: 'RouterErrorBudgetBurnsSlowly',
+    expression: `${burn('30m', 3)} and ${burn('6h', 3)}`,
+    holds: '15m',
+    severity: 'ticket',
+    summary: '{{ $labels.error_type }} takes {{ $value | humanizePercentage }} of all calls, for hours.',
+  },
+  {
+    name: 'RouterRunsWaitForWorkers',
+    expression: 'max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120',
+    holds: '5m',
+    severity: 'page',
+    summary: 'A run waits in {{ $labels.queue }} for {{ $value | humanizeDuration }}.',
+  },
+  {
+    name: 'RouterLaneStandsStill',
+    expression:
+      'max by (queue) (router_queue_jobs{state="waiting"}) > 0 unless on (queue) sum by (queue) (rate(router_queue_wait_seconds_count[5m])) > 0',
+    holds: '5m',
+    severity: 'page',
+    summary: 'Jobs wait in {{ $labels.queue }} and no worker takes one.',
+  },
+  {
+    name: 'RouterDeliveriesOverdue',
+    expression: 'max(router_outbox_oldest_age_seconds) > 30',
+    holds: '2m',
+    severity: 'page',
+    summary: 'A delivery is {{ $value | humanizeDuration }} overdue: the transport takes none.',
+  },
+  {
+    name: 'RouterCountersDrift',
+    expression: 'sum(increase(router_admission_drift_total[1h])) > 0',
+    holds: '0m',
+    severity: 'page',
+    summary: 'Allowances do not match the runs they count.',
+  },
+  {
+    name: 'RouterDispatchUnknown',
+    expression: 'sum by (provider) (increase(router_dispatch_unknown_total[1h])) > 0',
+    holds: '0m',
+    severity: 'ticket',
+    summary: 'Submissions to {{ $labels.provider }} ended with a worker: perhaps bought, not billed.',
+  },
+  {
+    name: 'RouterProviderRefusesOurAccount',
+    expression: 'sum by (provider) (increase(router_provider_account_errors_total[15m])) > 0',
+    holds: '0m',
+    severity: 'page',
+    summary: '{{ $labels.provider }} does not accept our key or our balance.',
+  },
+  {
+    name: 'RouterProviderFails',
+    expression:
+      'sum by (provider) (rate(router_runs_total{error_type=~"provider_error|provider_timeout|service_unavailable"}[10m])) / sum by (provider) (rate(router_runs_total[10m])) > 0.2 and sum by (provider) (increase(router_runs_total[10m])) > 20',
+    holds: '10m',
+    severity: 'ticket',
+    summary: '{{ $labels.provider }} fails {{ $value | humanizePercentage }} of its runs.',
+  },
+  {
+    name: 'RouterPollsLate',
+    expression:
+      'histogram_quantile(0.99, sum by (le) (rate(router_provider_poll_lateness_seconds_bucket[10m]))) > 5',
+    holds: '10m',
+    severity: 'ticket',
+    summary: 'Polls begin {{ $value | humanizeDuration }} late.',
+  },
+  {
+    name: 'RouterSweepRedelivers',
+    expression: 'sum(rate(router_reconciler_requeued_total[10m])) > 1',
+    holds: '15m',
+    severity: 'ticket',
+    summary: 'The sweep repeats {{ $value | humanize }} deliveries a second: the transport loses jobs.',
+  },
+  {
+    name: 'RouterWorkersDie',
+    expression: 'sum(increase(router_stalled_jobs_total[15m])) > 5',
+    holds: '0m',
+    severity: 'ticket',
+    summary: 'Jobs are taken over from workers that died or froze.',
+  },
+  {
+    name: 'RouterAdmissionSlow',
+    expression:
+      'histogram_quantile(0.99, sum by (le) (rate(router_admission_duration_seconds_bucket[5m]))) > 1',
+    holds: '5m',
+    severity: 'page',
+    summary: 'Admissions take {{ $value | humanizeDuration }}.',
+  },
+  {
+    name: 'RouterDatabasePoolExhausted',
+    expression: 'max by (app, pool) (avg_over_time(router_database_connections{state="waiting"}[5m])) > 1',
+    holds: '5m',
+    severity: 'ticket',
+    summary: 'Callers in {{ $labels.app }} wait for a connection of the {{ $labels.pool }} pool.',
+  },
+  {
+    name: 'RouterEventLoopBlocked',
+    expression: 'max by (app, instance) (nodejs_eventloop_lag_p99_seconds) > 0.5',
+    holds: '5m',
+    severity: 'ticket',
+    summary:
+      'The event loop of {{ $labels.app }} {{ $labels.instance }} is {{ $value | humanizeDuration }} late.',
+  },
+  {
+    name: 'RouterWorkersAtMaximum',
+    expression:
+      'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"} >= kube_horizontalpodautoscaler_spec_max_replicas',
+    holds: '15m',
+    severity: 'ticket',
+    summary: 'The scaler would start more workers and may not.',
+  },
+  {
+    name: 'RouterRedisFills',
+    expression: 'redis_memory_used_bytes / (redis_memory_max_bytes > 0) > 0.8',
+    holds: '5m',
+    severity: 'ticket',
+    summary: 'Redis has used {{ $value | humanizePercentage }} of its memory and then refuses deliveries.',
+  },
+];

@@ -1,0 +1,45 @@
+import { stringify } from 'yaml';
+import { alerts } from './alerts.js';
+import { infrastructure } from './dashboards/infrastructure.js';
+import { money } from './dashboards/money.js';
+import { overview } from './dashboards/overview.js';
+import { providers } from './dashboards/providers.js';
+import { queues } from './dashboards/queues.js';
+import { build } from './panel.js';
+
+export const dashboards = { overview, queues, providers, money, infrastructure };
+
+const rules = {
+  groups: [
+    {
+      name: 'model-router',
+      rules: alerts.map(({ name, expression, holds, severity, summary }) => ({
+        alert: name,
+        expr: expression,
+        for: holds,
+        labels: { severity },
+        annotations: { summary, runbook: `docs/operations/alerts/${name}.md` },
+      })),
+    },
+  ],
+};
+
+const prometheusRule = {
+  apiVersion: 'monitoring.coreos.com/v1',
+  kind: 'PrometheusRule',
+  metadata: { name: 'model-router' },
+  spec: rules,
+};
+
+const note = '# Written by `npm run monitoring` from monitoring/src.\n';
+const yaml = (value: object): string => `${note}${stringify(value, { lineWidth: 0 })}`;
+
+/** What is committed of the monitoring: texts by their path in the checkout, not yet formatted. */
+export const monitoringFiles: ReadonlyMap<string, string> = new Map([
+  ['monitoring/rules.yaml', yaml(rules)],
+  ['monitoring/prometheus-rule.yaml', yaml(prometheusRule)],
+  ...Object.entries(dashboards).map(
+    ([name, dashboard]) =>
+      [`monitoring/dashboards/${name}.json`, JSON.stringify(build(dashboard).build(), null, 2)] as const,
+  ),
+]);

@@ -1,0 +1,32 @@
+// Writes the alert rules and the dashboards from monitoring/src, as built. With --check it writes nothing, names the
+// files that differ and ends with 1.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { monitoringFiles } from '../dist/monitoring/src/files.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const check = process.argv.includes('--check');
+
+function present(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+for (const [name, text] of monitoringFiles) {
+  const file = path.join(root, name);
+  const formatted = await format(text, { ...(await resolveConfig(file)), filepath: file });
+  if (present(file) === formatted) continue;
+  if (check) {
+    process.stderr.write(`${name} is not what npm run monitoring writes\n`);
+    process.exitCode = 1;
+  } else {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, formatted);
+    process.stdout.write(`wrote ${name}\n`);
+  }
+}

@@ -1,0 +1,148 @@
+/** Samples of one series a minute, in promtool's notation: `0+1x60` counts up for an hour. */
+type Series = Record<string, string>;
+
+interface Case {
+  /** When it is looked at. */
+  at: string;
+  fires: Series;
+  rests: Series;
+}
+
+const calls = (failing: string, succeeding: string): Series => ({
+  'http_server_request_duration_seconds_count{error_type="internal_error"}': failing,
+  'http_server_request_duration_seconds_count{error_type=""}': succeeding,
+});
+const late = (metric: string, inTime: string, all: string): Series => ({
+  [`${metric}_bucket{le="0.5"}`]: inTime,
+  [`${metric}_bucket{le="10"}`]: all,
+  [`${metric}_bucket{le="+Inf"}`]: all,
+});
+
+/** For each alert what makes it fire, and what looks alike and must not. */
+export const alertCases: Record<string, Case> = {
+  RouterAppAbsent: {
+    at: '10m',
+    fires: { 'up{app="gateway"}': '1x20', 'up{app="worker"}': '0x20' },
+    rests: {
+      'up{app="gateway",instance="a"}': '0x20',
+      'up{app="gateway",instance="b"}': '1x20',
+      'up{app="worker"}': '1x20',
+    },
+  },
+  RouterErrorBudgetBurnsFast: {
+    at: '30m',
+    fires: calls('0+2x30', '0+98x30'),
+    rests: calls('0+1x30', '0+999x30'),
+  },
+  RouterErrorBudgetBurnsSlowly: {
+    at: '1h',
+    fires: calls('0+5x60', '0+995x60'),
+    rests: calls('0+1x60', '0+999x60'),
+  },
+  RouterRunsWaitForWorkers: {
+    at: '20m',
+    fires: { 'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '0+30x20' },
+    rests: {
+      'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '119x20',
+      'router_queue_oldest_job_age_seconds{queue="parked"}': '0+60x20',
+    },
+  },
+  RouterLaneStandsStill: {
+    at: '20m',
+    fires: {
+      'router_queue_jobs{queue="poll",state="waiting"}': '5x20',
+      'router_queue_wait_seconds_count{queue="poll"}': '100x20',
+    },
+    rests: {
+      'router_queue_jobs{queue="poll",state="waiting"}': '5x20',
+      'router_queue_wait_seconds_count{queue="poll"}': '0+10x20',
+    },
+  },
+  RouterDeliveriesOverdue: {
+    at: '10m',
+    fires: { router_outbox_oldest_age_seconds: '0+20x10' },
+    rests: { router_outbox_oldest_age_seconds: '3x10' },
+  },
+  RouterCountersDrift: {
+    at: '30m',
+    fires: { router_admission_drift_total: '0x10 2x20' },
+    rests: { router_admission_drift_total: '0x30' },
+  },
+  RouterDispatchUnknown: {
+    at: '30m',
+    fires: { 'router_dispatch_unknown_total{provider="bfl"}': '0x10 1x20' },
+    rests: { 'router_dispatch_unknown_total{provider="bfl"}': '3x30' },
+  },
+  RouterProviderRefusesOurAccount: {
+    at: '12m',
+    fires: { 'router_provider_account_errors_total{provider="bfl"}': '0x5 1x10' },
+    rests: { 'router_provider_account_errors_total{provider="bfl"}': '7x15' },
+  },
+  RouterProviderFails: {
+    at: '40m',
+    fires: {
+      'router_runs_total{provider="fal",error_type="provider_error"}': '0+5x40',
+      'router_runs_total{provider="fal",error_type=""}': '0+5x40',
+    },
+    rests: {
+      'router_runs_total{provider="fal",error_type="content_policy_violation"}': '0+50x40',
+      'router_runs_total{provider="fal",error_type="provider_error"}': '0+1x40',
+      'router_runs_total{provider="fal",error_type=""}': '0+50x40',
+      // Half of them, but of too few to say anything.
+      'router_runs_total{provider="bfl",error_type="provider_error"}': '0x20 1x20',
+      'router_runs_total{provider="bfl",error_type=""}': '0x20 1x20',
+    },
+  },
+  RouterPollsLate: {
+    at: '30m',
+    fires: late('router_provider_poll_lateness_seconds', '0+50x30', '0+100x30'),
+    rests: late('router_provider_poll_lateness_seconds', '0+100x30', '0+100x30'),
+  },
+  RouterSweepRedelivers: {
+    at: '40m',
+    fires: { 'router_reconciler_requeued_total{lane="dispatch"}': '0+120x40' },
+    rests: { 'router_reconciler_requeued_total{lane="dispatch"}': '0+6x40' },
+  },
+  RouterWorkersDie: {
+    at: '20m',
+    fires: { 'router_stalled_jobs_total{queue="poll"}': '0x10 30x10' },
+    rests: { 'router_stalled_jobs_total{queue="poll"}': '0x10 2x10' },
+  },
+  RouterAdmissionSlow: {
+    at: '20m',
+    fires: late('router_admission_duration_seconds', '0+50x20', '0+100x20'),
+    rests: late('router_admission_duration_seconds', '0+100x20', '0+100x20'),
+  },
+  RouterDatabasePoolExhausted: {
+    at: '20m',
+    fires: { 'router_database_connections{app="gateway",pool="work",state="waiting"}': '9x20' },
+    rests: {
+      'router_database_connections{app="gateway",pool="work",state="waiting"}':
+        '0 4 0 0 0 0 0 2 0 0 0 0 0 1 0 0 0 0 0 0',
+      'router_database_connections{app="gateway",pool="work",state="busy"}': '8x20',
+    },
+  },
+  RouterEventLoopBlocked: {
+    at: '10m',
+    fires: { 'nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '1.2x10' },
+    rests: { 'nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '0.02 0.02 2 0.02x10' },
+  },
+  RouterWorkersAtMaximum: {
+    at: '30m',
+    fires: {
+      'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"}':
+        '20x30',
+      'kube_horizontalpodautoscaler_spec_max_replicas{horizontalpodautoscaler="keda-hpa-worker"}': '20x30',
+    },
+    rests: {
+      'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"}':
+        '19x30',
+      'kube_horizontalpodautoscaler_spec_max_replicas{horizontalpodautoscaler="keda-hpa-worker"}': '20x30',
+    },
+  },
+  RouterRedisFills: {
+    at: '10m',
+    fires: { redis_memory_used_bytes: '900x10', redis_memory_max_bytes: '1000x10' },
+    rests: { redis_memory_used_bytes: '900x10', redis_memory_max_bytes: '0x10' },
+  },
+};

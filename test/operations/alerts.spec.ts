@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { alerts } from '../../monitoring/src/alerts.js';
+import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
+import { temporaryFolder, withTools } from '../harness/index.js';
+import { alertCases } from './alert-cases.js';
+
+const { describeWith, tools } = await withTools('promtool');
+const names = alerts.map(({ name }) => name);
+
+function promtool(...words: string[]): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync(tools.promtool, words, { encoding: 'utf8', timeout: 60_000 });
+  return { status, said: stdout + stderr };
+}
+
+/** The number of firing alerts of the name, whatever their labels. */
+const firing = (name: string) => `count(ALERTS{alertname="${name}",alertstate="firing"}) or vector(0)`;
+
+/** promtool's own test file: each alert once over what makes it fire and once over what must not. */
+function testFile(): object {
+  const tests = alerts.flatMap(({ name }) => {
+    const { at, fires, rests } = alertCases[name] ?? { at: '0m', fires: {}, rests: {} };
+    return [fires, rests].map((series, index) => ({
+      name: `${name} ${index === 0 ? 'fires' : 'rests'}`,
+      interval: '1m',
+      input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
+      promql_expr_test: [
+        { expr: firing(name), eval_time: at, exp_samples: [{ labels: '{}', value: index === 0 ? 1 : 0 }] },
+      ],
+    }));
+  });
+  return { rule_files: [pathOf('monitoring/rules.yaml')], evaluation_interval: '1m', tests };
+}
+
+describe('monitoring', () => {
+  it('has committed what its sources make', () => {
+    const { status, stderr } = spawnSync(process.execPath, [pathOf('scripts/monitoring.mjs'), '--check'], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it('has for each alert a case in which it fires and one in which it does not', () =>
+    expect(Object.keys(alertCases)).toEqual(names));
+
+  it('has for each alert a page that says what it means and what to do', () => {
+    const pages = filesBelow('docs/operations/alerts').map((file) => path.basename(file, '.md'));
+    expect(pages).toEqual([...names].sort());
+    const headings = names.map((name) =>
+      [...textOf(`docs/operations/alerts/${name}.md`).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading),
+    );
+    expect(headings).toEqual(names.map((name) => [name, 'What it means', 'Look at', 'Do']));
+  });
+});
+
+describeWith('the alerts, as Prometheus’ own tool judges them', () => {
+  it('are valid', () => {
+    const { status, said } = promtool('check', 'rules', pathOf('monitoring/rules.yaml'));
+    expect(said).toContain(`${alerts.length} rules found`);
+    expect(status).toBe(0);
+  });
+
+  it('fire where they should and rest where they should', () => {
+    const folder = temporaryFolder('alerts');
+    const file = path.join(folder, 'test.json');
+    writeFileSync(file, JSON.stringify(testFile()));
+    const { status, said } = promtool('test', 'rules', file);
+    rmSync(folder, { recursive: true });
+    expect(said).not.toContain('FAILED');
+    expect(status).toBe(0);
+  }, 60_000);
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { filesBelow, textOf } from '../documents/checkout-files.js';
+import { alerts } from '../../monitoring/src/alerts.js';
+import { type Caller, failOnLeftovers, System, transports, waitFor, withTools } from '../harness/index.js';
+import { type Prometheus, startPrometheus } from './prometheus.js';
+
+interface Panel {
+  title: string;
+  type: string;
+  targets?: { expr: string }[];
+}
+
+const { describeWith, tools } = await withTools('prometheus');
+const model = 'bfl/flux-2-pro';
+
+/** Every expression of the committed dashboards, with what Grafana would put in. */
+const expressions = filesBelow('monitoring/dashboards').flatMap((file) => {
+  const { panels } = JSON.parse(textOf(file)) as { panels: (Panel & { panels?: Panel[] })[] };
+  return panels
+    .flatMap((panel) => [panel, ...(panel.panels ?? [])])
+    .flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr }) => ({
+        name: `${file.replace(/^.*\/|\.json$/g, '')}: ${title}: ${expr}`,
+        expression: expr.replaceAll('$__rate_interval', '1m').replaceAll('$provider', 'bfl'),
+      })),
+    );
+});
+
+describeWith('a Prometheus that scrapes the running apps under load', () => {
+  let system: System;
+  let caller: Caller;
+  let prometheus: Prometheus;
+  const loaded = new AbortController();
+  let load: Promise<unknown>;
+
+  beforeAll(async () => {
+    const [transport = 'postgres'] = transports();
+    system = await System.start({ transport, takesMs: 200, env: { GAUGES_EVERY_MS: '300' } });
+    prometheus = await startPrometheus(tools.prometheus, system.apps);
+    caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000 });
+    load = Promise.all([one, held, failing, refused].map((each) => repeat(each)));
+  }, 60_000);
+
+  afterAll(async () => {
+    loaded.abort();
+    await load;
+    await prometheus.stop();
+    await system.stop();
+  }, 60_000);
+
+  async function repeat(each: () => Promise<unknown>): Promise<void> {
+    while (!loaded.signal.aborted) {
+      await each();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  const path = `/v2/models/${model}`;
+  const one = async () => {
+    const run = await caller.submit(model, '{"prompt":"one"}');
+    await caller.status(run);
+    await caller.collect(run);
+    await (await fetch(`${system.gateways[0]?.url}/nodes`)).body?.cancel();
+  };
+  const held = () => caller.call('POST', path, { body: '{"prompt":"held"}' });
+  const failing = () => caller.call('POST', path, { body: '{"prompt":"[[sim:policy_output]]"}' });
+  const refused = () => caller.call('POST', `${path}/requests`, { body: '{"prompt":7}' });
+
+  it.each(expressions)(
+    'has data for $name',
+    async ({ expression }) => {
+      const series = await waitFor(
+        async () => {
+          const found = await prometheus.query(expression);
+          return found.some(({ value }) => value[1] !== 'NaN') && found;
+        },
+        { withinMs: 20_000, what: `data for ${expression}`, everyMs: 500 },
+      );
+      expect(series.length).toBeGreaterThan(0);
+    },
+    30_000,
+  );
+
+  it.each(alerts.map(({ name, expression }) => ({ name, expression })))(
+    'understands alert $name',
+    async ({ expression }) => expect(Array.isArray(await prometheus.query(expression))).toBe(true),
+  );
+
+  it('sees both apps', async () => {
+    const up = await prometheus.query('up == 1');
+    expect(new Set(up.map(({ metric }) => metric['app']))).toEqual(new Set(['gateway', 'worker']));
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,290 @@
+import { describe, expect, it } from '@jest/globals';
+import { providerList } from '#providers';
+import { readSettings } from '#schemas';
+import { readdirSync } from 'node:fs';
+import { Client } from 'pg';
+import { gatewaySettings } from '../../apps/gateway/src/settings.js';
+import { workerSettings } from '../../apps/worker/src/settings.js';
+import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
+import { createDatabase, failOnLeftovers, withTools } from '../harness/index.js';
+import { type Manifest, rendered, typeErrors } from './rendered.js';
+
+interface Probe {
+  httpGet?: { path: string; port: string };
+}
+interface Container {
+  image: string;
+  args?: string[];
+  ports?: { name: string; containerPort: number }[];
+  envFrom?: { secretRef?: { name: string }; configMapRef?: { name: string } }[];
+  env?: { name: string; value?: string }[];
+  resources: { requests: Record<string, string>; limits: Record<string, string> };
+  securityContext: object;
+  startupProbe?: Probe;
+  readinessProbe?: Probe;
+  livenessProbe?: Probe;
+  lifecycle?: object;
+}
+interface Pod {
+  automountServiceAccountToken: boolean;
+  serviceAccountName?: string;
+  terminationGracePeriodSeconds?: number;
+  topologySpreadConstraints?: unknown[];
+  securityContext: object;
+  containers: Container[];
+  initContainers?: Container[];
+  volumes?: Record<string, unknown>[];
+}
+interface Workload extends Manifest {
+  spec: {
+    replicas?: number;
+    strategy?: object;
+    template: { metadata: { labels: Record<string, string> }; spec: Pod };
+  };
+}
+interface Scaler extends Manifest {
+  spec: { minReplicaCount: number; triggers: { metadata: Record<string, string> }[] };
+}
+interface Policy extends Manifest {
+  spec: {
+    podSelector: { matchLabels?: Record<string, string>; matchExpressions?: { values: string[] }[] };
+    policyTypes: string[];
+    ingress?: unknown[];
+    egress?: {
+      to?: { ipBlock?: { cidr: string; except?: string[] } }[];
+      ports?: { port: number | string }[];
+    }[];
+  };
+}
+
+const { describeWith, tools } = await withTools('kubectl');
+const overlays = ['dev', 'production'];
+/** Nothing that a provider's reply names may lead here. */
+const closed = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+];
+const kinds = new Set(['Deployment', 'StatefulSet', 'Job']);
+const workloadsOf = (manifests: Manifest[]): Workload[] =>
+  manifests.filter(({ kind }) => kinds.has(kind)) as Workload[];
+const named = (manifests: Manifest[], kind: string, name: string): Manifest => {
+  const found = manifests.find((each) => each.kind === kind && each.metadata.name === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+};
+const deployment = (manifests: Manifest[], name: string): Workload =>
+  named(manifests, 'Deployment', name) as Workload;
+const only = (pod: Pod): Container => pod.containers[0] as Container;
+
+describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
+  const manifests = tools.kubectl ? rendered(tools.kubectl, `k8s/overlays/${overlay}`) : [];
+  const workloads = workloadsOf(manifests);
+
+  it('holds objects of the API’s types only', () => expect(typeErrors(manifests)).toBe(''), 60_000);
+
+  it('puts everything into one namespace that enforces the restricted standard', () => {
+    const namespace = named(manifests, 'Namespace', overlay === 'dev' ? 'model-router-dev' : 'model-router');
+    expect(namespace.metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
+    const elsewhere = manifests.filter(
+      ({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace !== namespace.metadata.name,
+    );
+    expect(elsewhere).toEqual([]);
+  });
+
+  it.each(workloads.map((workload) => [workload.metadata.name, workload] as const))(
+    'runs %s without rights, with bounds, from a named version',
+    (_name, { spec }) => {
+      const pod = spec.template.spec;
+      expect(pod.automountServiceAccountToken).toBe(false);
+      expect(pod.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: expect.any(Number),
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(pod.volumes?.filter((volume) => 'hostPath' in volume) ?? []).toEqual([]);
+      for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect(container.image).toMatch(/(:\d[\w.-]*|@sha256:[0-9a-f]{64})$/);
+        expect(Object.keys(container.resources.requests).sort()).toEqual(['cpu', 'memory']);
+        expect(Object.keys(container.resources.limits)).toContain('memory');
+      }
+    },
+  );
+
+  it.each([
+    ['gateway', 'http'],
+    ['worker', 'internal'],
+  ])('probes %s on its port %s, spreads it, and keeps a disruption from taking it away', (name, port) => {
+    const { spec } = deployment(manifests, name);
+    const container = only(spec.template.spec);
+    expect(container.ports?.map((each) => each.name)).toContain(port);
+    const live = { httpGet: { path: '/health/live', port } };
+    expect(container.startupProbe).toMatchObject(live);
+    expect(container.livenessProbe).toMatchObject(live);
+    expect(container.readinessProbe).toMatchObject({ httpGet: { path: '/health/ready', port } });
+    expect(spec.template.spec.topologySpreadConstraints).toHaveLength(2);
+    expect(spec.strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
+    const budget = named(manifests, 'PodDisruptionBudget', name);
+    expect(budget).toMatchObject({
+      spec: { maxUnavailable: 1, selector: { matchLabels: { 'app.kubernetes.io/name': name } } },
+    });
+  });
+
+  it('gives providers’ keys to the worker only, one Secret each', () => {
+    const known = providerList.map(({ name }) => `model-router-provider-${name}`);
+    const secrets = workloads.map(({ metadata, spec }) => [
+      metadata.name,
+      (only(spec.template.spec).envFrom ?? [])
+        .map(({ secretRef }) => secretRef?.name ?? '')
+        .filter((name) => name.includes('provider')),
+    ]);
+    const holders = secrets.filter(([, names = []]) => names.length > 0);
+    expect(holders.map(([name]) => name)).toEqual(['worker']);
+    expect(known).toEqual(expect.arrayContaining(holders[0]?.[1] as string[]));
+  });
+
+  it('configures with settings that exist and pass', () => {
+    const { data } = manifests.find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('model-router'),
+    ) as unknown as {
+      data: Record<string, string>;
+    };
+    const known = { ...gatewaySettings, ...workerSettings };
+    expect(Object.keys(data).filter((name) => !Object.hasOwn(known, name))).toEqual([]);
+    const secret = {
+      DATABASE_URL: 'postgres://router:secret@postgres:5432/router',
+      REDIS_URL: 'redis://valkey:6379',
+      JWT_SECRET: 'a-secret-of-at-least-32-characters',
+      SIGNING_SECRET: 'a-secret-of-at-least-32-characters',
+    };
+    const gateway = readSettings(gatewaySettings, { ...data, ...secret });
+    const worker = readSettings(workerSettings, { ...data, ...secret });
+    const graceMs = (name: string) =>
+      (deployment(manifests, name).spec.template.spec.terminationGracePeriodSeconds ?? 0) * 1000;
+    const preStop = only(deployment(manifests, 'gateway').spec.template.spec).lifecycle;
+    expect(preStop).toEqual({ preStop: { sleep: { seconds: 10 } } });
+    expect(graceMs('gateway')).toBeGreaterThan(10_000 + gateway.CLOSE_TIMEOUT_MS);
+    // Closing the transport may take five seconds more.
+    expect(graceMs('worker')).toBeGreaterThan(worker.WORKER_CLOSE_MS + 5_000);
+  });
+
+  it('denies traffic by default, and lets nobody into the private ranges but to the data stores', () => {
+    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
+    expect(named(policies, 'NetworkPolicy', 'default-deny')['spec']).toEqual({
+      podSelector: {},
+      policyTypes: ['Ingress', 'Egress'],
+    });
+    const blocks = policies.flatMap(({ metadata, spec }) =>
+      (spec.egress ?? []).flatMap(({ to = [], ports }) =>
+        to.flatMap(({ ipBlock }) => (ipBlock ? [{ name: metadata.name, ...ipBlock, ports }] : [])),
+      ),
+    );
+    const inside = blocks.filter(({ name }) => name === 'to-datastores');
+    expect(inside.flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual(
+      overlay === 'dev' ? [] : [5432, 6379],
+    );
+    for (const { cidr, except = [], ports } of blocks.filter((block) => !inside.includes(block))) {
+      expect(cidr).toBe('0.0.0.0/0');
+      expect(except).toEqual(expect.arrayContaining(closed));
+      expect(ports).toEqual([{ protocol: 'TCP', port: 443 }]);
+    }
+    // An egress rule without a destination would be one to everywhere.
+    expect(policies.flatMap(({ spec }) => spec.egress ?? []).filter(({ to }) => !to)).toEqual([]);
+  });
+
+  it('migrates before anything else can start', () => {
+    const job = named(manifests, 'Job', 'migrate') as Workload;
+    expect(only(job.spec.template.spec).args).toEqual(['admin', '--timeout-seconds', '540', 'migrate']);
+  });
+});
+
+describeWith('the check of the API’s types', () => {
+  const manifests = tools.kubectl ? rendered(tools.kubectl, 'k8s/overlays/production') : [];
+  const planted = (kind: string, from: string, to: string) => {
+    const text = JSON.stringify(manifests.find((each) => each.kind === kind));
+    if (!text.includes(from)) throw new Error(`${kind} has no ${from}`);
+    return JSON.parse(text.replace(from, to)) as Manifest;
+  };
+
+  it('refuses misspelt fields and wrong types, in objects of the core and of both operators', () => {
+    const said = typeErrors([
+      planted('Deployment', '"livenessProbe"', '"livenesProbe"'),
+      planted('Deployment', '"terminationGracePeriodSeconds"', '"terminationGracePeriodSecond"'),
+      planted('Job', '"backoffLimit":5', '"backoffLimit":"5"'),
+      planted('NetworkPolicy', '"podSelector"', '"podSelektor"'),
+      planted('ScaledObject', '"minReplicaCount"', '"minReplicas"'),
+      planted('PodMonitor', '"podMetricsEndpoints"', '"podMetricEndpoints"'),
+    ]);
+    const refused = [...said.matchAll(/error TS\d+: (?:Object literal[^']*'"(\w+)"'|Type '(\w+)')/g)];
+    expect(refused.map(([, field, type]) => field ?? type)).toEqual([
+      'livenesProbe',
+      'terminationGracePeriodSecond',
+      'string',
+      'podSelektor',
+      'minReplicas',
+      'podMetricEndpoints',
+    ]);
+  }, 60_000);
+});
+
+describeWith('the scaler of the workers', () => {
+  const production = tools.kubectl ? rendered(tools.kubectl, 'k8s/overlays/production') : [];
+  const scaler = () => named(production, 'ScaledObject', 'worker') as Scaler;
+
+  it('never goes to zero, and leaves the number of workers to itself', () => {
+    expect(scaler().spec.minReplicaCount).toBeGreaterThanOrEqual(2);
+    expect(deployment(production, 'worker').spec.replicas).toBeUndefined();
+  });
+
+  it('asks the database for work that waits, and no more for what is parked', async () => {
+    const query = scaler().spec.triggers[0]?.metadata['query'] ?? '';
+    const database = await createDatabase();
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const wanted = async () =>
+        Number(Object.values((await client.query<Record<string, string>>(query)).rows[0] ?? {})[0]);
+      expect(await wanted()).toBe(0);
+      const insert = (lane: string, runs: number) =>
+        client.query(
+          `INSERT INTO delivery (run_id, workspace_id, provider, lane, reserved_micros, due_at)
+           SELECT gen_random_uuid(), gen_random_uuid(), 'bfl', $1, 0, now() FROM generate_series(1, $2)`,
+          [lane, runs],
+        );
+      await insert('backlog', 500);
+      expect(await wanted()).toBe(0);
+      await insert('dispatch', 150);
+      await insert('poll', 4_000);
+      expect(await wanted()).toBe(5);
+    } finally {
+      await client.end();
+      await database.drop();
+    }
+  });
+});
+
+describe('kustomizations', () => {
+  const folders = filesBelow('k8s')
+    .filter((name) => name.endsWith('/kustomization.yaml'))
+    .map((name) => name.slice(0, -'/kustomization.yaml'.length));
+
+  it.each(folders)('in %s name every file of their folder', (folder) => {
+    const text = textOf(`${folder}/kustomization.yaml`);
+    const files = filesBelow(folder).map((name) => name.slice(folder.length + 1));
+    expect(files.filter((name) => name !== 'kustomization.yaml' && !text.includes(name))).toEqual([]);
+  });
+});
+
+describe('the overlays that are tested', () => {
+  it('are all there are', () => expect(readdirSync(pathOf('k8s/overlays')).sort()).toEqual(overlays));
+});
+
+failOnLeftovers();

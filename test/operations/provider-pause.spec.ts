@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { answerOf } from '../admin/run-admin.js';
+import {
+  type Caller,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+
+interface Listed {
+  providers: {
+    provider: string;
+    paused_at: string | null;
+    reason: string | null;
+    waiting: number;
+    under_way: number;
+  }[];
+}
+
+describe('admin provider pause', () => {
+  let system: System;
+  let caller: Caller;
+  const admin = <T>(...words: string[]) =>
+    answerOf<T>({ DATABASE_URL: system.database.url }, 'provider', ...words);
+  const submit = (model: string, text: string) => caller.submit(model, JSON.stringify({ prompt: text }));
+
+  beforeAll(async () => {
+    const [transport = 'postgres'] = transports();
+    system = await System.start({ transport, takesMs: 1_500 });
+    caller = await system.caller({ inflightLimit: 100 });
+  }, 60_000);
+  afterAll(() => system.stop(), 60_000);
+
+  it('lets runs wait, polls on what is under way, and leaves the other providers alone', async () => {
+    const underWay = await submit('bfl/flux-2-pro', 'under way');
+    await waitFor(async () => (await system.partner.ledger()).length === 1, {
+      withinMs: 10_000,
+      what: 'the submission',
+    });
+    expect(await admin('pause', 'bfl', '--reason', 'a test')).toEqual({
+      provider: 'bfl',
+      paused: true,
+      reason: 'a test',
+    });
+    const paused = await Promise.all([1, 2, 3].map((each) => submit('bfl/flux-2-pro', `paused ${each}`)));
+    const other = await submit('fal/flux-dev', 'other');
+    await Promise.all([caller.completed(underWay), caller.completed(other)]);
+    expect((await caller.status(paused[0] as (typeof paused)[number])).json()['status']).toBe('IN_QUEUE');
+    expect(await admin<Listed>('list')).toEqual({
+      providers: [
+        { provider: 'bfl', paused_at: expect.any(String), reason: 'a test', waiting: 3, under_way: 0 },
+      ],
+    });
+    expect(await system.partner.ledger()).toHaveLength(2);
+
+    const resumedAtMs = performance.now();
+    await admin('resume', 'bfl');
+    await Promise.all(paused.map((run) => caller.completed(run)));
+    expect(performance.now() - resumedAtMs).toBeLessThan(15_000);
+    expect(await admin<Listed>('list')).toEqual({ providers: [] });
+    await holdToInvariants(system);
+  }, 90_000);
+});
+
+failOnLeftovers();
