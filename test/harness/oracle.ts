@@ -1,3 +1,4 @@
+import { bindProviders } from '#providers';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';
 import type { System } from './system.js';
@@ -56,14 +57,25 @@ async function outcomes(system: System): Promise<string[]> {
   return broken;
 }
 
+interface SubmittedRun {
+  runId: string;
+  provider: string;
+  model: string;
+  upstream: Record<string, string>;
+  body: Buffer;
+}
+
 /** I2: each accepted submission belongs to one run, and no run has two; none for a run that was never sent. */
 async function submissions(system: System, agedOut: readonly Submitted[]): Promise<string[]> {
-  const runs = await system.sql<{ body: Buffer; sent: boolean }>(
-    `SELECT payload.body, run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
+  const runs = await system.sql<SubmittedRun & { sent: boolean }>(
+    `SELECT run.id AS "runId", run.provider, run.model, run.facts->'upstream' AS upstream, payload.body,
+       run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
   );
   const allowed = new Map<string, number>();
-  for (const { body, sent } of runs) {
-    const digest = sha256(body);
+  const { providers } = bindProviders(system.env());
+  for (const { sent, provider, ...run } of runs) {
+    // Where a partner wants the input in another form, its adapter says in which.
+    const digest = sha256(Buffer.from(providers.get(provider)?.adapter.submit(run).body ?? run.body));
     allowed.set(digest, (allowed.get(digest) ?? 0) + (sent ? 1 : 0));
   }
   const broken: string[] = [];
@@ -125,7 +137,7 @@ async function bytes(system: System): Promise<string[]> {
     body: Buffer;
   }>(
     `SELECT run.id, run.handle, payload.body FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-     WHERE run.outcome = 'succeeded' ORDER BY random() LIMIT 20`,
+     WHERE run.outcome = 'succeeded' AND run.provider IN ('bfl', 'fal') ORDER BY random() LIMIT 20`,
   );
   const broken = await Promise.all(
     rows.map(async ({ id, handle, body }) => {

@@ -14,6 +14,8 @@ interface LedgerEntry {
   canceledAtMs: number | null;
   state: string;
   pollCount: number;
+  /** Digest of the result that the partner gave out. */
+  replySha256: string | null;
 }
 
 /** What the partners saw: the simulator's append-only record. */
@@ -34,6 +36,11 @@ export class PartnerSide {
   async violations(): Promise<number> {
     const { violations } = await this.get<{ violations: unknown[] | number }>('/requests');
     return Array.isArray(violations) ? violations.length : violations;
+  }
+
+  /** An account key for every partner. */
+  keys(): Promise<Record<string, string>> {
+    return this.get('/keys');
   }
 
   private async get<T>(path: string): Promise<T> {

@@ -1,4 +1,5 @@
 import { Database, Deliveries, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from '#persistence';
+import { providerList } from '#providers';
 import { Pool, type QueryResultRow } from 'pg';
 import { Caller } from './caller.js';
 import { createDatabase, type TestDatabase } from './database.js';
@@ -16,6 +17,8 @@ interface SystemOptions {
   takesMs?: number;
   /** A Postgres of the system's own, to kill and freeze; default a database on the one of the whole run. */
   ownPostgres?: boolean;
+  /** Keys that the simulated partners have given out, for those that do not take every text for one. */
+  issuedKeys?: true;
   /** For both apps. */
   env?: Record<string, string>;
 }
@@ -29,6 +32,7 @@ export class System {
   /** Every app that was ever started, for a look at their logs. */
   readonly apps: App[] = [];
   readonly partner: PartnerSide;
+  private partnerKeys: Record<string, string> = {};
   private readonly pool: Pool;
   private readonly store: Database;
   /** API keys given out: none may show in a log. */
@@ -62,6 +66,7 @@ export class System {
     ]);
     await simulator.ready;
     const system = new System(database, redis, simulator, server, options.env ?? {});
+    if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
     await Promise.all([
       ...Array.from({ length: options.gateways ?? 1 }, () => system.startGateway()),
       ...Array.from({ length: options.workers ?? 1 }, () => system.startWorker()),
@@ -162,10 +167,15 @@ export class System {
       ...(this.redis && { REDIS_URL: this.redis.url }),
       SIGNING_SECRET: secret,
       JWT_SECRET: secret,
-      PROVIDER_BFL_BASE_URL: `${this.simulator.url}/bfl`,
-      PROVIDER_BFL_KEY: 'partner-key-bfl',
-      PROVIDER_FAL_BASE_URL: `${this.simulator.url}/fal`,
-      PROVIDER_FAL_KEY: 'partner-key-fal',
+      ...Object.fromEntries(
+        providerList.flatMap(({ name }) => {
+          const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+          return [
+            [`${stem}_BASE_URL`, `${this.simulator.url}/${name}`],
+            [`${stem}_KEY`, this.partnerKeys[name] ?? `partner-key-${name}`],
+          ];
+        }),
+      ),
       ASSET_ALLOWED_ORIGINS: this.simulator.assetUrl ?? '',
       ...this.extraEnv,
     };

@@ -23,13 +23,18 @@ export async function startSimulator(
     SIMULATOR_LEDGER_FILE: ground.folder.simulatorLedger,
   });
   plan.cleanup.add(() => app.stop(graceMs));
-  let found: SimulatorAddresses | undefined;
+  let found: z.infer<typeof addresses> | undefined;
   app.onLine((line) => {
     if (line.startsWith('{"api"')) found ??= addresses.parse(JSON.parse(line));
   });
   await app.untilReady(async () => found !== undefined);
   if (found === undefined) throw new Error('The simulator did not say where it is');
-  return { app, addresses: found };
+  return { app, addresses: { ...found, keys: await keysOf(found.api) } };
+}
+
+async function keysOf(simulator: string): Promise<Record<string, string>> {
+  const reply = await fetch(`${simulator}/keys`, { signal: AbortSignal.timeout(10_000) });
+  return z.record(z.string(), z.string()).parse(await reply.json());
 }
 
 /** Both at once; each is ready when it says so itself. */

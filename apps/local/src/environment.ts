@@ -32,6 +32,8 @@ export function appEnvironment(
 export interface SimulatorAddresses {
   api: string;
   assets: string;
+  /** A key for each partner. */
+  keys: Record<string, string>;
 }
 
 /** Sends every partner that the person has not configured to the simulator. */
@@ -44,7 +46,7 @@ export function simulatedPartners(
     if (given[`${stem}_BASE_URL`] || given[`${stem}_KEY`]) return [];
     return [
       [`${stem}_BASE_URL`, `${simulator.api}/${name}`],
-      [`${stem}_KEY`, 'local-simulator'],
+      [`${stem}_KEY`, simulator.keys[name] ?? 'local-simulator'],
     ];
   });
   return {

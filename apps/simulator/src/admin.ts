@@ -28,6 +28,16 @@ export function addAdminRoutes(app: FastifyInstance, desk: Desk, partners: reado
     accepted: desk.ledger.size,
   }));
 
+  // Account keys as the partners would give them out, each in its own form.
+  app.get('/keys', () =>
+    Object.fromEntries(
+      partners.map(({ name, issueKey }) => [
+        name,
+        issueKey?.(`${desk.addresses.api}/${name}`) ?? `simulated-key-${name}`,
+      ]),
+    ),
+  );
+
   app.get('/ledger', (request) => {
     const nowMs = desk.clock.now();
     const entries = desk.ledger.list(which.parse(request.query)).map((each) => entryOf(each, nowMs));

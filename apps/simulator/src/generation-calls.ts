@@ -3,7 +3,7 @@ import { plannedFault } from './control.js';
 import { viewOf, type Desk } from './desk.js';
 import type { Asked, CancelVerdict, Partner, PartnerCall, PartnerCancel, View } from './partner.js';
 import { sendSpoilt } from './reply-faults.js';
-import { send } from './wire.js';
+import { digestOf, send } from './wire.js';
 
 /** A poll, or the fetch of a result: counted, then answered by the clock, unless a fault is planned for it. */
 export function answerCall(
@@ -17,7 +17,9 @@ export function answerCall(
   const generation = desk.ledger.find(partner.name, id);
   if (!generation) return send(reply, call.unknown(id));
   const nth = call.role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
-  const answer = call.answer(viewOf(desk, partner, generation));
+  const view = viewOf(desk, partner, generation);
+  const answer = call.answer(view);
+  if (view.phase === 'succeeded') generation.replySha256 = digestOf(answer);
   const kind = plannedFault(generation.control, call.role, nth);
   if (kind === undefined) return send(reply, answer);
   const facts = { partner, control: generation.control, answer, lost: call.unknown(id) };

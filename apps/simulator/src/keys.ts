@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The bearer token of a request, empty when it has none. */
-const bearerOf = (headers: IncomingHttpHeaders): string =>
+export const bearerOf = (headers: IncomingHttpHeaders): string =>
   /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
 
 /** Any bearer token will do. */

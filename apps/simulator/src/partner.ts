@@ -116,5 +116,5 @@ export interface Partner {
   } | null;
   doors?: PartnerDoor[];
   /** An account's key that this partner takes, where not every text will do; `api` is its own base URL. */
-  issueKey?(api: string): string;
+  issueKey?: (api: string) => string;
 }

@@ -2,11 +2,15 @@ import type { Partner } from './partner.js';
 import { bfl } from './partners/bfl/bfl.js';
 import { bytedance } from './partners/bytedance/bytedance.js';
 import { fal } from './partners/fal/fal.js';
+import { kling } from './partners/kling/kling.js';
 import { luma } from './partners/luma/luma.js';
 import { meshy } from './partners/meshy/meshy.js';
 import { minimax } from './partners/minimax/minimax.js';
+import { openai } from './partners/openai/openai.js';
 import { pixverse } from './partners/pixverse/pixverse.js';
 import { recraft } from './partners/recraft/recraft.js';
+import { replicate } from './partners/replicate/replicate.js';
+import { runway } from './partners/runway/runway.js';
 import { tripo } from './partners/tripo/tripo.js';
 import { vidu } from './partners/vidu/vidu.js';
 import { wan } from './partners/wan/wan.js';
@@ -16,11 +20,15 @@ export const partners: readonly Partner[] = [
   bfl,
   bytedance,
   fal,
+  kling,
   luma,
   meshy,
   minimax,
+  openai,
   pixverse,
   recraft,
+  replicate,
+  runway,
   tripo,
   vidu,
   wan,

@@ -6,7 +6,7 @@ import { notableHeaders, viewOf, type Desk } from './desk.js';
 import { durations, endOf, type Generation } from './ledger/generation.js';
 import type { FieldError, Partner, PartnerSubmit, Reply } from './partner.js';
 import { refuse, sendAccepted } from './reply-faults.js';
-import { cut, hang, send } from './wire.js';
+import { cut, digestOf, hang, send } from './wire.js';
 
 /** Takes one submission: check it as the partner would, apply the planned faults, write the ledger, answer. */
 export async function takeSubmission(
@@ -60,9 +60,12 @@ export async function takeSubmission(
     pollCount: 0,
     resultCount: 0,
     assetCount: 0,
+    replySha256: null,
   });
   if (submit.atOnce) await untilEnd(desk, generation);
-  return sendAccepted(reply, control, submit.answer(viewOf(desk, partner, generation)));
+  const answer = submit.answer(viewOf(desk, partner, generation));
+  if (submit.atOnce) generation.replySha256 = digestOf(answer);
+  return sendAccepted(reply, control, answer);
 }
 
 async function untilEnd(desk: Desk, generation: Generation): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
@@ -14,6 +15,10 @@ function wireOf({ status, headers, body }: Reply): {
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   return { status, headers: { 'content-type': type, ...headers }, bytes };
 }
+
+/** SHA-256 of the bytes that `send` would write. */
+export const digestOf = (answer: Reply): string =>
+  createHash('sha256').update(wireOf(answer).bytes).digest('hex');
 
 export function send(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, headers, bytes } = wireOf(answer);

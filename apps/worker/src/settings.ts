@@ -59,6 +59,11 @@ export const workerSettings = {
     description: 'Longest a poll, fetch or cancel call to a partner may take, reply included.',
     example: '20000',
   }),
+  PROVIDER_POLL_PAUSE_MS: milliseconds(60_000).meta({
+    description:
+      'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
+    example: '60000',
+  }),
   PROVIDER_REPLY_LIMIT: z.coerce.number().int().positive().default(67_108_864).meta({
     description: 'Largest reply of a partner that is read, in bytes.',
     example: '67108864',

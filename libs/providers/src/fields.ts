@@ -51,15 +51,20 @@ function entry(detail: JsonObject): FieldError {
 /** The failing fields that an error body names; none, or undefined, when it names none. */
 export type FieldReader = (body: Json) => readonly FieldError[] | undefined;
 
-/** What a partner says about one field, its words cleaned; `path` is the field's place in the caller's object. */
+/**
+ * What a partner says about one field, its words cleaned; `path` is the field's place in the caller's object, `ctx`
+ * the constraint that it violates.
+ */
 export const fieldError = (
   path: readonly (string | number)[],
   msg: Json | undefined,
   type: Json | undefined,
+  ctx: Readonly<Record<string, Json>> = {},
 ): FieldError => ({
   loc: ['body', ...path],
   msg: (path.length === 0 ? publicSentence : publicText)(typeof msg === 'string' ? msg : ''),
   type: typeof type === 'string' || typeof type === 'number' ? String(type) : 'bad_request',
+  ...(Object.keys(ctx).length > 0 && { ctx: echo(ctx) as JsonObject }),
 });
 
 /** `width`, `/image/0/url`, `items[2].url`: the segments of a field's name, numbers for list places. */
@@ -69,14 +74,18 @@ export const pathOf = (name: string): (string | number)[] =>
     .filter((segment) => segment !== '')
     .map((segment) => (/^\d{1,6}$/.test(segment) ? Number(segment) : segment));
 
-/** For a partner that words a rejection as one sentence with a code, and perhaps names the field. */
+/**
+ * For a partner that words a rejection as one sentence, mostly with a code, and perhaps names the field. The first
+ * place of `type` that holds something counts.
+ */
 export const sentenceFields =
-  (places: { msg: Pointer; type?: Pointer; field?: Pointer }): FieldReader =>
+  (places: { msg: Pointer; type?: readonly Pointer[]; field?: Pointer }): FieldReader =>
   (body) => {
     const at = (place: Pointer | undefined) => (place ? valueAt(body, place) : undefined);
     const [msg, field] = [at(places.msg), at(places.field)];
     if (typeof msg !== 'string') return undefined;
-    return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
+    const type = places.type?.map(at).find((found) => found != null);
+    return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, type)];
   };
 
 /** What the partner's own reader finds, else FastAPI's; no more entries than fit an answer, undefined for none. */

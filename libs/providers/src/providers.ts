@@ -5,11 +5,15 @@ import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { bfl } from './providers/bfl/bfl.js';
 import { bytedance } from './providers/bytedance/bytedance.js';
 import { fal } from './providers/fal/fal.js';
+import { kling } from './providers/kling/kling.js';
 import { luma } from './providers/luma/luma.js';
 import { meshy } from './providers/meshy/meshy.js';
 import { minimax } from './providers/minimax/minimax.js';
+import { openai } from './providers/openai/openai.js';
 import { pixverse } from './providers/pixverse/pixverse.js';
 import { recraft } from './providers/recraft/recraft.js';
+import { replicate } from './providers/replicate/replicate.js';
+import { runway } from './providers/runway/runway.js';
 import { tripo } from './providers/tripo/tripo.js';
 import { vidu } from './providers/vidu/vidu.js';
 import { wan } from './providers/wan/wan.js';
@@ -19,11 +23,15 @@ export const providerList: readonly ProviderDefinition[] = [
   bfl,
   bytedance,
   fal,
+  kling,
   luma,
   meshy,
   minimax,
+  openai,
   pixverse,
   recraft,
+  replicate,
+  runway,
   tripo,
   vidu,
   wan,

@@ -37,11 +37,18 @@ describe('fieldError', () => {
 });
 
 describe('sentenceFields', () => {
-  const read = sentenceFields({ msg: '/error/message', type: '/error/code', field: '/error/param' });
+  const read = sentenceFields({
+    msg: '/error/message',
+    type: ['/error/code', '/error/type'],
+    field: '/error/param',
+  });
 
   it('reads sentence, code and field', () => {
     expect(read({ error: { message: 'Too big', code: 'invalid_value', param: 'image[0].size' } })).toEqual([
       { loc: ['body', 'image', 0, 'size'], msg: 'Too big', type: 'invalid_value' },
+    ]);
+    expect(read({ error: { message: 'No', code: null, type: 'invalid_request_error' } })).toEqual([
+      { loc: ['body'], msg: 'No', type: 'invalid_request_error' },
     ]);
     expect(read({ error: { message: 'No', param: null } })).toEqual([
       { loc: ['body'], msg: 'No', type: 'bad_request' },

@@ -27,6 +27,8 @@ export interface Generation {
   pollCount: number;
   resultCount: number;
   assetCount: number;
+  /** Digest of the bytes last said about it once it had ended; null before. */
+  replySha256: string | null;
 }
 
 export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';

@@ -3,7 +3,10 @@ import { dirname } from 'node:path';
 import { readControl } from '../control.js';
 import type { Generation } from './generation.js';
 
-type Saved = Omit<Generation, 'body' | 'control' | 'pollCount' | 'resultCount' | 'assetCount'> & {
+/** What only this process has counted. */
+type Unsaved = 'pollCount' | 'resultCount' | 'assetCount' | 'replySha256';
+
+type Saved = Omit<Generation, 'body' | 'control' | Unsaved> & {
   bodyBase64: string;
 };
 
@@ -35,7 +38,15 @@ export function openLedgerFile(path: string): {
 
 function toLine(event: LedgerEvent): object {
   if (event.event !== 'accepted') return event;
-  const { body, control: _c, pollCount: _p, resultCount: _r, assetCount: _a, ...facts } = event.generation;
+  const {
+    body,
+    control: _c,
+    pollCount: _p,
+    resultCount: _r,
+    assetCount: _a,
+    replySha256: _s,
+    ...facts
+  } = event.generation;
   return { event: 'accepted', ...facts, bodyBase64: body.toString('base64') } satisfies Saved & {
     event: string;
   };
@@ -58,6 +69,7 @@ function readLine(line: string): LedgerEvent[] {
     pollCount: 0,
     resultCount: 0,
     assetCount: 0,
+    replySha256: null,
   };
   return [{ event: 'accepted', generation }];
 }

@@ -13,6 +13,7 @@ const done: Verdict = { kind: 'done' };
 interface DispatchLimits {
   CLAIM_LEASE_MS: number;
   MAX_CRASHES: number;
+  PROVIDER_POLL_PAUSE_MS: number;
 }
 
 /** Claims a run and submits it to its provider, at most once unless the partner provably did not accept it. */
@@ -133,7 +134,8 @@ export class Dispatch {
     switch (outcome.kind) {
       case 'pending':
       case 'next': {
-        const afterMs = outcome.kind === 'pending' ? outcome.afterMs : 0;
+        const afterMs =
+          outcome.kind === 'pending' ? Math.min(outcome.afterMs, this.limits.PROVIDER_POLL_PAUSE_MS) : 0;
         const saved = await this.dispatching.saveHandle(runId, epoch, outcome.handle, afterMs);
         await failpoint('dispatch.afterHandle', runId);
         if (!saved) {

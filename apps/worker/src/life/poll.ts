@@ -15,6 +15,7 @@ const lostPollsAllowed = 3;
 
 interface PollLimits {
   PROVIDER_POLL_TIMEOUT_MS: number;
+  PROVIDER_POLL_PAUSE_MS: number;
   MAX_POLL_CRASHES: number;
 }
 
@@ -78,7 +79,7 @@ export class Polling {
     switch (outcome.kind) {
       case 'pending':
         if (poll.lostPolls > 0) await this.dispatching.noteLostPolls(run.runId, run.epoch, 0);
-        return this.again(run, poll, outcome.afterMs);
+        return this.again(run, poll, Math.min(outcome.afterMs, this.limits.PROVIDER_POLL_PAUSE_MS));
       case 'next':
         if (!(await this.dispatching.saveHandle(run.runId, run.epoch, outcome.handle, 0))) return done;
         return { kind: 'again', afterMs: 0 };

@@ -1,6 +1,6 @@
 import { bearer } from '../../keys.js';
-import { failureOf } from '../../ledger/generation.js';
-import type { Partner, PartnerSubmit, View } from '../../partner.js';
+import { momentOf } from '../../moments.js';
+import type { Partner, PartnerSubmit, Reply, View } from '../../partner.js';
 import { recorded } from '../../said.js';
 
 const said = recorded('luma');
@@ -55,17 +55,15 @@ function about({ generation }: View): Record<`/${string}`, unknown> {
   return { '/id': generation.id, '/model': generation.model, '/request/prompt': generation.prompt };
 }
 
-function progress(view: View) {
-  const { phase, control, generation, assets } = view;
-  if (phase === 'queued') return said('submit-accepted', about(view));
-  if (phase === 'running')
-    return said(control.has('unknown_status') ? 'poll-unknown-word' : 'poll-running', about(view));
-  const failure = failureOf(control);
-  if (failure) return said('poll-failed', { ...about(view), '/failure_reason': reasons[failure] });
-  if (control.has('no_asset')) return said('poll-succeeded-without-result', about(view));
-  const files = `${assets}/files/${generation.id}`;
-  return said('poll-succeeded', {
-    ...about(view),
-    '/assets': { video: `${files}/0.mp4`, image: `${files}/0.png`, progress_video: null },
+function progress(view: View): Reply {
+  const files = `${view.assets}/files/${view.generation.id}`;
+  const assets = { video: `${files}/0.mp4`, image: `${files}/0.png`, progress_video: null };
+  return momentOf(view, {
+    queued: () => said('submit-accepted', about(view)),
+    running: () => said('poll-running', about(view)),
+    unknown: () => said('poll-unknown-word', about(view)),
+    failed: (failure) => said('poll-failed', { ...about(view), '/failure_reason': reasons[failure] }),
+    empty: () => said('poll-succeeded-without-result', about(view)),
+    succeeded: () => said('poll-succeeded', { ...about(view), '/assets': assets }),
   });
 }

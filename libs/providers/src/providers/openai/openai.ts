@@ -1,0 +1,45 @@
+import type { ProviderDefinition } from '../../contract.js';
+import { sentenceFields } from '../../fields.js';
+import { job } from '../../job.js';
+import { exactOrigin } from '../../reply-url.js';
+import { upstream } from '../../upstream.js';
+
+/** OpenAI's pictures and speech: the reply to the submission is the result, JSON or the sound itself. */
+export const openai: ProviderDefinition = {
+  name: 'openai',
+  defaultBase: 'https://api.openai.com/v1',
+  submitTimeoutMs: 300_000,
+  create: (base) =>
+    job({
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
+      submit: {
+        url: (run) => `${base}/${upstream(run, 'path')}`,
+        headers: () => ({ accept: '*/*' }),
+        // "The engine is currently overloaded, please try again later."
+        refusals: [503],
+      },
+      files: true,
+      needs: ['/data/*/b64_json', '/data/*/url'],
+      fields: sentenceFields({
+        msg: '/error/message',
+        type: ['/error/code', '/error/type'],
+        field: '/error/param',
+      }),
+      rules: [
+        {
+          http: 'error',
+          where: '/error/code',
+          is: /^(moderation_blocked|content_policy_violation)$/,
+          class: 'content_policy',
+        },
+        {
+          http: 'error',
+          where: '/error/code',
+          is: /^(insufficient_quota|billing_hard_limit_reached|billing_not_active)$/,
+          class: 'partner_account',
+        },
+      ],
+    }),
+};

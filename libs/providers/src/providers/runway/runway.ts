@@ -1,0 +1,50 @@
+import type { HttpCall, ProviderDefinition } from '../../contract.js';
+import { job } from '../../job.js';
+import { exactOrigin } from '../../reply-url.js';
+import { upstream } from '../../upstream.js';
+import { issues } from './issues.js';
+
+const headers = { 'x-runway-version': '2024-11-06' };
+
+/** Runway: submit, poll the task by id; every call names the version of the API. */
+export const runway: ProviderDefinition = {
+  name: 'runway',
+  defaultBase: 'https://api.dev.runwayml.com',
+  submitTimeoutMs: 30_000,
+  create(base) {
+    const task = (method: HttpCall['method'], id: string): HttpCall => ({
+      method,
+      url: `${base}/v1/tasks/${encodeURIComponent(id)}`,
+      headers,
+    });
+    return job({
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
+      submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}`, headers: () => headers },
+      handle: { id: { at: '/id' } },
+      poll: {
+        call: ({ id }) => task('GET', id),
+        status: '/status',
+        life: {
+          PENDING: 'queued',
+          // Our own concurrency there is used up: the task waits, and nothing is lost.
+          THROTTLED: 'queued',
+          RUNNING: 'running',
+          SUCCEEDED: 'succeeded',
+          FAILED: 'failed',
+          CANCELLED: 'canceled',
+        },
+        everyMs: 5000,
+      },
+      cancel: { call: ({ id }) => task('DELETE', id), replies: [{ http: 404, answer: 'too_late' }] },
+      needs: ['/output/*'],
+      fields: issues,
+      rules: [
+        { phase: 'submit', http: 400, where: '/error', is: /enough credits/i, class: 'partner_account' },
+        { phase: 'poll', where: '/failureCode', is: /\bSAFETY\b/, class: 'content_policy' },
+        { phase: 'poll', where: '/failureCode', is: 'ASSET.INVALID', class: 'rejected_input' },
+      ],
+    });
+  },
+};

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Bucket } from '#errors';
+import {
+  type Answer,
+  failOnLeftovers,
+  holdToInvariants,
+  sha256,
+  type Submitted,
+  System,
+  temporaryFolder,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+import { testedRows, withWords } from './rows.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+interface Case {
+  name: string;
+  tokens: string;
+  /** Left out, success. */
+  bucket?: Bucket;
+  accepted: 0 | 1;
+  /** The row whose time budget is over soon. */
+  short?: true;
+  only?: 'at once' | 'poll';
+}
+
+const cases: Case[] = [
+  { name: 'success', tokens: '', accepted: 1 },
+  { name: 'success with a 64-bit id', tokens: 'int64_id', accepted: 1 },
+  { name: 'success after a while', tokens: 'queued=200 takes=400 unknown_status', accepted: 1 },
+  { name: 'refused by policy', tokens: 'policy_output', bucket: 'content_policy_violation', accepted: 1 },
+  { name: 'field error', tokens: 'field_error', bucket: 'invalid_input', accepted: 0 },
+  { name: 'failure of the partner', tokens: 'job_failed', bucket: 'provider_error', accepted: 1 },
+  {
+    name: 'no answer to the submission',
+    tokens: 'hang_submit',
+    bucket: 'provider_timeout',
+    accepted: 0,
+    short: true,
+  },
+  {
+    name: 'accepted, and no answer',
+    tokens: 'hang_after_accept',
+    bucket: 'provider_timeout',
+    accepted: 1,
+    short: true,
+  },
+  {
+    name: 'polls without an answer',
+    tokens: 'hang_poll',
+    bucket: 'provider_timeout',
+    accepted: 1,
+    short: true,
+    only: 'poll',
+  },
+  {
+    name: 'polls that never end',
+    tokens: 'takes=600000',
+    bucket: 'provider_timeout',
+    accepted: 1,
+    short: true,
+  },
+  { name: '429, then success', tokens: '429=1', accepted: 1 },
+  { name: '429 that asks for a second, then success', tokens: '429=1 retry_after=1', accepted: 1 },
+  { name: '429 until the end', tokens: '429', bucket: 'service_unavailable', accepted: 0, short: true },
+  { name: 'our account', tokens: 'locked', bucket: 'provider_error', accepted: 0 },
+  { name: 'our key', tokens: '401', bucket: 'provider_error', accepted: 0 },
+  { name: '500 at submission', tokens: '500_submit', bucket: 'provider_error', accepted: 0 },
+  { name: '502 at submission', tokens: '502_submit', bucket: 'provider_error', accepted: 0 },
+  { name: '504 at submission', tokens: '504_submit', bucket: 'provider_timeout', accepted: 0 },
+  { name: 'garbage', tokens: 'garbage', bucket: 'provider_error', accepted: 1 },
+  { name: 'a page of HTML', tokens: 'html', bucket: 'provider_error', accepted: 1 },
+  { name: 'half a reply', tokens: 'truncated', bucket: 'provider_error', accepted: 1 },
+  { name: 'reset after acceptance', tokens: 'reset_after_accept', bucket: 'provider_error', accepted: 1 },
+  {
+    name: 'bad polls, then success',
+    tokens: 'poll_502=2 poll_garbage=3 poll_reset=4',
+    accepted: 1,
+    only: 'poll',
+  },
+  { name: 'a job that is lost', tokens: 'poll_404', bucket: 'provider_error', accepted: 1, only: 'poll' },
+  { name: 'a success without its result', tokens: 'no_asset', bucket: 'provider_error', accepted: 1 },
+];
+
+const folder = temporaryFolder('short-rows');
+const rows = await testedRows(folder);
+
+const planned = rows.flatMap((row) =>
+  cases
+    .filter(({ only }) => only === undefined || only === row.answers)
+    .map((each) => ({ row, each, tag: `${row.model} ${each.name}`.replaceAll(/[^\w]+/g, '-') })),
+);
+
+/** fal reports a result without pictures as the model's own, which it is. */
+const emptyIsAResult = new Set(['fal']);
+
+let system: System;
+let caller: TestCaller;
+const ended = new Map<string, { answer: Answer; run: Submitted }>();
+
+beforeAll(async () => {
+  system = await System.start({
+    transport: transports()[0] ?? 'postgres',
+    takesMs: 50,
+    issuedKeys: true,
+    env: {
+      CATALOG_DIR: folder,
+      PROVIDER_POLL_PAUSE_MS: '300',
+      PROVIDER_POLL_TIMEOUT_MS: '1000',
+    },
+  });
+  caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
+  const runs = await inTurns(planned, async ({ row, each, tag }) => {
+    const words = [`tag=${tag}`, ...each.tokens.split(' ').filter(Boolean)]
+      .map((token) => `[[sim:${token}]]`)
+      .join('');
+    const body = `${JSON.stringify(withWords(row.example, words)).slice(0, -1)} }\n`;
+    return caller.submit(each.short ? row.short : row.model, body);
+  });
+  await waitFor(
+    async () => (await system.sql(`SELECT 1 FROM run WHERE stage <> 'completed' LIMIT 1`)).length === 0,
+    { withinMs: 90_000, what: 'every run to end', everyMs: 200 },
+  );
+  const answers = await inTurns(runs, (run) => caller.collect(run));
+  for (const [index, { tag }] of planned.entries()) {
+    const [run, answer] = [runs[index], answers[index]];
+    if (run && answer) ended.set(tag, { run, answer });
+  }
+}, 120_000);
+afterAll(() => system.stop());
+
+describe.each(rows)('$model', (row) => {
+  it.each(planned.filter((each) => each.row === row))('$each.name', async ({ each, tag }) => {
+    const { answer, run } = ended.get(tag) ?? fail(tag);
+    const ledger = await system.partner.ledger(tag);
+    expect(ledger.length).toBe(each.accepted);
+    const bucket =
+      each.name === 'a success without its result' && emptyIsAResult.has(row.provider)
+        ? undefined
+        : each.bucket;
+    expect([answer.bucket, answer.bytes.subarray(0, 300).toString()]).toEqual([bucket, expect.anything()]);
+    if (bucket !== undefined) return;
+    expect(answer.status).toBe(200);
+    const [entry] = ledger;
+    expect(entry?.replySha256).toBe(sha256(answer.bytes));
+    expect(withoutWrapping(row.wraps, entry?.bodyBase64 ?? '')).toBe(row.wraps === 'form' ? '' : run.body);
+  });
+});
+
+it('holds to every rule, with no submission twice', async () => {
+  await holdToInvariants(system);
+  const entries = await system.partner.ledger();
+  expect(new Set(entries.map(({ tag }) => tag)).size).toBe(entries.length);
+});
+failOnLeftovers();
+
+/** A few at a time: this is not about load. */
+async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += 16)
+    results.push(...(await Promise.all(items.slice(at, at + 16).map(act))));
+  return results;
+}
+
+function fail(tag: string): never {
+  throw new Error(`${tag} has not ended`);
+}
+
+function withoutWrapping(wraps: 'not' | 'envelope' | 'form', base64: string): string {
+  const text = Buffer.from(base64, 'base64').toString();
+  if (wraps === 'form') return '';
+  return wraps === 'envelope' ? text.replace(/^\{"\w+":/, '').replace(/\}$/, '') : text;
+}

@@ -1,0 +1,85 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { loadCatalog, type Model } from '#catalog';
+import { providerList } from '#providers';
+import { fixtureFolders, openFixtures } from '../../libs/providers/src/testing/fixtures.js';
+import { checkout } from '../../apps/local/src/checkout.js';
+
+/** The time budget, in seconds, of the rows that are there to spend it. */
+const shortBudgetS = 3;
+
+interface TestedRow {
+  provider: string;
+  model: string;
+  /** The same row with a short time budget. */
+  short: string;
+  example: Record<string, unknown>;
+  /** `poll` when a handle is given out first. */
+  answers: 'at once' | 'poll';
+  /** How the caller's bytes reach the partner. */
+  wraps: 'not' | 'envelope' | 'form';
+}
+
+/** One row of every protocol of every provider, and a folder with their short twins. */
+export async function testedRows(folder: string): Promise<TestedRow[]> {
+  mkdirSync(folder, { recursive: true });
+  const { models } = await loadCatalog();
+  return providerList.flatMap((definition) => {
+    const { name, defaultBase } = definition;
+    const ofProvider = models.filter(({ provider }) => provider === name);
+    const kinds = new Map(ofProvider.toReversed().map((model) => [kindOf(model), model]));
+    return [...kinds.values()].map((model): TestedRow => {
+      const run = { runId: 'r', model: model.id, upstream: model.upstream, body: Buffer.from('{"a":1}') };
+      const { body = '' } = definition.create(defaultBase, {}).submit(run);
+      const sent = Buffer.from(body).toString();
+      return {
+        provider: name,
+        model: model.id,
+        short: shortTwin(model, folder),
+        example: model.example ?? {},
+        answers: resultOf(model) === 'submit' ? 'at once' : 'poll',
+        wraps: sent === '{"a":1}' ? 'not' : sent.startsWith('{') ? 'envelope' : 'form',
+      };
+    });
+  });
+}
+
+/** Which reply holds the result, as the recorded replies of the row's protocol say. */
+function resultOf({ provider, id, upstream }: Model): string {
+  const found = fixtureFolders(provider)
+    .map((folder) => openFixtures(folder).facts)
+    .find(({ run }) => run.upstream['protocol'] === upstream['protocol']);
+  if (!found) throw new Error(`no replies are recorded for the protocol of ${id}`);
+  return found.result;
+}
+
+const kindOf = ({ upstream, output }: Model): string => `${upstream['protocol']} ${output?.mediaType}`;
+
+function shortTwin({ id, provider, model }: Model, folder: string): string {
+  const row = readFileSync(
+    path.join(checkout, 'libs/providers/src/providers', provider, 'models', `${model}.yaml`),
+    'utf8',
+  );
+  const short = `${id}-short`;
+  const text = row.replace(/^budget_seconds: .*\n/m, '').replace(/^id: .*$/m, `id: ${short}`);
+  writeFileSync(path.join(folder, `${provider}-${model}.yaml`), `${text}budget_seconds: ${shortBudgetS}\n`);
+  return short;
+}
+
+const texts = new Set(['prompt', 'promptText', 'input', 'text', 'negative_prompt']);
+
+/** The example with `words` at the end of its prompt, wherever this model has it; undefined when it has none. */
+export function withWords(value: unknown, words: string): unknown {
+  let found = false;
+  const walk = (each: unknown, name: string): unknown => {
+    if (typeof each === 'string' && texts.has(name) && !found) {
+      found = true;
+      return `${each} ${words}`;
+    }
+    if (Array.isArray(each)) return each.map((member) => walk(member, name));
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, member]) => [key, walk(member, key)]));
+  };
+  const changed = walk(value, '');
+  return found ? changed : undefined;
+}
