@@ -79,12 +79,15 @@ export const pathOf = (name: string): (string | number)[] =>
  * place of `type` that holds something counts.
  */
 export const sentenceFields =
-  (places: { msg: Pointer; type?: readonly Pointer[]; field?: Pointer }): FieldReader =>
+  (places: { msg: Pointer; type?: Pointer | readonly Pointer[]; field?: Pointer }): FieldReader =>
   (body) => {
     const at = (place: Pointer | undefined) => (place ? valueAt(body, place) : undefined);
     const [msg, field] = [at(places.msg), at(places.field)];
     if (typeof msg !== 'string') return undefined;
-    const type = places.type?.map(at).find((found) => found != null);
+    const type = [places.type ?? []]
+      .flat()
+      .map(at)
+      .find((found) => found != null);
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, type)];
   };
 

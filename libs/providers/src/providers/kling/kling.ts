@@ -46,7 +46,7 @@ export const kling: ProviderDefinition = {
         everyMs: 5000,
       },
       needs: ['/data/task_result/videos/*/url', '/data/task_result/images/*/url'],
-      fields: sentenceFields({ msg: '/message', type: ['/code'] }),
+      fields: sentenceFields({ msg: '/message', type: '/code' }),
       rules: [
         ...Object.entries(codes).flatMap(([failure, listed]) =>
           listed.map((code): Rule => ({
