@@ -26,7 +26,10 @@ export async function testedRows(folder: string): Promise<TestedRow[]> {
   const { models } = await loadCatalog();
   return providerList.flatMap((definition) => {
     const { name, defaultBase } = definition;
-    const ofProvider = models.filter(({ provider }) => provider === name);
+    // What a model is to do is told by words in its prompt.
+    const ofProvider = models.filter(
+      ({ provider, example }) => provider === name && withWords(example, '') !== undefined,
+    );
     const kinds = new Map(ofProvider.toReversed().map((model) => [kindOf(model), model]));
     return [...kinds.values()].map((model): TestedRow => {
       const run = { runId: 'r', model: model.id, upstream: model.upstream, body: Buffer.from('{"a":1}') };
