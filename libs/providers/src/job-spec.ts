@@ -42,11 +42,14 @@ export interface CancelRule {
 interface JobBase {
   /** Without a trailing slash. */
   base: string;
-  credentialOrigins: readonly RegExp[];
+  /** The origins besides the base's own to which the key may go. */
+  credentialOrigins?: readonly RegExp[];
   exchange?: TokenExchange;
-  auth(secret: string, nowMs: number): Record<string, string>;
-  submit: {
-    url(run: Run): string;
+  /** The header fields that authenticate a call; left out, a bearer token. */
+  auth?(secret: string, nowMs: number): Record<string, string>;
+  submit?: {
+    /** Left out, the row's path below the base. */
+    url?(run: Run): string;
     headers?: (run: Run) => Readonly<Record<string, string>>;
     /** How the caller's bytes become the request body; left out, they are the body. */
     encode?: Encoding;

@@ -14,7 +14,7 @@ import { fieldErrors } from './fields.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
 import { type Pointer, valueAt } from './pointer.js';
 import { isFile, isReply, isSuccess, jsonOf, outputOf, textOf } from './reply.js';
-import { isCallableUrl } from './reply-url.js';
+import { exactOrigin, isCallableUrl } from './reply-url.js';
 import { retryAfterMs, secondsMs } from './retry-after.js';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
 import { upstream } from './upstream.js';
@@ -30,7 +30,9 @@ interface Readable {
 
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
-  const { poll, fetch, cancel } = spec;
+  const { base, submit = {}, poll, fetch, cancel } = spec;
+  const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
+  const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const unique = spec.uniqueHeader === undefined ? {} : { uniqueHeader: spec.uniqueHeader };
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
@@ -43,7 +45,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       ? ruleFailure(phase, rule, rule.class, signal)
       : isSuccess(signal)
         ? undefined
-        : statusFailure(phase, signal, spec.submit.refusals);
+        : statusFailure(phase, signal, submit.refusals);
     if (failure)
       return failed({ ...failure, ...waitOf(failure, signal, json), ...fieldsOf(failure.class, json) });
     if (json === undefined && !file) return failed(unreadable(phase, 'something that is not JSON'));
@@ -72,15 +74,15 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   }
 
   const adapter: ProviderAdapter = {
-    credentialOrigins: spec.credentialOrigins,
+    credentialOrigins,
     ...(spec.exchange && { exchange: spec.exchange }),
-    credential: (_call, secret, nowMs) => spec.auth(secret, nowMs),
+    credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
     submit(run) {
-      const { contentType, body } = spec.submit.encode?.(run) ?? asItIs(run);
+      const { contentType, body } = submit.encode?.(run) ?? asItIs(run);
       return {
         method: 'POST',
-        url: spec.submit.url(run),
-        headers: { 'content-type': contentType, accept: 'application/json', ...spec.submit.headers?.(run) },
+        url: submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
+        headers: { 'content-type': contentType, accept: 'application/json', ...submit.headers?.(run) },
         ...unique,
         body,
       };
@@ -89,7 +91,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       const reading = read('submit', signal);
       if ('kind' in reading) return reading;
       if (!spec.poll) return succeeded('submit', reading);
-      const kept = keep(spec, reading, run);
+      const kept = keep(spec.handle, reading, callable, run);
       if (!kept) return failed(unreadable('submit', 'without a usable handle'));
       return {
         kind: 'pending',
@@ -119,7 +121,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     }
   };
   const ended = (handle: Handle, reading: Readable): Outcome => {
-    const kept = keep(spec, reading);
+    const kept = keep(spec.handle, reading, callable);
     return kept
       ? { kind: 'next', handle: { ...handle, ...kept, step: 'fetch' } }
       : failed({ ...unreadable('poll', 'a success that names no result'), retry: 'never' });
@@ -177,19 +179,20 @@ function exactAt(json: Json, pointer: Pointer, reply: HttpReply): string {
  * submission when `run` is given, else those that a poll adds.
  */
 function keep(
-  { handle, base, credentialOrigins }: Pick<JobSpec<HandleFields>, 'handle' | 'base' | 'credentialOrigins'>,
+  fields: HandleFields | undefined,
   { reply, json }: Readable,
+  callable: (url: string) => boolean,
   run?: Run,
 ): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
-  for (const [name, field] of Object.entries(handle ?? {})) {
+  for (const [name, field] of Object.entries(fields ?? {})) {
     if ('upstream' in field) {
       if (run) kept[name] = upstream(run, field.upstream);
       continue;
     }
     if ((field.polled ?? false) === (run !== undefined)) continue;
     const text = json === undefined ? '' : exactAt(json, field.at, reply);
-    if (text !== '' && (!field.url || isCallableUrl(text, base, credentialOrigins))) kept[name] = text;
+    if (text !== '' && (!field.url || callable(text))) kept[name] = text;
     else if (!field.optional) return undefined;
   }
   return kept;

@@ -1,6 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
 import { upstream } from '../../upstream.js';
 
 /** Black Forest Labs: submit, then poll the URL that the reply names, mostly on a sibling host of its cluster. */
@@ -11,7 +10,7 @@ export const bfl: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [/^https:\/\/(?:[a-z0-9-]+\.)*bfl\.ai$/, exactOrigin(base)],
+      credentialOrigins: [/^https:\/\/(?:[a-z0-9-]+\.)*bfl\.ai$/],
       auth: (secret) => ({ 'x-key': secret }),
       submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}` },
       handle: {

@@ -1,10 +1,8 @@
-import type { ProviderDefinition, Run } from '../../contract.js';
+import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
-import { exactOrigin } from '../../reply-url.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 const policy = /SensitiveContentDetected|RiskDetection/;
 
@@ -29,9 +27,6 @@ export const bytedance: ProviderDefinition = {
   create(base) {
     const common = {
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run: Run) => `${base}/${upstream(run, 'path')}` },
       fields: sentenceFields({ msg: '/error/message', type: '/error/code', field: '/error/param' }),
       rules,
     };

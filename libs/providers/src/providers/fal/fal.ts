@@ -1,7 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 import { outcomeRules } from './outcome-rules.js';
 
 /** fal's queue: submit, poll the returned status URL, then fetch the returned response URL. */
@@ -12,10 +10,9 @@ export const fal: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [/^https:\/\/queue\.fal\.run$/, exactOrigin(base)],
       auth: (secret) => ({ authorization: `Key ${secret}` }),
       // A 503 comes from the door of the queue: what the queue has taken it answers with a request id.
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}`, refusals: [503] },
+      submit: { refusals: [503] },
       // The URLs name only owner and app, not the model's path: they are taken as given, never built.
       handle: {
         statusUrl: { at: '/status_url', url: true },

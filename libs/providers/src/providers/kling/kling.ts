@@ -2,7 +2,6 @@ import type { FailureClass, ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { hs256 } from '../../jwt.js';
-import { exactOrigin } from '../../reply-url.js';
 import type { Rule } from '../../rules.js';
 import { upstream } from '../../upstream.js';
 
@@ -35,7 +34,6 @@ export const kling: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
       auth,
       submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}` },
       handle: { id: { at: '/data/task_id' }, path: { upstream: 'path' } },

@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 const moderated =
   /blacklisted words|frame moderation failed|advanced prompt moderation failed|prompt not allowed/i;
@@ -15,9 +13,6 @@ export const luma: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       handle: { id: { at: '/id' } },
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/generations/${encodeURIComponent(id)}` }),

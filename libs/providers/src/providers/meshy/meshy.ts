@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 /** Meshy: submit, then poll the same path with the run's id behind it. */
 export const meshy: ProviderDefinition = {
@@ -12,9 +10,6 @@ export const meshy: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       handle: { id: { at: '/result' }, path: { upstream: 'path' } },
       poll: {
         call: ({ id, path }) => ({ method: 'GET', url: `${base}/${path}/${encodeURIComponent(id)}` }),

@@ -1,9 +1,7 @@
-import type { ProviderDefinition, Run } from '../../contract.js';
+import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 import { outcomeRules } from './outcome-rules.js';
 
 /** MiniMax: sounds come with the reply; clips are polled for, and their file is fetched by an id of its own. */
@@ -14,9 +12,6 @@ export const minimax: ProviderDefinition = {
   create(base) {
     const common = {
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run: Run) => `${base}/${upstream(run, 'path')}` },
       fields: sentenceFields({ msg: '/base_resp/status_msg', type: '/base_resp/status_code' }),
       rules: outcomeRules,
     };

@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 /** OpenAI's pictures and speech: the reply to the submission is the result, JSON or the sound itself. */
 export const openai: ProviderDefinition = {
@@ -12,10 +10,7 @@ export const openai: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
       submit: {
-        url: (run) => `${base}/${upstream(run, 'path')}`,
         headers: () => ({ accept: '*/*' }),
         // "The engine is currently overloaded, please try again later."
         refusals: [503],

@@ -1,9 +1,7 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 const where = '/ErrCode';
 
@@ -27,10 +25,8 @@ export const pixverse: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
       auth: (secret) => ({ 'api-key': secret }),
       uniqueHeader: 'ai-trace-id',
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       handle: { id: { at: '/Resp/video_id' } },
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/video/result/${encodeURIComponent(id)}` }),

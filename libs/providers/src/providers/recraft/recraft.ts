@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 /** Recraft: the reply to the submission is the result. Errors are JSON or a line of plain text. */
 export const recraft: ProviderDefinition = {
@@ -12,9 +10,6 @@ export const recraft: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       needs: ['/data/*/url', '/data/*/b64_json', '/image/url', '/image/b64_json'],
       fields: sentenceFields({ msg: '/message', type: '/code' }),
       rules: [{ where: '/code', is: /credit/, class: 'partner_account' }],

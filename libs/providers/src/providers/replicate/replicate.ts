@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { envelope } from '../../encodings.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 import { inputLines } from './input-lines.js';
 
 /** Replicate: the caller's own object inside `{"input": …}`; polled and cancelled by the URLs of the reply. */
@@ -13,9 +11,7 @@ export const replicate: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}`, encode: envelope('input') },
+      submit: { encode: envelope('input') },
       handle: { getUrl: { at: '/urls/get', url: true }, cancelUrl: { at: '/urls/cancel', url: true } },
       poll: {
         call: ({ getUrl }) => ({ method: 'GET', url: getUrl }),

@@ -1,6 +1,5 @@
 import type { HttpCall, ProviderDefinition } from '../../contract.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
 import { upstream } from '../../upstream.js';
 import { issues } from './issues.js';
 
@@ -19,8 +18,6 @@ export const runway: ProviderDefinition = {
     });
     return job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
       submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}`, headers: () => headers },
       handle: { id: { at: '/id' } },
       poll: {

@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 const where = '/code';
 
@@ -14,9 +12,6 @@ export const tripo: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       handle: { id: { at: '/data/task_id' } },
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/task/${encodeURIComponent(id)}` }),

@@ -1,9 +1,7 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 /** A refused submission names its reason in one place, a failed run in another. */
 const codeRules = (['/reason', '/err_code'] as const).flatMap((where): Rule[] => [
@@ -24,9 +22,7 @@ export const vidu: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
       auth: (secret) => ({ authorization: `Token ${secret}` }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       handle: { id: { at: '/task_id' } },
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/tasks/${encodeURIComponent(id)}/creations` }),

@@ -1,9 +1,7 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 const policy = /^DataInspection/;
 
@@ -26,10 +24,7 @@ export const wan: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret) => ({ authorization: `Bearer ${secret}` }),
       submit: {
-        url: (run) => `${base}/${upstream(run, 'path')}`,
         headers: () => ({ 'x-dashscope-async': 'enable' }),
       },
       handle: { id: { at: '/output/task_id' } },
