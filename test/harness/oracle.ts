@@ -1,4 +1,8 @@
 import { bindProviders } from '#providers';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
+import { replaceStrings } from '../../apps/worker/src/assets/json-places.js';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';
 import type { System } from './system.js';
@@ -28,6 +32,7 @@ export async function holdToInvariants(
       counters(system),
       money(system),
       bytes(system),
+      stored(system),
       logs(system),
       queues(system),
     ])
@@ -67,15 +72,18 @@ interface SubmittedRun {
 
 /** I2: each accepted submission belongs to one run, and no run has two; none for a run that was never sent. */
 async function submissions(system: System, agedOut: readonly Submitted[]): Promise<string[]> {
-  const runs = await system.sql<SubmittedRun & { sent: boolean }>(
-    `SELECT run.id AS "runId", run.provider, run.model, run.facts->'upstream' AS upstream, payload.body,
+  const runs = await system.sql<Omit<SubmittedRun, 'body'> & { body: Buffer | null; sent: boolean }>(
+    `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, payload.body,
        run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
   );
   const allowed = new Map<string, number>();
   const { providers } = bindProviders(system.env());
   for (const { sent, provider, ...run } of runs) {
+    const body = run.body ?? (await system.payload(run.runId, 'input')) ?? Buffer.alloc(0);
     // Where a partner wants the input in another form, its adapter says in which.
-    const digest = sha256(Buffer.from(providers.get(provider)?.adapter.submit(run).body ?? run.body));
+    const digest = sha256(
+      Buffer.from(providers.get(provider)?.adapter.submit({ ...run, body }).body ?? body),
+    );
     allowed.set(digest, (allowed.get(digest) ?? 0) + (sent ? 1 : 0));
   }
   const broken: string[] = [];
@@ -129,28 +137,58 @@ async function money(system: System): Promise<string[]> {
   ];
 }
 
-/** I4: a result is what the partner answers when it is asked again. */
+/** I4: a result is what the partner answers when it is asked again, but for the URLs of its assets. */
 async function bytes(system: System): Promise<string[]> {
   const rows = await system.sql<{
     id: string;
     handle: { pollUrl?: string; responseUrl?: string };
-    body: Buffer;
+    assets: string[];
   }>(
-    `SELECT run.id, run.handle, payload.body FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-     WHERE run.outcome = 'succeeded' AND run.provider IN ('bfl', 'fal') ORDER BY random() LIMIT 20`,
+    `SELECT id, handle, facts -> 'assets' AS assets FROM run
+     WHERE outcome = 'succeeded' AND provider IN ('bfl', 'fal') ORDER BY random() LIMIT 20`,
   );
   const broken = await Promise.all(
-    rows.map(async ({ id, handle, body }) => {
+    rows.map(async ({ id, handle, assets }) => {
       const url = handle.responseUrl ?? handle.pollUrl ?? '';
       const response = await fetch(url, {
         headers: handle.responseUrl ? { authorization: 'Key oracle' } : {},
         signal: AbortSignal.timeout(10_000),
       });
       const theirs = Buffer.from(await response.arrayBuffer());
-      return theirs.equals(body) ? [] : [`I4 the result of ${id} differs from the partner's bytes`];
+      const ours = (await system.payload(id, 'output')) ?? Buffer.alloc(0);
+      return withoutAssets(theirs, assets).equals(withoutAssets(ours, assets))
+        ? []
+        : [`I4 the result of ${id} differs from the partner's bytes`];
     }),
   );
   return broken.flat();
+}
+
+const withoutAssets = (output: Buffer, pointers: readonly string[]): Buffer =>
+  replaceStrings(
+    output,
+    findAssets(output, pointers).map((asset) => ({ ...asset, text: 'asset' })),
+  );
+
+/** I7: whatever lies in the store is in its book, and no copy was left half made. */
+async function stored(system: System): Promise<string[]> {
+  const files = readdirSync(system.assets, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(system.assets, path.join(entry.parentPath, entry.name)));
+  const keys = await system.sql<{ key: string }>('SELECT key FROM stored_object');
+  const known = new Set(keys.map(({ key }) => key));
+  const missing = await system.sql<{ stored_as: string }>(
+    'SELECT stored_as FROM payload WHERE stored_as IS NOT NULL',
+  );
+  return [
+    ...files.filter((file) => file.startsWith('~incoming/')).map((file) => `I7 ${file} was left half made`),
+    ...files
+      .filter((file) => !file.startsWith('~') && !known.has(file.replace(/~type$/, '')))
+      .map((file) => `I7 nothing knows of the stored ${file}`),
+    ...missing
+      .filter(({ stored_as: key }) => !files.includes(key))
+      .map(({ stored_as: key }) => `I7 ${key} is not in the store`),
+  ];
 }
 
 /** I6: no unhandled rejection, and neither key nor body in any log. */

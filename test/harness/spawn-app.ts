@@ -113,7 +113,12 @@ async function waitUntilReady(
 function portVariables(name: AppName, port: number, secondPort: number): Record<string, string> {
   switch (name) {
     case 'gateway':
-      return { HOST: '127.0.0.1', PORT: String(port), INTERNAL_PORT: String(secondPort) };
+      return {
+        ASSET_BASE_URL: `http://127.0.0.1:${port}`,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        INTERNAL_PORT: String(secondPort),
+      };
     case 'worker':
       return { INTERNAL_PORT: String(port) };
     case 'simulator':

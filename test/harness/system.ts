@@ -1,6 +1,10 @@
 import { Database, Deliveries, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from '#persistence';
 import { providerList } from '#providers';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
+import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { Caller } from './caller.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { PartnerSide } from './partner-side.js';
@@ -35,6 +39,8 @@ export class System {
   private partnerKeys: Record<string, string> = {};
   private readonly pool: Pool;
   private readonly store: Database;
+  /** Where assets and large payloads lie. */
+  readonly assets = mkdtempSync(path.join(os.tmpdir(), 'model-router-assets-'));
   /** API keys given out: none may show in a log. */
   readonly secrets: string[] = [secret];
 
@@ -43,6 +49,8 @@ export class System {
     readonly redis: TestServer | undefined,
     readonly simulator: App,
     private readonly postgresServer: TestServer | undefined,
+    /** Of the first gateway, to which the links of copied assets lead. */
+    private readonly firstPort: number,
     private readonly extraEnv: Record<string, string>,
   ) {
     this.partner = new PartnerSide(simulator);
@@ -65,10 +73,13 @@ export class System {
       spawnApp('simulator', { SIMULATOR_DEFAULT_MS: String(options.takesMs ?? 300) }),
     ]);
     await simulator.ready;
-    const system = new System(database, redis, simulator, server, options.env ?? {});
+    const firstPort = await freePort();
+    const system = new System(database, redis, simulator, server, firstPort, options.env ?? {});
     if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
     await Promise.all([
-      ...Array.from({ length: options.gateways ?? 1 }, () => system.startGateway()),
+      ...Array.from({ length: options.gateways ?? 1 }, (_, index) =>
+        system.startGateway({}, index === 0 ? { port: firstPort } : {}),
+      ),
       ...Array.from({ length: options.workers ?? 1 }, () => system.startWorker()),
     ]);
     return system;
@@ -142,6 +153,18 @@ export class System {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
+  /** The bytes of an input or an output as it is kept, wherever that is; undefined when there is none. */
+  async payload(runId: string, kind: 'input' | 'output'): Promise<Buffer | undefined> {
+    const [row] = await this.sql<{ body: Buffer | null; storedAs: string | null }>(
+      'SELECT body, stored_as AS "storedAs" FROM payload WHERE run_id = $1 AND kind = $2',
+      [runId, kind],
+    );
+    return (
+      row &&
+      (row.storedAs === null ? (row.body ?? undefined) : readFileSync(path.join(this.assets, row.storedAs)))
+    );
+  }
+
   /** Counters that differ from what they count. */
   drift(): ReturnType<Deliveries['drift']> {
     return new Deliveries(this.store).drift();
@@ -154,6 +177,7 @@ export class System {
     await this.store.close();
     await this.redis?.stop();
     await this.database.drop();
+    rmSync(this.assets, { recursive: true, force: true });
     const bad = this.apps.filter((app, index) => exits[index] !== 0 && app.child.signalCode === null);
     if (bad.length > 0)
       throw new Error(
@@ -177,6 +201,8 @@ export class System {
         }),
       ),
       ASSET_ALLOWED_ORIGINS: this.simulator.assetUrl ?? '',
+      ASSET_DIR: this.assets,
+      ASSET_BASE_URL: `http://127.0.0.1:${this.firstPort}`,
       ...this.extraEnv,
     };
   }

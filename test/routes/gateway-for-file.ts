@@ -1,4 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { builtInDirectories, loadCatalog } from '#catalog';
 import { createLog, Metrics } from '#observability';
 import {
@@ -12,6 +15,7 @@ import {
 } from '#persistence';
 import { createTransport, type Transport } from '#queue';
 import { readSettings } from '#schemas';
+import { createStore, type OpenedStore } from '#storage';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { createGateway } from '../../apps/gateway/src/gateway.js';
@@ -34,17 +38,22 @@ class RouteGateway {
   private constructor(
     readonly url: string,
     readonly database: Database,
+    readonly store: OpenedStore['store'],
     private readonly app: NestFastifyApplication,
     private readonly transport: Transport,
     private readonly testDatabase: TestDatabase,
+    private readonly assets: string,
   ) {}
 
   static async start(env: Record<string, string>): Promise<RouteGateway> {
     const testDatabase = await createDatabase();
+    const assets = await mkdtemp(path.join(os.tmpdir(), 'model-router-assets-'));
     const settings = readSettings(gatewaySettings, {
       DATABASE_URL: testDatabase.url,
       JWT_SECRET: jwtSecret,
       SIGNING_SECRET: 'a-secret-of-tests-for-cursors-00000000',
+      ASSET_BASE_URL: 'http://assets.test',
+      ASSET_DIR: assets,
       ...env,
     });
     const log = createLog('gateway', 'fatal');
@@ -52,15 +61,32 @@ class RouteGateway {
     const transport = await createTransport(settings, log);
     const operators = settings.CATALOG_DIR === undefined ? [] : [settings.CATALOG_DIR];
     const catalog = await loadCatalog({ directories: [...builtInDirectories(), ...operators] });
-    const app = await createGateway({ settings, log, metrics: new Metrics(), catalog, database, transport });
+    const storage = await createStore(settings);
+    const app = await createGateway({
+      settings,
+      log,
+      metrics: new Metrics(),
+      catalog,
+      database,
+      transport,
+      storage,
+    });
     await app.listen(0, '127.0.0.1');
-    return new RouteGateway(await app.getUrl(), database, app, transport, testDatabase);
+    return new RouteGateway(
+      await app.getUrl(),
+      database,
+      storage.store,
+      app,
+      transport,
+      testDatabase,
+      assets,
+    );
   }
 
   /** The routes of the HTTP server, as it prints them itself. */
   printedRoutes(): string {
     const server: FastifyInstance = this.app.getHttpAdapter().getInstance();
-    return server.printRoutes({ commonPrefix: false });
+    return server.printRoutes();
   }
 
   async stop(): Promise<void> {
@@ -68,6 +94,7 @@ class RouteGateway {
     await this.transport.close();
     await this.database.close();
     await this.testDatabase.drop();
+    await rm(this.assets, { recursive: true });
   }
 
   /** A workspace of its own for each call: tests of a file cannot disturb each other. */

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AssetsModule } from './assets/assets.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { HealthModule } from './health/health.module.js';
 import { ModelsModule } from './models/models.module.js';
@@ -18,6 +19,7 @@ export class GatewayModule {
         ModelsModule.on(outside, auth),
         RunsModule.on(outside, auth),
         NodesModule.on(outside),
+        AssetsModule.on(outside),
         ReferenceModule.on(outside),
         HealthModule.on(outside),
       ],

@@ -1,7 +1,8 @@
 import type { Catalog } from '#catalog';
 import { type Log, Metrics } from '#observability';
-import { Admissions, Callers, Database, Holding, RunAnswers } from '#persistence';
+import { Admissions, Callers, Database, Holding, RunAnswers, StoredObjects } from '#persistence';
 import type { Transport } from '#queue';
+import type { OpenedStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { GatewaySettings } from './settings.js';
 
@@ -13,27 +14,31 @@ export interface Resources {
   catalog: Catalog;
   database: Database;
   transport: Transport;
+  storage: OpenedStore;
 }
 
 export const SETTINGS = Symbol('settings');
 export const LOG = Symbol('log');
 export const CATALOG = Symbol('catalog');
 export const TRANSPORT = Symbol('transport');
+export const STORAGE = Symbol('storage');
 
 @Module({})
 export class ResourcesModule {
-  static of({ settings, log, metrics, catalog, database, transport }: Resources): DynamicModule {
+  static of({ settings, log, metrics, catalog, database, transport, storage }: Resources): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
       { provide: LOG, useValue: log },
       { provide: Metrics, useValue: metrics },
       { provide: CATALOG, useValue: catalog },
       { provide: TRANSPORT, useValue: transport },
+      { provide: STORAGE, useValue: storage },
       { provide: Database, useValue: database },
       { provide: Callers, useValue: new Callers(database) },
       { provide: Admissions, useValue: new Admissions(database) },
       { provide: RunAnswers, useValue: new RunAnswers(database, settings) },
       { provide: Holding, useValue: new Holding(database) },
+      { provide: StoredObjects, useValue: new StoredObjects(database) },
     ];
     return { module: ResourcesModule, providers, exports: providers };
   }

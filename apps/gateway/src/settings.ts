@@ -2,6 +2,7 @@ import { observabilitySettings } from '#observability';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { queueSettings } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
+import { storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
@@ -15,6 +16,7 @@ export const gatewaySettings = {
   ...queueSettings,
   ...databaseSettings,
   ...retentionSettings,
+  ...storageSettings,
   ...httpSettings,
   ...authSettings,
   ...bodySettings,

@@ -2,6 +2,7 @@ import { builtInDirectories, loadCatalog } from '#catalog';
 import { createLog, type Log, Metrics, startInternalServer, stopWithParent } from '#observability';
 import { Database, schemaIsCurrent } from '#persistence';
 import { createTransport } from '#queue';
+import { createStore } from '#storage';
 import { createGateway } from './gateway.js';
 import { Readiness } from './health/readiness.js';
 import { compileAhead } from './models/compile-ahead.js';
@@ -16,6 +17,8 @@ export class Refusal extends Error {}
 export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = readGatewaySettings(env);
   const log = createLog('gateway', settings.LOG_LEVEL);
+  const storage = await createStore(settings);
+  for (const warning of storage.warnings) log.warn({}, warning);
   const directories = [...builtInDirectories(), settings.CATALOG_DIR].filter((each) => each !== undefined);
   const catalog = await loadCatalog({ directories });
   const database = new Database(settings);
@@ -23,7 +26,7 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const metrics = new Metrics();
   metrics.watchPools(() => database.pools());
   const transport = await createTransport(settings, log, metrics);
-  const app = await createGateway({ settings, log, metrics, catalog, database, transport });
+  const app = await createGateway({ settings, log, metrics, catalog, database, transport, storage });
   const readiness = app.get(Readiness);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
@@ -40,6 +43,7 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
     async () => app.get(WakeUps, { strict: false }).stop(),
     () => app.close(),
     () => transport.close(),
+    () => storage.store.close(),
     () => database.close(),
     async () => void internal.close(),
   ]);

@@ -1,15 +1,28 @@
 import { RouterError } from '#errors';
 import type { BoundProvider } from '#providers';
 import type { Consumer, Transport, Verdict } from '#queue';
+import type { AssetCopying } from './assets/copying.js';
 import type { Dispatch } from './life/dispatch.js';
 import type { Leases } from './life/leases.js';
 import type { Progress } from './life/progress.js';
 import type { Polling } from './life/poll.js';
 import type { Sweep } from './life/sweep.js';
 
+interface LaneParts {
+  transport: Transport;
+  providers: ReadonlyMap<string, BoundProvider>;
+  dispatch: Dispatch;
+  polling: Polling;
+  copying: AssetCopying;
+  leases: Leases;
+  sweep: Sweep;
+  progress: Progress;
+}
+
 interface LaneOptions {
   WORKER_DISPATCH_CONCURRENCY: number;
   WORKER_POLL_CONCURRENCY: number;
+  WORKER_ASSET_CONCURRENCY: number;
   WORKER_CLOSE_MS: number;
 }
 
@@ -23,50 +36,53 @@ const again = (handling: Promise<Verdict>): Promise<Verdict> =>
     throw error;
   });
 
-/** What this worker does: a dispatch lane per provider, the poll lane, the sweep. */
+/** What this worker does: a dispatch lane per provider, the poll lane, the lane of assets, the sweep. */
 export class Lanes {
   private consumers: Consumer[] = [];
 
   constructor(
-    private readonly transport: Transport,
-    private readonly providers: ReadonlyMap<string, BoundProvider>,
-    private readonly dispatch: Dispatch,
-    private readonly polling: Polling,
-    private readonly leases: Leases,
-    private readonly sweep: Sweep,
-    private readonly progress: Progress,
+    private readonly parts: LaneParts,
     private readonly options: LaneOptions,
   ) {}
 
   start(): void {
-    this.leases.start();
-    this.sweep.start();
-    for (const provider of this.providers.values()) {
+    this.parts.leases.start();
+    this.parts.sweep.start();
+    for (const provider of this.parts.providers.values()) {
       this.consumers.push(
-        this.transport.consume({
+        this.parts.transport.consume({
           lane: 'dispatch',
           provider: provider.name,
           concurrency: this.options.WORKER_DISPATCH_CONCURRENCY,
           handle: (runId, signal, crashes) =>
-            this.progress.during(() => again(this.dispatch.handle(provider, runId, signal, crashes))),
+            this.parts.progress.during(() =>
+              again(this.parts.dispatch.handle(provider, runId, signal, crashes)),
+            ),
         }),
       );
     }
     this.consumers.push(
-      this.transport.consume({
+      this.parts.transport.consume({
         lane: 'poll',
         provider: '',
         concurrency: this.options.WORKER_POLL_CONCURRENCY,
         handle: (runId, signal, crashes) =>
-          this.progress.during(() => again(this.polling.handle(runId, signal, crashes))),
+          this.parts.progress.during(() => again(this.parts.polling.handle(runId, signal, crashes))),
+      }),
+      this.parts.transport.consume({
+        lane: 'assets',
+        provider: '',
+        concurrency: this.options.WORKER_ASSET_CONCURRENCY,
+        handle: (runId, signal, crashes) =>
+          this.parts.progress.during(() => again(this.parts.copying.handle(runId, signal, crashes))),
       }),
     );
   }
 
   /** Calls in the air may end; what is waiting stays in its lane for another worker. */
   async stop(): Promise<void> {
-    this.sweep.stop();
+    this.parts.sweep.stop();
     await Promise.all(this.consumers.map((consumer) => consumer.close(this.options.WORKER_CLOSE_MS)));
-    this.leases.stop();
+    this.parts.leases.stop();
   }
 }

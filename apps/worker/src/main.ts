@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { createLog, Metrics, nestLogger, startInternalServer, stopWithParent } from '#observability';
 import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
-import type { BoundProvider } from '#providers';
 import type { Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
 import { NestFactory } from '@nestjs/core';
@@ -10,14 +9,14 @@ import { Gauges } from './life/gauges.js';
 import { Progress } from './life/progress.js';
 import { Retention } from './life/retention.js';
 import { workerSettings } from './settings.js';
-import { PROVIDERS, TRANSPORT } from './tokens.js';
+import { TRANSPORT } from './tokens.js';
 import { WorkerModule } from './worker.module.js';
 
 async function start(): Promise<void> {
   stopWithParent();
   const settings = readSettings(workerSettings, process.env);
   const log = createLog('worker', settings.LOG_LEVEL);
-  const app = await NestFactory.createApplicationContext(WorkerModule.with(settings, process.env), {
+  const app = await NestFactory.createApplicationContext(await WorkerModule.with(settings, process.env), {
     logger: nestLogger(log),
   });
   app.enableShutdownHooks([], { useProcessExit: true });
@@ -28,7 +27,6 @@ async function start(): Promise<void> {
   const transport = app.get<Transport>(TRANSPORT);
   const metrics = app.get(Metrics);
   metrics.watchPools(() => database.pools());
-  metrics.expectProviders(app.get<ReadonlyMap<string, BoundProvider>>(PROVIDERS).keys());
   const progress = app.get(Progress);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },

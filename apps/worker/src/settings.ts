@@ -3,7 +3,10 @@ import { observabilitySettings } from '#observability';
 import { providerSettings } from '#providers';
 import { queueSettings } from '#queue';
 import { count, list, milliseconds } from '#schemas';
+import { storageSettings } from '#storage';
 import { z } from 'zod';
+
+const mebibyte = 1024 * 1024;
 
 export const workerSettings = {
   ...observabilitySettings,
@@ -11,6 +14,7 @@ export const workerSettings = {
   ...databaseSettings,
   ...upkeepSettings,
   ...providerSettings,
+  ...storageSettings,
   WORKER_DISPATCH_CONCURRENCY: count(50).meta({
     description: 'Submissions that one worker has in the air at once, per provider.',
     example: '50',
@@ -64,9 +68,54 @@ export const workerSettings = {
       'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
     example: '60000',
   }),
-  PROVIDER_REPLY_LIMIT: z.coerce.number().int().positive().default(67_108_864).meta({
-    description: 'Largest reply of a partner that is read, in bytes.',
+  PROVIDER_REPLY_LIMIT: count(64 * mebibyte).meta({
+    description: 'Largest JSON reply of a partner that is read, in bytes.',
     example: '67108864',
+  }),
+  REPLY_READ_MS: milliseconds(15_000).meta({
+    description: 'Longest a large JSON reply may take to be read beside the event loop, its turn included.',
+    example: '15000',
+  }),
+  WORKER_BODY_BUDGET: count(256 * mebibyte).meta({
+    description:
+      'Most bytes of all inputs and replies that a worker holds at once; what comes above it waits for its turn.',
+    example: '268435456',
+  }),
+  WORKER_ASSET_CONCURRENCY: count(20).meta({
+    description: 'Runs whose assets one worker copies at once.',
+    example: '20',
+  }),
+  ASSET_COPIES_AT_ONCE: count(4).meta({
+    description: 'Assets of one run that are copied side by side.',
+    example: '4',
+  }),
+  ASSET_COPY_MS: milliseconds(45_000).meta({
+    description:
+      'Longest the copy of one asset may take, connection included; then its URL stays the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
+    example: '45000',
+  }),
+  ASSET_MAX_BYTES: count(2048 * mebibyte).meta({
+    description: 'Largest asset, and largest reply that is not JSON, that is copied, in bytes.',
+    example: '2147483648',
+  }),
+  ASSET_MAX_COUNT: count(64).meta({
+    description: 'Most assets of one result that are copied; the URLs of others stay the provider’s.',
+    example: '64',
+  }),
+  ASSET_MEDIA_TYPES: list(
+    'image/*,video/*,audio/*,model/*,application/octet-stream,binary/octet-stream,application/zip,application/json,text/plain',
+  ).meta({
+    description: 'Media types of assets that are copied, separated by commas; `*` stands for any subtype.',
+    example: 'image/*,video/*',
+  }),
+  ASSET_URL_TTL: count(86_400).meta({
+    description: 'How long the URL of a copied asset opens it, in seconds; it is signed once.',
+    example: '86400',
+  }),
+  MAX_COPY_CRASHES: count(3).meta({
+    description:
+      'Copies of one run’s assets that may in a row end in a crash before its result is delivered without copies.',
+    example: '3',
   }),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:

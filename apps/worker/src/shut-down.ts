@@ -1,25 +1,34 @@
 import { Database, DatabaseClock } from '#persistence';
 import type { Transport } from '#queue';
+import type { OpenedStore } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { PartnerClient } from './calls/partner-client.js';
+import { Doors } from './calls/doors.js';
 import { Lanes } from './lanes.js';
-import { TRANSPORT } from './tokens.js';
+import { ReplyReader } from './calls/reply-reader.js';
+import { Gauges } from './life/gauges.js';
+import { Retention } from './life/retention.js';
+import { STORAGE, TRANSPORT } from './tokens.js';
 
 /** Consumers before queues, queues before the database: nothing is closed while something still needs it. */
 @Injectable()
 export class ShutDown implements OnApplicationShutdown {
   constructor(
+    private readonly retention: Retention,
+    private readonly gauges: Gauges,
+    private readonly replies: ReplyReader,
     private readonly lanes: Lanes,
-    private readonly client: PartnerClient,
+    private readonly doors: Doors,
+    @Inject(STORAGE) private readonly storage: OpenedStore,
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly clock: DatabaseClock,
     private readonly database: Database,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
-    await this.lanes.stop();
-    await this.client.close();
+    await Promise.all([this.retention.stop(), this.gauges.stop(), this.lanes.stop()]);
+    await Promise.all([this.doors.close(), this.replies.close()]);
     await this.transport.close();
+    await this.storage.store.close();
     this.clock.stop();
     await this.database.close();
   }

@@ -1,9 +1,16 @@
-import { createLog, type Log, Metrics } from '#observability';
-import { Database, DatabaseClock, Deliveries, Dispatching, Upkeep } from '#persistence';
-import { bindProviders, type BoundProvider } from '#providers';
-import { createTransport, type Transport } from '#queue';
+import { createLog, Metrics } from '#observability';
+import { Database, DatabaseClock, Deliveries, Dispatching, StoredObjects, Upkeep } from '#persistence';
+import { bindProviders } from '#providers';
+import { createTransport } from '#queue';
+import { createStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AssetSource } from './assets/asset-source.js';
+import { AssetCopying } from './assets/copying.js';
+import { ByteBudget } from './bytes/byte-budget.js';
+import { Payloads } from './bytes/payloads.js';
+import { Doors } from './calls/doors.js';
 import { PartnerClient } from './calls/partner-client.js';
+import { ReplyReader } from './calls/reply-reader.js';
 import { Lanes } from './lanes.js';
 import { Dispatch } from './life/dispatch.js';
 import { Gauges } from './life/gauges.js';
@@ -12,141 +19,89 @@ import { Leases } from './life/leases.js';
 import { Outcomes } from './life/outcomes.js';
 import { Polling } from './life/poll.js';
 import { Progress } from './life/progress.js';
+import { Results } from './life/results.js';
 import { Retention } from './life/retention.js';
+import { StoreUpkeep } from './life/store-upkeep.js';
 import { Sweep } from './life/sweep.js';
 import type { WorkerSettings } from './settings.js';
 import { ShutDown } from './shut-down.js';
-import { LOG, PROVIDERS, SETTINGS, TRANSPORT } from './tokens.js';
-
-type Providers = ReadonlyMap<string, BoundProvider>;
+import { STORAGE, TRANSPORT } from './tokens.js';
 
 @Module({})
 export class WorkerModule {
-  static with(settings: WorkerSettings, env: NodeJS.ProcessEnv): DynamicModule {
+  /** Builds the worker from the outside in: what it stands on, what it calls, what it does with a run. */
+  static async with(settings: WorkerSettings, env: NodeJS.ProcessEnv): Promise<DynamicModule> {
+    const log = createLog('worker', settings.LOG_LEVEL);
+    const metrics = new Metrics();
+    const storage = await createStore(settings);
+    for (const warning of storage.warnings) log.warn({}, warning);
+    const { providers, withoutKey } = bindProviders(env);
+    if (withoutKey.length > 0) log.warn({ providers: withoutKey }, 'no key is set for these providers');
+    metrics.expectProviders(providers.keys());
+    const transport = await createTransport(settings, log, metrics);
+
+    const database = new Database(settings);
+    const clock = new DatabaseClock(database, log);
+    const dispatching = new Dispatching(database);
+    const deliveries = new Deliveries(database);
+    const objects = new StoredObjects(database);
+
+    const doors = new Doors(settings);
+    const budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
+    const payloads = new Payloads(storage.store, objects, settings, log);
+    const client = new PartnerClient(doors, payloads, settings, metrics);
+
+    const replies = new ReplyReader(settings.REPLY_READ_MS);
+
+    const leases = new Leases(dispatching, settings.CLAIM_LEASE_MS, log);
+    const isolation = new Isolation();
+    const outcomes = new Outcomes(dispatching, transport, metrics, log);
+    const results = new Results(dispatching, payloads, outcomes, transport, log);
+    const shared = {
+      dispatching,
+      isolation,
+      outcomes,
+      results,
+      payloads,
+      budget,
+      client,
+      replies,
+      metrics,
+      log,
+    };
+    const dispatch = new Dispatch({ ...shared, leases, transport }, settings);
+    const polling = new Polling({ ...shared, providers }, settings);
+    const source = new AssetSource(doors, settings);
+    const copying = new AssetCopying(
+      { ...shared, objects, store: storage.store, source, providers },
+      settings,
+    );
+
+    const sweep = new Sweep(deliveries, transport, settings.SWEEP_EVERY_MS, metrics, log);
+    const upkeep = new Upkeep(database, settings);
+    const storeUpkeep = new StoreUpkeep(storage.store, objects, settings.STORE_DOUBT_SECONDS);
+    const retention = new Retention(upkeep, storeUpkeep, settings.RETENTION_EVERY_MS, log);
+    const progress = new Progress();
+    const gauges = new Gauges(deliveries, transport, progress, settings.GAUGES_EVERY_MS, metrics, log);
+    const lanes = new Lanes(
+      { transport, providers, dispatch, polling, copying, leases, sweep, progress },
+      settings,
+    );
+
     return {
       module: WorkerModule,
       providers: [
-        { provide: SETTINGS, useValue: settings },
-        { provide: LOG, useFactory: () => createLog('worker', settings.LOG_LEVEL) },
-        {
-          provide: PROVIDERS,
-          inject: [LOG],
-          useFactory: (log: Log): Providers => {
-            const { providers, withoutKey } = bindProviders(env);
-            if (withoutKey.length > 0)
-              log.warn({ providers: withoutKey }, 'no key is set for these providers');
-            return providers;
-          },
-        },
-        {
-          provide: TRANSPORT,
-          inject: [LOG, Metrics],
-          useFactory: (log: Log, metrics: Metrics): Promise<Transport> =>
-            createTransport(settings, log, metrics),
-        },
-        Metrics,
-        { provide: Progress, useFactory: () => new Progress() },
-        { provide: Database, useFactory: () => new Database(settings) },
-        {
-          provide: DatabaseClock,
-          inject: [Database, LOG],
-          useFactory: (database: Database, log: Log) => new DatabaseClock(database, log),
-        },
-        {
-          provide: Dispatching,
-          inject: [Database],
-          useFactory: (database: Database) => new Dispatching(database),
-        },
-        {
-          provide: Deliveries,
-          inject: [Database],
-          useFactory: (database: Database) => new Deliveries(database),
-        },
-        {
-          provide: Upkeep,
-          inject: [Database],
-          useFactory: (database: Database) => new Upkeep(database, settings),
-        },
-        {
-          provide: Retention,
-          inject: [Upkeep, LOG],
-          useFactory: (upkeep: Upkeep, log: Log) => new Retention(upkeep, settings.RETENTION_EVERY_MS, log),
-        },
-        {
-          provide: PartnerClient,
-          inject: [Metrics],
-          useFactory: (metrics: Metrics) => new PartnerClient(settings, metrics),
-        },
-        {
-          provide: Leases,
-          inject: [Dispatching, LOG],
-          useFactory: (dispatching: Dispatching, log: Log) =>
-            new Leases(dispatching, settings.CLAIM_LEASE_MS, log),
-        },
-        {
-          provide: Outcomes,
-          inject: [Dispatching, TRANSPORT, Metrics, LOG],
-          useFactory: (dispatching: Dispatching, transport: Transport, metrics: Metrics, log: Log) =>
-            new Outcomes(dispatching, transport, metrics, log),
-        },
-        { provide: Isolation, useFactory: () => new Isolation() },
-        {
-          provide: Dispatch,
-          inject: [Dispatching, Isolation, Leases, Outcomes, PartnerClient, TRANSPORT, Metrics, LOG],
-          useFactory: (
-            dispatching: Dispatching,
-            isolation: Isolation,
-            leases: Leases,
-            outcomes: Outcomes,
-            client: PartnerClient,
-            transport: Transport,
-            metrics: Metrics,
-            log: Log,
-          ) =>
-            new Dispatch(dispatching, isolation, leases, outcomes, client, transport, settings, metrics, log),
-        },
-        {
-          provide: Polling,
-          inject: [Dispatching, Isolation, Outcomes, PartnerClient, PROVIDERS, LOG],
-          useFactory: (
-            dispatching: Dispatching,
-            isolation: Isolation,
-            outcomes: Outcomes,
-            client: PartnerClient,
-            providers: Providers,
-            log: Log,
-          ) => new Polling(dispatching, isolation, outcomes, client, providers, settings, log),
-        },
-        {
-          provide: Sweep,
-          inject: [Deliveries, TRANSPORT, Metrics, LOG],
-          useFactory: (deliveries: Deliveries, transport: Transport, metrics: Metrics, log: Log) =>
-            new Sweep(deliveries, transport, settings.SWEEP_EVERY_MS, metrics, log),
-        },
-        {
-          provide: Gauges,
-          inject: [Deliveries, TRANSPORT, Progress, Metrics, LOG],
-          useFactory: (
-            deliveries: Deliveries,
-            transport: Transport,
-            progress: Progress,
-            metrics: Metrics,
-            log: Log,
-          ) => new Gauges(deliveries, transport, progress, settings.GAUGES_EVERY_MS, metrics, log),
-        },
-        {
-          provide: Lanes,
-          inject: [TRANSPORT, PROVIDERS, Dispatch, Polling, Leases, Sweep, Progress],
-          useFactory: (
-            transport: Transport,
-            providers: Providers,
-            dispatch: Dispatch,
-            polling: Polling,
-            leases: Leases,
-            sweep: Sweep,
-            progress: Progress,
-          ) => new Lanes(transport, providers, dispatch, polling, leases, sweep, progress, settings),
-        },
+        { provide: TRANSPORT, useValue: transport },
+        { provide: STORAGE, useValue: storage },
+        { provide: Metrics, useValue: metrics },
+        { provide: Database, useValue: database },
+        { provide: DatabaseClock, useValue: clock },
+        { provide: Doors, useValue: doors },
+        { provide: ReplyReader, useValue: replies },
+        { provide: Retention, useValue: retention },
+        { provide: Progress, useValue: progress },
+        { provide: Gauges, useValue: gauges },
+        { provide: Lanes, useValue: lanes },
         ShutDown,
       ],
     };

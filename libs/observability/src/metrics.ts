@@ -138,6 +138,12 @@ export class Metrics {
     'Replies that say our key or balance at the provider is not accepted.',
     ['provider'],
   );
+  readonly assetCopies = this.counter(
+    'router_asset_copy_total',
+    'Assets of results, by whether they were copied or why not.',
+    ['outcome'],
+  );
+  readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });

@@ -1,7 +1,7 @@
 import { RouterError } from '#errors';
 import { failpoint } from '#observability';
 import type { Database } from './database.js';
-import type { AdmittingCall, RunFacts } from './run-facts.js';
+import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
 
 export interface Admission {
   runId: string;
@@ -15,7 +15,7 @@ export interface Admission {
   /** Idempotency key with the hex SHA-256 of what makes two requests the same. */
   key?: string;
   fingerprint?: string;
-  body: Uint8Array;
+  body: PayloadBody;
 }
 
 export type Refusal = 'ceiling' | 'credits' | 'window' | 'inflight' | 'spend' | 'backlog';
@@ -94,8 +94,8 @@ export class Admissions {
   }
 
   private async send(batch: Admission[]): Promise<Admitted[]> {
-    const items = batch.map(({ body: _body, ...item }) => item);
-    const bodies = batch.map(({ body }) => Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+    const items = batch.map(({ body, ...item }) => ({ ...item, ...('storedAs' in body && body) }));
+    const bodies = batch.map(({ body }) => payloadColumns(body)[0]);
     const [row] = await this.database.write<{ results: Admitted[] }>(statement, [
       JSON.stringify(items),
       bodies,
@@ -115,7 +115,7 @@ function takeBatch(line: Waiting[]): Waiting[] {
   for (const waiting of line) {
     const { key, body } = waiting.admission;
     if (key !== undefined && keys.has(key)) continue;
-    bytes += body.byteLength;
+    bytes += 'storedAs' in body ? 0 : body.byteLength;
     if (batch.size === batchRows || (batch.size > 0 && bytes > batchBytes)) break;
     if (key !== undefined) keys.add(key);
     batch.add(waiting);

@@ -1,5 +1,15 @@
 import type { Database } from './database.js';
-import { type Ending, endingRow, type FinishedRun, type Granted, type RunFacts } from './run-facts.js';
+import {
+  type Ending,
+  endingRow,
+  type FinishedRun,
+  type Granted,
+  type PayloadBody,
+  payloadBody,
+  payloadColumns,
+  type PayloadRow,
+  type RunFacts,
+} from './run-facts.js';
 
 export type Claim =
   | {
@@ -8,7 +18,7 @@ export type Claim =
       provider: string;
       model: string;
       facts: RunFacts;
-      body: Uint8Array;
+      body: PayloadBody;
       /** Claims of this run that ended without a word. */
       crashes: number;
       /** Milliseconds left of the time budget; null before the first submission. */
@@ -38,6 +48,16 @@ export interface Poll {
   dueSoon: boolean;
 }
 
+/** A run whose output waits for its assets to be copied. */
+export interface Copying {
+  epoch: number;
+  provider: string;
+  model: string;
+  facts: RunFacts;
+  mediaType: string;
+  body: PayloadBody;
+}
+
 /** How long a delivery row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
 
@@ -49,15 +69,16 @@ export class Dispatching {
   constructor(private readonly database: Database) {}
 
   async claim(runId: string, leaseMs: number): Promise<Claim> {
-    const [row] = await this.database.write<Claim>(
+    const [row] = await this.database.write<Claim & PayloadRow>(
       {
         name: 'claim',
-        text: `SELECT kind, epoch, provider, model, facts, body, crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+        text: `SELECT kind, epoch, provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
           FROM claim($1, $2 * interval '1 millisecond')`,
       },
       [runId, leaseMs],
     );
-    return row ?? { kind: 'gone' };
+    if (row === undefined) return { kind: 'gone' };
+    return row.kind === 'claimed' ? { ...row, body: payloadBody(row) } : row;
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
@@ -216,9 +237,33 @@ export class Dispatching {
     );
   }
 
+  /** The output of a paid generation is kept as it came, and its assets are copied next. False when the claim was lost. */
+  async keepOutput(runId: string, epoch: number, mediaType: string, body: PayloadBody): Promise<boolean> {
+    const [row] = await this.database.persist<{ kept: boolean }>(
+      { name: 'keep_output', text: 'SELECT keep_output($1, $2, $3, $4, $5) AS kept' },
+      [runId, epoch, mediaType, ...payloadColumns(body)],
+      patienceMs,
+    );
+    return row?.kept ?? false;
+  }
+
+  /** What copying a run's assets starts from; null when there is nothing to copy any more. */
+  async readForCopying(runId: string): Promise<Copying | null> {
+    const [row] = await this.database.write<Copying & PayloadRow>(
+      {
+        name: 'read_for_copying',
+        text: `SELECT run.epoch, run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
+          FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+          WHERE run.id = $1 AND run.stage = 'copying'`,
+      },
+      [runId],
+    );
+    return row === undefined ? null : { ...row, body: payloadBody(row) };
+  }
+
   /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
   async finish(runId: string, epoch: number, ending: Ending): Promise<Finished> {
-    const body = ending.outcome === 'succeeded' ? Buffer.from(ending.body) : null;
+    const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
     const [row] = await this.database.persist<{ result: Finished }>(
       { name: 'finish', text: 'SELECT finish($1, $2, $3, $4) AS result' },
       [runId, epoch, endingRow(ending), body],

@@ -1,6 +1,15 @@
 import type { Bucket, FieldError } from '#errors';
 import type { Database } from './database.js';
-import { endingRow, type AdmittingCall, type FinishedRun, type Granted, type Stage } from './run-facts.js';
+import {
+  type AdmittingCall,
+  endingRow,
+  type FinishedRun,
+  type Granted,
+  type PayloadBody,
+  payloadBody,
+  type PayloadRow,
+  type Stage,
+} from './run-facts.js';
 import type { ResultPeriods } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
@@ -18,10 +27,10 @@ export interface RunState {
 export interface RunResult extends RunState {
   status: number | null;
   failure: { detail: string; fields?: FieldError[] } | null;
-  mediaType: string | null;
-  body: Buffer | null;
-  /** Pointers of the model's asset URLs, as resolved at admission. */
-  assets: string[];
+  /** Of a run that succeeded. */
+  output: { mediaType: string; body: PayloadBody } | null;
+  /** The output holds asset URLs of the provider's own. */
+  providerUrls: boolean;
 }
 
 export type CancelAnswer =
@@ -65,18 +74,20 @@ export class RunAnswers {
   }
 
   async result(workspaceId: string, model: string, runId: string): Promise<RunResult | AgedOut | null> {
-    const [row] = await this.database.read<RunResult & Aged>(
+    const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       {
         name: 'run_result',
         text: `SELECT ${age}, stage, outcome, bucket, call, status, failure, media_type AS "mediaType", body,
-            facts -> 'assets' AS assets, ${position}
+            stored_as AS "storedAs", provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-            AND age_of(completed_at, $4, $5) = 'kept'
+            AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
           WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       },
       [runId, workspaceId, model, ...this.periods],
     );
-    return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
+    if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
+    const { mediaType } = row;
+    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
   }
 
   /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */

@@ -19,9 +19,36 @@ export interface AdmittingCall {
 
 export type Stage = 'parked' | 'ready' | 'submitting' | 'running' | 'copying' | 'completed';
 
+/** Bytes of a run: themselves when they are few, else the key of the object in the asset store. */
+export type PayloadBody = Uint8Array | { storedAs: string };
+
+/** The columns `body` and `stored_as` of a payload. */
+export function payloadColumns(body: PayloadBody): [body: Buffer | null, storedAs: string | null] {
+  return 'storedAs' in body
+    ? [null, body.storedAs]
+    : [Buffer.from(body.buffer, body.byteOffset, body.byteLength), null];
+}
+
+export interface PayloadRow {
+  body: Buffer | null;
+  storedAs: string | null;
+}
+
+/** What the columns say; no bytes for a row without a payload. */
+export const payloadBody = ({ body, storedAs }: PayloadRow): PayloadBody =>
+  storedAs === null ? (body ?? Buffer.alloc(0)) : { storedAs };
+
 /** How a run ended, as every later answer about it is composed. */
 export type Ending =
-  | { outcome: 'succeeded'; mediaType: string; body: Uint8Array }
+  | {
+      outcome: 'succeeded';
+      mediaType: string;
+      body: PayloadBody;
+      /** Copied assets, and until when the URLs open them that the body holds. */
+      copies?: { keys: string[]; openUntilMs: number };
+      /** Whether the body holds asset URLs of the provider's own. */
+      providerUrls?: boolean;
+    }
   | {
       outcome: 'failed';
       bucket: Bucket;
@@ -50,7 +77,7 @@ export interface Granted {
   provider: string;
 }
 
-/** The row form of an ending that carries no body. */
+/** The row form of an ending, without the bytes of its body. */
 export function endingRow(ending: Ending): string {
   switch (ending.outcome) {
     case 'succeeded':
@@ -58,6 +85,12 @@ export function endingRow(ending: Ending): string {
         outcome: 'succeeded',
         status: 200,
         mediaType: ending.mediaType,
+        ...('storedAs' in ending.body && ending.body),
+        ...(ending.copies && {
+          assets: ending.copies.keys,
+          opensUntil: new Date(ending.copies.openUntilMs).toISOString(),
+        }),
+        providerUrls: ending.providerUrls ?? false,
         billable: true,
       });
     case 'failed':

@@ -20,11 +20,15 @@ export interface HttpCall {
   body?: Uint8Array;
 }
 
-/** A reply as it arrived; header names are lower case. */
+/**
+ * A reply as it arrived; header names are lower case. A large success that is not JSON went into the store as it
+ * came: then `storedAs` is its key there, and `body` is empty.
+ */
 export interface HttpReply {
   status: number;
   headers: Record<string, string>;
   body: Uint8Array;
+  storedAs?: string;
 }
 
 /**
@@ -46,10 +50,10 @@ export interface Handle {
   [key: string]: Json;
 }
 
-/** The partner's own bytes and media type. */
+/** The partner's own bytes, or the key under which the store has them, and their media type. */
 export interface ProviderOutput {
   mediaType: string;
-  body: Uint8Array;
+  body: Uint8Array | { storedAs: string };
 }
 
 export type FailureClass =

@@ -1,3 +1,4 @@
+import { scanJson } from '#schemas';
 import type { HttpReply, Json, ProviderOutput, Signal } from './contract.js';
 
 const decoder = new TextDecoder();
@@ -8,8 +9,12 @@ export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && r
 
 export const textOf = (reply: HttpReply): string => decoder.decode(reply.body);
 
+/** No partner nests deeper; a million levels would hold the parser for half a second. */
+const mostLevels = { depth: 512, keys: Infinity };
+
 /** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). */
 export function jsonOf(reply: HttpReply): Json | undefined {
+  if (scanJson(reply.body, mostLevels) !== null) return undefined;
   try {
     return JSON.parse(textOf(reply)) as Json;
   } catch {
@@ -24,5 +29,5 @@ export const isFile = (reply: HttpReply): boolean =>
 /** The partner's bytes as they arrived, under the content type that came with them. */
 export const outputOf = (reply: HttpReply): ProviderOutput => ({
   mediaType: reply.headers['content-type'] ?? 'application/json',
-  body: reply.body,
+  body: reply.storedAs === undefined ? reply.body : { storedAs: reply.storedAs },
 });

@@ -20,6 +20,19 @@ export const storageSettings = {
       'Secret that signs page cursors and the URLs of files, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
+  LARGE_PAYLOAD_BYTES: count(256 * 1024).meta({
+    description: 'Inputs and outputs above this size lie in the asset store instead of Postgres, in bytes.',
+    example: '262144',
+  }),
+  STORE_DOUBT_SECONDS: count(3600).meta({
+    description:
+      'How long an object may be in the store before a run needs it; then it counts as left behind and is deleted. Longer than any put may take.',
+    example: '3600',
+  }),
+  STORE_PAYLOAD_MS: milliseconds(20_000).meta({
+    description: 'Longest that a large input or output may take into the store, or its head out of it.',
+    example: '20000',
+  }),
   S3_BUCKET: z.string().min(1).optional().meta({
     description: 'Bucket for assets and large payloads. Absent: files in ASSET_DIR.',
     example: 'router-assets',

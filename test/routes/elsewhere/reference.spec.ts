@@ -54,8 +54,10 @@ function served(): string[] {
     const path = above
       .join('')
       .replaceAll(/:requestId\b/g, ':request_id')
-      .replaceAll(/:(\w+)/g, '{$1}');
-    for (const method of methods.split(', ')) found.push(`${method} ${path}`);
+      .replaceAll(/:(\w+)/g, '{$1}')
+      .replace('*', '{key}');
+    // A part without methods is what several routes begin with.
+    for (const method of methods.split(', ').filter((each) => each !== '')) found.push(`${method} ${path}`);
   }
   return found;
 }
@@ -118,6 +120,7 @@ const calls: [
   ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
   ['GET', '/health/live', 200, 'nobody'],
   ['GET', '/health/ready', 200, 'nobody'],
+  ['GET', '/assets/none?expires=1&signature=x', 404, 'nobody'],
   ['GET', '/docs', 200, 'nobody'],
   ['GET', '/openapi.json', 200, 'nobody'],
 ];

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { Database, databaseSettings, Workspaces } from '#persistence';
 import { readSettings } from '#schemas';
 import { Client } from 'pg';
@@ -12,6 +15,7 @@ import {
   type TestDatabase,
 } from '../../harness/index.js';
 
+const assets = mkdtempSync(path.join(os.tmpdir(), 'model-router-assets-'));
 // Large bodies are checked in a thread, which only the built program has.
 let database: TestDatabase;
 let gateway: App;
@@ -34,6 +38,7 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     JWT_SECRET: 'a-secret-of-tests-for-access-tokens-00',
     SIGNING_SECRET: 'a-secret-of-tests-for-cursors-00000000',
+    ASSET_DIR: assets,
   });
   await gateway.ready;
   caller = new Caller(() => [gateway.url], key);
@@ -42,10 +47,11 @@ afterAll(async () => {
   const code = await gateway.stop();
   if (code !== 0) throw new Error(`the gateway ended with ${code}`);
   await database.drop();
+  rmSync(assets, { recursive: true });
 });
 failOnLeftovers();
 
-const path = '/v2/models/bfl/flux-2-pro/requests';
+const submission = '/v2/models/bfl/flux-2-pro/requests';
 const filler = 'x'.repeat(2 * 1024 * 1024);
 
 it('admits a large body byte for byte, as often as asked, and answers others meanwhile', async () => {
@@ -57,19 +63,23 @@ it('admits a large body byte for byte, as often as asked, and answers others mea
   expect(small.requestId).toMatch(/^[0-9a-f-]{36}$/);
   const client = new Client({ connectionString: database.url });
   await client.connect();
-  const { rows } = await client.query<{ body: Buffer }>('SELECT body FROM payload WHERE run_id = ANY($1)', [
-    runs.map(({ requestId }) => requestId),
-  ]);
+  const { rows } = await client.query<{ key: string }>(
+    `SELECT stored_as AS key FROM payload JOIN stored_object ON key = stored_as AND delete_at = 'infinity'
+     WHERE payload.run_id = ANY($1)`,
+    [runs.map(({ requestId }) => requestId)],
+  );
   await client.end();
-  expect(rows.map((row) => sha256(row.body))).toEqual(runs.map(() => sha256(Buffer.from(body))));
+  expect(rows.map(({ key }) => sha256(readFileSync(path.join(assets, key))))).toEqual(
+    runs.map(() => sha256(Buffer.from(body))),
+  );
 });
 
 it('refuses large bodies for the same reasons as small ones', async () => {
-  const rejected = await caller.call('POST', path, { body: `{"input_image":"${filler}"}` });
+  const rejected = await caller.call('POST', submission, { body: `{"input_image":"${filler}"}` });
   expect([rejected.status, rejected.bucket]).toEqual([422, 'invalid_input']);
   expect(rejected.json()).toMatchObject({ detail: [{ loc: ['body', 'prompt'], type: 'missing' }] });
   for (const body of [`{"prompt":"${filler}`, `["${filler}"]`, `{"a":${'['.repeat(64)}"${filler}"`]) {
-    const malformed = await caller.call('POST', path, { body });
+    const malformed = await caller.call('POST', submission, { body });
     expect([malformed.status, malformed.bucket]).toEqual([400, 'invalid_input']);
   }
 });

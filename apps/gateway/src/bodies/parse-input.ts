@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#errors';
-import { type JsonExcess, scanJson } from './scan-json.js';
+import { type JsonExcess, scanJson } from '#schemas';
 
 const most = { depth: 64, keys: 10_000 };
 

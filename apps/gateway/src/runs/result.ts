@@ -1,18 +1,18 @@
 import { InputRejection, RouterError } from '#errors';
-import type { RunResult } from '#persistence';
+import type { PayloadBody, RunResult } from '#persistence';
 
-/** The bytes of a run that succeeded, with their own content type. */
-interface Output {
+/** The output of a run that succeeded, with its own content type. */
+export interface Output {
   mediaType: string;
-  bytes: Buffer;
+  body: PayloadBody;
 }
 
 /** What a finished run answers: its output, or the error that the synchronous route would have answered. */
 export function outputOf(result: RunResult): Output {
   switch (result.outcome) {
     case 'succeeded':
-      if (result.body === null || result.mediaType === null) throw new Error('a kept run has no output');
-      return { mediaType: result.mediaType, bytes: result.body };
+      if (result.output === null) throw new Error('a kept run has no output');
+      return result.output;
     case 'cancelled':
       throw new RouterError('client_disconnected', 'The request was cancelled.', { status: 409 });
     case 'failed':

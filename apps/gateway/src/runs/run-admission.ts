@@ -7,6 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { TRANSPORT } from '../resources.js';
+import { Payloads } from './payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
 
 /** What admits a run beside the model: the call, and its identity for retries. */
@@ -41,6 +42,7 @@ export class RunAdmission {
     private readonly answers: RunAnswers,
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly metrics: Metrics,
+    private readonly payloads: Payloads,
   ) {
     // From the start, so that the first refusal is a rise.
     for (const reason of refusingLimits) metrics.refusals.inc({ reason }, 0);
@@ -48,9 +50,11 @@ export class RunAdmission {
 
   async admit(caller: Caller, model: Model, request: AdmittingRequest): Promise<AdmittedRun> {
     const { mode, requestId, route, origin, key, fingerprint, bytes, reservedMicros } = request;
+    const runId = v7();
+    const body = await this.payloads.keepInput(runId, bytes);
     const measured = this.metrics.admissionSeconds.startTimer();
     const admitting = this.admissions.admit({
-      runId: v7(),
+      runId,
       workspaceId: caller.workspaceId,
       model: model.id,
       provider: model.provider,
@@ -70,9 +74,10 @@ export class RunAdmission {
         ...(key !== undefined && { idempotencyKey: key }),
       },
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
-      body: bytes,
+      body,
     });
     const admitted = await admitting.finally(measured);
+    if (admitted.kind !== 'admitted') await this.payloads.discardInput(body);
     switch (admitted.kind) {
       case 'refused':
         this.metrics.refusals.inc({ reason: admitted.limit });

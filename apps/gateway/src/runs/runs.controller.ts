@@ -10,6 +10,7 @@ import { Calling } from '../auth/calling.js';
 import { originOf } from '../http/origin.js';
 import { CATALOG, SETTINGS } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
+import { Payloads } from './payloads.js';
 import { outputOf } from './result.js';
 import { foundRun, runAddress, type RunSegments } from './run-address.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -27,6 +28,7 @@ export class RunsController {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
     private readonly answers: RunAnswers,
     private readonly cancellation: RunCancellation,
+    private readonly payloads: Payloads,
   ) {}
 
   @Get(`${run}/status`)
@@ -55,8 +57,7 @@ export class RunsController {
       void reply.code(202).send(statusBody(runId, result, this.urls(request, modelId, runId)));
       return;
     }
-    const { mediaType, bytes } = outputOf(result);
-    void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(bytes);
+    await this.payloads.send(reply, outputOf(result));
   }
 
   @Put(`${run}/cancel`)

@@ -9,6 +9,7 @@ import { LOG, SETTINGS, TRANSPORT } from '../resources.js';
 import { HeldRuns } from './held/held-run.js';
 import type { HeldSettings } from './held/settings.js';
 import { WakeUps } from './held/wake-ups.js';
+import { Payloads } from './payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunInput } from './run-input.js';
@@ -26,6 +27,7 @@ export class RunsModule {
       providers: [
         RunInput,
         RunAdmission,
+        Payloads,
         RunCancellation,
         HeldRuns,
         {

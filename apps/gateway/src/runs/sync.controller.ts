@@ -13,6 +13,7 @@ import type { GatewaySettings } from '../settings.js';
 import { HeldRuns } from './held/held-run.js';
 import { cannotReplay, isReplayable } from './held/replay.js';
 import { Fingerprint, idempotencyKey } from './idempotency-key.js';
+import { Payloads } from './payloads.js';
 import { outputOf } from './result.js';
 import { RunAdmission } from './run-admission.js';
 import { RunInput } from './run-input.js';
@@ -33,6 +34,7 @@ export class SyncController {
     private readonly admission: RunAdmission,
     private readonly held: HeldRuns,
     private readonly holding: Holding,
+    private readonly payloads: Payloads,
   ) {}
 
   @Post(':provider/:model')
@@ -74,12 +76,7 @@ export class SyncController {
     } else if (key !== undefined) {
       this.noteDelivery(reply, workspaceId, key, run.runId);
     }
-    const { mediaType, bytes: output } = outputOf(result);
-    void reply
-      .code(200)
-      .header('content-type', mediaType)
-      .header('x-content-type-options', 'nosniff')
-      .send(output);
+    await this.payloads.send(reply.code(200), outputOf(result));
   }
 
   /** Once the answer has gone out in full, an error's too, a later retry is a replay and no longer a collection. */

@@ -1,20 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import type { Metrics } from '#observability';
-import { type BoundProvider, credentialHeaders, type HttpCall, type Signal } from '#providers';
-import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { guardedLookup, isPublicAddress, RefusedAddress, refusalOf } from './address-guard.js';
-import { faultOf, NotConnected } from './fault.js';
+import {
+  type BoundProvider,
+  credentialHeaders,
+  type HttpCall,
+  type HttpReply,
+  type Signal,
+} from '#providers';
+import { runKeys, StorageError } from '#storage';
+import { type Dispatcher, request } from 'undici';
+import type { Share } from '../bytes/byte-budget.js';
+import type { Payloads } from '../bytes/payloads.js';
+import type { Doors } from './doors.js';
+import { faultOf } from './fault.js';
 import { Tokens } from './tokens.js';
-
-type Operation = 'submit' | 'resume' | 'cancel';
 
 /** Longest exchange of a secret for a token. */
 const tokenMs = 10_000;
 
 interface PartnerClientOptions {
-  PROVIDER_CONNECT_MS: number;
   PROVIDER_REPLY_LIMIT: number;
-  ASSET_ALLOWED_ORIGINS: string[];
+  ASSET_MAX_BYTES: number;
+}
+
+interface PartnerCall {
+  runId: string;
+  operation: 'submit' | 'resume' | 'cancel';
+  call: HttpCall;
+  timeoutMs: number;
+  /** What the reply's bytes count against. */
+  share: Share;
+  signal?: AbortSignal;
 }
 
 /**
@@ -23,32 +39,22 @@ interface PartnerClientOptions {
  * Redirects are not followed: no partner's protocol needs one.
  */
 export class PartnerClient {
-  private readonly trusted: Dispatcher;
-  private readonly guarded: Dispatcher;
   private readonly tokens = new Tokens();
 
   constructor(
+    private readonly doors: Doors,
+    private readonly payloads: Payloads,
     private readonly options: PartnerClientOptions,
     private readonly metrics: Metrics,
-  ) {
-    const timeout = options.PROVIDER_CONNECT_MS;
-    this.trusted = new Agent({ connect: telling(buildConnector({ timeout })) });
-    this.guarded = new Agent({ connect: telling(guardedConnector(timeout)) });
-  }
+  ) {}
 
-  async call(
-    provider: BoundProvider,
-    operation: Operation,
-    call: HttpCall,
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): Promise<Signal> {
+  async call(provider: BoundProvider, asked: PartnerCall): Promise<Signal> {
     const startedAt = performance.now();
-    const reply = await this.authenticated(provider, call, timeoutMs, signal);
+    const reply = await this.authenticated(provider, asked);
     this.metrics.providerSeconds.observe(
       {
         provider: provider.name,
-        op: operation,
+        op: asked.operation,
         result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx`,
       },
       (performance.now() - startedAt) / 1000,
@@ -56,25 +62,23 @@ export class PartnerClient {
     return reply;
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.trusted.destroy(), this.guarded.destroy()]);
-  }
-
   /** With a token in the place of the secret where the partner wants one, and once more when it has just expired. */
-  private async authenticated(
-    provider: BoundProvider,
-    call: HttpCall,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Signal> {
+  private async authenticated(provider: BoundProvider, asked: PartnerCall): Promise<Signal> {
     const { secret, adapter } = provider;
     const { exchange } = adapter;
-    const send = (credential: string | undefined) =>
-      this.send(provider, call, credential, this.isNamed(provider, call.url), timeoutMs, signal);
+    const send = (credential: string | undefined) => {
+      const dispatcher = this.doors.to(new URL(asked.call.url), provider.base);
+      return this.send(provider, asked, credential, dispatcher);
+    };
     if (!exchange || secret === undefined) return send(secret);
     const token = () =>
-      this.tokens.of(provider, exchange, secret, (tokenCall) =>
-        this.send(provider, tokenCall, undefined, true, tokenMs, undefined),
+      this.tokens.of(provider, exchange, secret, (call) =>
+        this.send(
+          provider,
+          { runId: asked.runId, operation: 'resume', call, share: asked.share, timeoutMs: tokenMs },
+          undefined,
+          this.doors.named,
+        ),
       );
     const first = await token();
     if ('fault' in first) return first;
@@ -84,25 +88,18 @@ export class PartnerClient {
     return 'fault' in second ? second : send(second.token);
   }
 
-  /** Whether the URL is on an origin that the operator named; any other came out of a reply. */
-  private isNamed(provider: BoundProvider, url: string): boolean {
-    const { origin } = new URL(url);
-    return origin === new URL(provider.base).origin || this.options.ASSET_ALLOWED_ORIGINS.includes(origin);
-  }
-
   private async send(
     provider: BoundProvider,
-    call: HttpCall,
+    asked: PartnerCall,
     secret: string | undefined,
-    named: boolean,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
+    dispatcher: Dispatcher | null,
   ): Promise<Signal> {
-    const url = new URL(call.url);
-    if (!named && refusalOf(url, []) !== null) return { fault: 'not_sent', cause: 'refused_address' };
-    const bound = AbortSignal.timeout(timeoutMs);
+    const { call, timeoutMs } = asked;
+    if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
+    const late = AbortSignal.timeout(timeoutMs);
+    const signal = asked.signal ? AbortSignal.any([late, asked.signal]) : late;
     try {
-      const { statusCode, headers, body } = await request(url, {
+      const reply = await request(call.url, {
         method: call.method,
         headers: {
           ...call.headers,
@@ -110,47 +107,58 @@ export class PartnerClient {
           ...credentialHeaders(provider.adapter, call, secret, Date.now()),
         },
         body: call.body ?? null,
-        dispatcher: named ? this.trusted : this.guarded,
-        signal: signal ? AbortSignal.any([bound, signal]) : bound,
+        dispatcher,
+        signal,
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      const chunks: Buffer[] = [];
-      let size = 0;
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (size > this.options.PROVIDER_REPLY_LIMIT) {
-          body.destroy();
-          return { fault: 'oversize' };
-        }
-        chunks.push(chunk);
-      }
-      return { status: statusCode, headers: flatten(headers), body: Buffer.concat(chunks) };
+      return await this.collect(reply, asked, signal);
     } catch (error) {
-      return bound.aborted ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
+      if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
+      return late.aborted ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
     }
+  }
+
+  /** What the adapter reads is held in memory; a large file, of which it reads the head only, goes to the store as it comes. */
+  private async collect(
+    { statusCode, headers, body }: Dispatcher.ResponseData,
+    { runId, share }: PartnerCall,
+    signal: AbortSignal,
+  ): Promise<HttpReply | { fault: 'oversize' }> {
+    const reply = { status: statusCode, headers: flatten(headers) };
+    const isFile = statusCode === 200 && !isText(reply.headers['content-type'] ?? '');
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const arriving = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    for (let next = await arriving.next(); !next.done; next = await arriving.next()) {
+      chunks.push(next.value);
+      size += next.value.length;
+      if (isFile && size > this.payloads.largeBytes) {
+        const stored = await this.payloads.put(runKeys.reply(runId), runId, rest(chunks, arriving), {
+          mediaType: reply.headers['content-type'] ?? 'application/octet-stream',
+          maxBytes: this.options.ASSET_MAX_BYTES,
+          signal,
+        });
+        return { ...reply, ...stored, body: new Uint8Array() };
+      }
+      if (size > this.options.PROVIDER_REPLY_LIMIT) {
+        body.destroy();
+        return { fault: 'oversize' };
+      }
+      await share.grow(next.value.length, signal);
+    }
+    return { ...reply, body: Buffer.concat(chunks, size) };
   }
 }
 
-/** Marks what fails while connecting: the same codes may come from a connection that stood. */
-function telling(connect: buildConnector.connector): buildConnector.connector {
-  return (options, callback) =>
-    connect(options, (...[error, socket]) =>
-      error ? callback(new NotConnected(error), null) : callback(null, socket),
-    );
+/** What has arrived, and then what still arrives. */
+async function* rest(chunks: Buffer[], arriving: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks.splice(0);
+  for (let next = await arriving.next(); !next.done; next = await arriving.next()) yield next.value;
 }
 
-function guardedConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup: guardedLookup });
-  return (options, callback) =>
-    connect(options, (...[error, socket]) => {
-      if (error) return callback(error, null);
-      const address = socket?.remoteAddress ?? '';
-      if (isPublicAddress(address)) return callback(null, socket);
-      socket?.destroy();
-      return callback(new RefusedAddress(address), null);
-    });
-}
+/** JSON, or something that a partner says in its place: an adapter looks into it. */
+const isText = (mediaType: string): boolean => /^text\/|[/+]json\b|^$/i.test(mediaType);
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(

@@ -1,14 +1,33 @@
 import { failpoint, type Log, type Metrics } from '#observability';
-import type { Claim, Dispatching } from '#persistence';
+import type { Claim, Dispatching, PayloadBody } from '#persistence';
 import type { BoundProvider, HttpCall, Outcome } from '#providers';
 import type { Transport, Verdict } from '#queue';
+import type { ByteBudget, Share } from '../bytes/byte-budget.js';
+import type { Payloads } from '../bytes/payloads.js';
 import type { PartnerClient } from '../calls/partner-client.js';
+import type { ReplyReader } from '../calls/reply-reader.js';
 import type { Isolation } from './isolation.js';
 import type { Leases } from './leases.js';
-import type { Finishing, Outcomes } from './outcomes.js';
+import { type Finishing, finishing, type Outcomes } from './outcomes.js';
+import type { Results } from './results.js';
 import { retryPauseMs } from './pauses.js';
 
 const done: Verdict = { kind: 'done' };
+
+interface DispatchParts {
+  dispatching: Dispatching;
+  isolation: Isolation;
+  leases: Leases;
+  outcomes: Outcomes;
+  results: Results;
+  payloads: Payloads;
+  budget: ByteBudget;
+  client: PartnerClient;
+  replies: ReplyReader;
+  transport: Transport;
+  metrics: Metrics;
+  log: Log;
+}
 
 interface DispatchLimits {
   CLAIM_LEASE_MS: number;
@@ -19,15 +38,8 @@ interface DispatchLimits {
 /** Claims a run and submits it to its provider, at most once unless the partner provably did not accept it. */
 export class Dispatch {
   constructor(
-    private readonly dispatching: Dispatching,
-    private readonly isolation: Isolation,
-    private readonly leases: Leases,
-    private readonly outcomes: Outcomes,
-    private readonly client: PartnerClient,
-    private readonly transport: Transport,
+    private readonly parts: DispatchParts,
     private readonly limits: DispatchLimits,
-    private readonly metrics: Metrics,
-    private readonly log: Log,
   ) {}
 
   /** `crashes`: how often in a row a worker died over this job. */
@@ -39,11 +51,11 @@ export class Dispatch {
   ): Promise<Verdict> {
     const dispatch = async (): Promise<Verdict> =>
       signal.aborted ? { kind: 'again', afterMs: 0 } : this.dispatch(provider, runId, crashes);
-    return crashes > 0 ? this.isolation.alone(dispatch) : this.isolation.among(dispatch);
+    return crashes > 0 ? this.parts.isolation.alone(dispatch) : this.parts.isolation.among(dispatch);
   }
 
   private async dispatch(provider: BoundProvider, runId: string, crashes: number): Promise<Verdict> {
-    const claim = await this.dispatching.claim(runId, this.limits.CLAIM_LEASE_MS);
+    const claim = await this.parts.dispatching.claim(runId, this.limits.CLAIM_LEASE_MS);
     switch (claim.kind) {
       case 'gone':
         // Perhaps its worker died between the handle and the first poll. A poll of a run that needs none ends at once.
@@ -54,20 +66,24 @@ export class Dispatch {
       case 'abandoned':
         return this.giveUp(claim, runId);
       case 'claimed':
-        return this.leases.during({ runId, epoch: claim.epoch }, () => this.submit(provider, runId, claim));
+        return this.parts.budget.during((share) =>
+          this.parts.leases.during({ runId, epoch: claim.epoch }, () =>
+            this.submit(provider, runId, claim, share),
+          ),
+        );
     }
   }
 
   /** A worker died during the submission: whether the partner accepted it is unknown, so it is not repeated. */
   private async giveUp(claim: Extract<Claim, { kind: 'abandoned' }>, runId: string): Promise<Verdict> {
-    const won = await this.outcomes.failInternally(
-      { ...claim, runId, chargesOnPolicyRejection: 'no' },
+    const won = await this.parts.outcomes.failInternally(
+      { ...claim, runId, chargesOnPolicyRejection: 'no', assets: [] },
       'Outcome unknown: the provider may have received this run, so it was not submitted again.',
       'abandoned submission',
     );
     if (won) {
-      this.metrics.dispatchUnknown.inc({ provider: claim.provider });
-      this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
+      this.parts.metrics.dispatchUnknown.inc({ provider: claim.provider });
+      this.parts.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
     }
     return done;
   }
@@ -76,17 +92,12 @@ export class Dispatch {
     provider: BoundProvider,
     runId: string,
     claim: Extract<Claim, { kind: 'claimed' }>,
+    share: Share,
   ): Promise<Verdict> {
-    const { epoch, model, facts, body } = claim;
-    const run: Finishing = {
-      runId,
-      epoch,
-      provider: provider.name,
-      model,
-      chargesOnPolicyRejection: facts.chargesOnPolicyRejection,
-    };
+    const { epoch, model, facts } = claim;
+    const run = finishing(runId, claim);
     if (claim.crashes >= this.limits.MAX_CRASHES) {
-      await this.outcomes.failInternally(
+      await this.parts.outcomes.failInternally(
         run,
         'This run could not be processed.',
         `put aside after ${claim.crashes} crashes`,
@@ -94,7 +105,7 @@ export class Dispatch {
       return done;
     }
     if (claim.leftMs !== null && claim.leftMs <= 0) {
-      await this.outcomes.fail(run, {
+      await this.parts.outcomes.fail(run, {
         class: 'partner_unavailable',
         retry: 'never',
         note: 'refused until the budget was spent',
@@ -102,13 +113,15 @@ export class Dispatch {
       return done;
     }
     await failpoint('dispatch.afterClaim', runId);
+    const body = await this.inputOf(runId, claim, share);
+    if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
     const submission = { runId, model, upstream: facts.upstream, body };
     let call: HttpCall;
     try {
       call = provider.adapter.submit(submission);
     } catch (error) {
-      this.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
-      await this.outcomes.failInternally(
+      this.parts.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
+      await this.parts.outcomes.failInternally(
         run,
         'This run could not be processed.',
         'no submission could be built',
@@ -116,7 +129,8 @@ export class Dispatch {
       return done;
     }
     const begunAtMs = performance.now();
-    if (!(await this.dispatching.beginSubmission(runId, epoch, this.limits.CLAIM_LEASE_MS))) return done;
+    if (!(await this.parts.dispatching.beginSubmission(runId, epoch, this.limits.CLAIM_LEASE_MS)))
+      return done;
     await failpoint('dispatch.beforeSubmit', runId);
     // A process that slept past its lease may have been given up meanwhile: the partner must not be paid for a
     // run that has its outcome. Nothing was sent, so the claim goes back if it still stands.
@@ -124,9 +138,32 @@ export class Dispatch {
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
     // The lease in Postgres is the claim, and the time limit bounds the wait.
     const timeoutMs = Math.min(provider.submitTimeoutMs, claim.leftMs ?? facts.budgetMs);
-    const signal = await this.client.call(provider, 'submit', call, timeoutMs);
+    const signal = await this.parts.client.call(provider, {
+      runId,
+      operation: 'submit',
+      call,
+      timeoutMs,
+      share,
+    });
     await failpoint('dispatch.afterSubmit', runId);
-    return this.record(run, provider.adapter.onSubmit(submission, signal));
+    return this.record(run, await this.parts.replies.submitted(provider, submission, signal));
+  }
+
+  /** Null while the store does not give it: nothing was sent, so the run is dispatched later. */
+  private async inputOf(
+    runId: string,
+    { body }: { body: PayloadBody },
+    share: Share,
+  ): Promise<Uint8Array | null> {
+    try {
+      return await this.parts.payloads.read(body, share, AbortSignal.timeout(this.limits.CLAIM_LEASE_MS * 4));
+    } catch (error) {
+      this.parts.log.warn(
+        { error, run_id: runId },
+        'an input could not be read from the store, trying again',
+      );
+      return null;
+    }
   }
 
   private async record(run: Finishing, outcome: Outcome): Promise<Verdict> {
@@ -136,10 +173,10 @@ export class Dispatch {
       case 'next': {
         const afterMs =
           outcome.kind === 'pending' ? Math.min(outcome.afterMs, this.limits.PROVIDER_POLL_PAUSE_MS) : 0;
-        const saved = await this.dispatching.saveHandle(runId, epoch, outcome.handle, afterMs);
+        const saved = await this.parts.dispatching.saveHandle(runId, epoch, outcome.handle, afterMs);
         await failpoint('dispatch.afterHandle', runId);
         if (!saved) {
-          this.log.error(
+          this.parts.log.error(
             { run_id: runId, handle: outcome.handle },
             'a handle came too late: the claim was lost',
           );
@@ -149,10 +186,10 @@ export class Dispatch {
         return done;
       }
       case 'succeeded':
-        await this.outcomes.finish(run, { outcome: 'succeeded', ...outcome.output });
+        await this.parts.results.take(run, outcome.output);
         return done;
       case 'canceled':
-        await this.outcomes.fail(run, {
+        await this.parts.outcomes.fail(run, {
           class: 'partner_failed',
           retry: 'never',
           note: 'cancelled at submission',
@@ -160,11 +197,11 @@ export class Dispatch {
         return done;
       case 'failed': {
         if (outcome.failure.retry !== 'new_submit') {
-          await this.outcomes.fail(run, outcome.failure);
+          await this.parts.outcomes.fail(run, outcome.failure);
           return done;
         }
         const afterMs = outcome.failure.afterMs ?? retryPauseMs(epoch);
-        this.log.info(
+        this.parts.log.info(
           { run_id: runId, note: outcome.failure.note, after_ms: afterMs },
           'submission refused, trying again',
         );
@@ -174,11 +211,11 @@ export class Dispatch {
   }
 
   private async deliverPoll(provider: string, runId: string, afterMs: number): Promise<void> {
-    const [accepted] = await this.transport.deliver([{ lane: 'poll', provider, runId, afterMs }]);
-    if (!accepted) await this.dispatching.leaveToSweep(runId, afterMs);
+    const [accepted] = await this.parts.transport.deliver([{ lane: 'poll', provider, runId, afterMs }]);
+    if (!accepted) await this.parts.dispatching.leaveToSweep(runId, afterMs);
   }
 
   private async postpone(runId: string, epoch: number, afterMs: number): Promise<Verdict> {
-    return (await this.dispatching.postpone(runId, epoch, afterMs)) ? { kind: 'again', afterMs } : done;
+    return (await this.parts.dispatching.postpone(runId, epoch, afterMs)) ? { kind: 'again', afterMs } : done;
   }
 }

@@ -1,7 +1,6 @@
 import type { Log, Metrics } from '#observability';
 import type { Deliveries, Load } from '#persistence';
 import type { LaneCounts, Transport } from '#queue';
-import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Progress } from './progress.js';
 
 const microsPerDollar = 1_000_000;
@@ -10,7 +9,7 @@ const microsPerDollar = 1_000_000;
  * Reads what is live from the database and the transport. Every worker says the same, so that losing one loses
  * no series; a dashboard takes the maximum.
  */
-export class Gauges implements BeforeApplicationShutdown {
+export class Gauges {
   private timer: NodeJS.Timeout | undefined;
   private under: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -28,7 +27,7 @@ export class Gauges implements BeforeApplicationShutdown {
     this.under = this.round();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
     await this.under;

@@ -1,5 +1,5 @@
 import { failpoint, type Log, type Metrics, recordRun } from '#observability';
-import type { Dispatching, Ending } from '#persistence';
+import type { Dispatching, Ending, RunFacts } from '#persistence';
 import { type ProviderFailure, toRejection } from '#providers';
 import { dispatchNow, type Transport } from '#queue';
 
@@ -10,7 +10,22 @@ export interface Finishing {
   provider: string;
   model: string;
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
+  /** Pointers of the asset URLs in its output. */
+  assets: readonly string[];
 }
+
+/** From the row of a run whose claim stands. */
+export const finishing = (
+  runId: string,
+  { epoch, provider, model, facts }: { epoch: number; provider: string; model: string; facts: RunFacts },
+): Finishing => ({
+  runId,
+  epoch,
+  provider,
+  model,
+  chargesOnPolicyRejection: facts.chargesOnPolicyRejection,
+  assets: facts.assets,
+});
 
 /** Writes outcomes, and tells whoever waits: held calls, and the runs that now have a slot. */
 export class Outcomes {

@@ -2,9 +2,12 @@ import { failpoint, type Log } from '#observability';
 import type { Dispatching, Poll } from '#persistence';
 import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
 import type { Verdict } from '#queue';
+import type { ByteBudget } from '../bytes/byte-budget.js';
 import type { PartnerClient } from '../calls/partner-client.js';
+import type { ReplyReader } from '../calls/reply-reader.js';
 import type { Isolation } from './isolation.js';
-import type { Finishing, Outcomes } from './outcomes.js';
+import { type Finishing, finishing, type Outcomes } from './outcomes.js';
+import type { Results } from './results.js';
 
 const done: Verdict = { kind: 'done' };
 const shortestPauseMs = 50;
@@ -12,6 +15,18 @@ const troubledPauseMs = 2000;
 const longPauseMs = 10_000;
 /** How often in a row a partner may deny knowing a handle before it is believed. */
 const lostPollsAllowed = 3;
+
+interface PollParts {
+  dispatching: Dispatching;
+  isolation: Isolation;
+  outcomes: Outcomes;
+  results: Results;
+  budget: ByteBudget;
+  client: PartnerClient;
+  replies: ReplyReader;
+  providers: ReadonlyMap<string, BoundProvider>;
+  log: Log;
+}
 
 interface PollLimits {
   PROVIDER_POLL_TIMEOUT_MS: number;
@@ -22,36 +37,35 @@ interface PollLimits {
 /** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
 export class Polling {
   constructor(
-    private readonly dispatching: Dispatching,
-    private readonly isolation: Isolation,
-    private readonly outcomes: Outcomes,
-    private readonly client: PartnerClient,
-    private readonly providers: ReadonlyMap<string, BoundProvider>,
+    private readonly parts: PollParts,
     private readonly limits: PollLimits,
-    private readonly log: Log,
   ) {}
 
   /** `crashes`: how often in a row a worker died over this run's poll. */
   async handle(runId: string, signal: AbortSignal, crashes: number): Promise<Verdict> {
     const poll = () => this.poll(runId, signal, crashes);
-    return crashes > 0 ? this.isolation.alone(poll) : poll();
+    return crashes > 0 ? this.parts.isolation.alone(poll) : poll();
   }
 
   private async poll(runId: string, signal: AbortSignal, crashes: number): Promise<Verdict> {
-    const poll = await this.dispatching.readForPoll(runId);
+    const poll = await this.parts.dispatching.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
-    const provider = this.providers.get(poll.provider);
+    const provider = this.parts.providers.get(poll.provider);
     // Declared by an operator, and not known to this process yet: later, by one that knows it.
     if (!provider?.adapter.resume || !provider.adapter.onResume)
       return { kind: 'again', afterMs: troubledPauseMs };
-    const run: Finishing = { runId, ...poll, chargesOnPolicyRejection: poll.facts.chargesOnPolicyRejection };
+    const run = finishing(runId, poll);
     if (poll.overdue) {
-      await this.outcomes.fail(run, { class: 'partner_timeout', retry: 'never', note: 'time budget spent' });
+      await this.parts.outcomes.fail(run, {
+        class: 'partner_timeout',
+        retry: 'never',
+        note: 'time budget spent',
+      });
       return done;
     }
     if (crashes >= this.limits.MAX_POLL_CRASHES) {
       const note = `put aside after ${crashes} crashes while polling`;
-      await this.outcomes.failInternally(run, 'This run could not be processed.', note);
+      await this.parts.outcomes.failInternally(run, 'This run could not be processed.', note);
       return done;
     }
     const handle = poll.handle as Handle;
@@ -62,34 +76,39 @@ export class Polling {
     }
     await failpoint('poll.beforeCall', runId);
     const timeoutMs = Math.min(this.limits.PROVIDER_POLL_TIMEOUT_MS, poll.leftMs);
-    const reply = await this.client.call(
-      provider,
-      'resume',
-      provider.adapter.resume(handle),
-      timeoutMs,
-      signal,
-    );
-    await failpoint('poll.afterCall', runId);
-    // What arrived belongs to whoever polls next; a worker that is closing leaves the job to the others.
-    if (signal.aborted) return { kind: 'again', afterMs: 0 };
-    return this.record(run, poll, provider.adapter.onResume(handle, reply));
+    const call = provider.adapter.resume(handle);
+    return this.parts.budget.during(async (share) => {
+      const operation = 'resume';
+      const reply = await this.parts.client.call(provider, {
+        runId,
+        operation,
+        call,
+        timeoutMs,
+        share,
+        signal,
+      });
+      await failpoint('poll.afterCall', runId);
+      // What arrived belongs to whoever polls next; a worker that is closing leaves the job to the others.
+      if (signal.aborted) return { kind: 'again', afterMs: 0 };
+      return this.record(run, poll, await this.parts.replies.resumed(provider, handle, reply));
+    });
   }
 
   private async record(run: Finishing, poll: Poll, outcome: Outcome): Promise<Verdict> {
     switch (outcome.kind) {
       case 'pending':
-        if (poll.lostPolls > 0) await this.dispatching.noteLostPolls(run.runId, run.epoch, 0);
+        if (poll.lostPolls > 0) await this.parts.dispatching.noteLostPolls(run.runId, run.epoch, 0);
         return this.again(run, poll, Math.min(outcome.afterMs, this.limits.PROVIDER_POLL_PAUSE_MS));
       case 'next':
-        if (!(await this.dispatching.saveHandle(run.runId, run.epoch, outcome.handle, 0))) return done;
+        if (!(await this.parts.dispatching.saveHandle(run.runId, run.epoch, outcome.handle, 0))) return done;
         return { kind: 'again', afterMs: 0 };
       case 'succeeded':
-        await this.outcomes.finish(run, { outcome: 'succeeded', ...outcome.output });
+        await this.parts.results.take(run, outcome.output);
         return done;
       case 'canceled':
-        if (poll.cancelAsked) await this.outcomes.finish(run, { outcome: 'cancelled' });
+        if (poll.cancelAsked) await this.parts.outcomes.finish(run, { outcome: 'cancelled' });
         else
-          await this.outcomes.fail(run, {
+          await this.parts.outcomes.fail(run, {
             class: 'partner_failed',
             retry: 'never',
             note: 'cancelled by the partner',
@@ -104,18 +123,19 @@ export class Polling {
   private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<Verdict> {
     const lostPolls = failure.lost ? poll.lostPolls + 1 : 0;
     if (failure.retry !== 'same_call' || lostPolls >= lostPollsAllowed) {
-      await this.outcomes.fail(run, failure);
+      await this.parts.outcomes.fail(run, failure);
       return done;
     }
-    if (lostPolls !== poll.lostPolls) await this.dispatching.noteLostPolls(run.runId, run.epoch, lostPolls);
-    this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
+    if (lostPolls !== poll.lostPolls)
+      await this.parts.dispatching.noteLostPolls(run.runId, run.epoch, lostPolls);
+    this.parts.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
     return this.again(run, poll, failure.afterMs ?? troubledPauseMs);
   }
 
   private async again(run: Finishing, poll: Poll, askedMs: number): Promise<Verdict> {
     const afterMs = Math.max(shortestPauseMs, Math.min(askedMs, poll.leftMs));
     // The sweep wakes what is overdue, and must not cut short a pause that the partner asked for.
-    if (poll.dueSoon || afterMs > longPauseMs) await this.dispatching.moveDue(run.runId, afterMs);
+    if (poll.dueSoon || afterMs > longPauseMs) await this.parts.dispatching.moveDue(run.runId, afterMs);
     return { kind: 'again', afterMs };
   }
 
@@ -127,15 +147,19 @@ export class Polling {
     call: HttpCall,
     signal: AbortSignal,
   ): Promise<void> {
-    const reply = await this.client.call(
-      provider,
-      'cancel',
-      call,
-      this.limits.PROVIDER_POLL_TIMEOUT_MS,
-      signal,
+    const timeoutMs = this.limits.PROVIDER_POLL_TIMEOUT_MS;
+    const reply = await this.parts.budget.during((share) =>
+      this.parts.client.call(provider, {
+        runId: run.runId,
+        operation: 'cancel',
+        call,
+        timeoutMs,
+        share,
+        signal,
+      }),
     );
     const answer = provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
-    this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
-    await this.dispatching.noteCancelSent(run.runId, run.epoch);
+    this.parts.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
+    await this.parts.dispatching.noteCancelSent(run.runId, run.epoch);
   }
 }

@@ -27,26 +27,30 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
     deleteOldLedgerEntries: verb('deleteOldLedgerEntries'),
     deleteOldAuditRecords: verb('deleteOldAuditRecords'),
   };
-  return { upkeep, calls, end };
+  const store = { deleteDue: verb('deleteDue'), abortStale: verb('abortStale') };
+  return { upkeep, store, calls, end };
 }
 
 async function oneRound(script: Parameters<typeof scripted>[0]): Promise<string[]> {
-  const { upkeep, calls, end } = scripted(script);
-  const retention = new Retention(upkeep, 3_600_000, log);
+  const { upkeep, store, calls, end } = scripted(script);
+  const retention = new Retention(upkeep, store, 3_600_000, log);
   retention.start();
   await end;
-  await retention.beforeApplicationShutdown();
+  await retention.stop();
   return calls;
 }
 
 describe('a round of retention', () => {
   it('repeats each verb until nothing is left', async () => {
-    expect(await oneRound({ ageOut: [500, 20], dropDay: [1, 1] })).toEqual([
+    expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
       'ensurePartitions',
       'deleteExpiredKeys',
       'ageOut',
       'ageOut',
       'ageOut',
+      'deleteDue',
+      'deleteDue',
+      'abortStale',
       'deleteTombstones',
       'dropDay',
       'dropDay',
@@ -63,30 +67,26 @@ describe('a round of retention', () => {
 
   it('goes on with the next verb when one fails', async () => {
     const calls = await oneRound({ deleteExpiredKeys: [new Error('away')], ageOut: [new Error('away')] });
-    expect(calls.slice(0, 4)).toEqual([
-      'ensurePartitions',
-      'deleteExpiredKeys',
-      'ageOut',
-      'deleteTombstones',
-    ]);
+    expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'deleteExpiredKeys', 'ageOut', 'deleteDue']);
   });
 
   it('stops between two batches', async () => {
-    const { upkeep, calls } = scripted({});
+    const { upkeep, store, calls } = scripted({});
     const retention = new Retention(
       {
         ...upkeep,
         ageOut: async () => {
           calls.push('ageOut');
-          void retention.beforeApplicationShutdown();
+          void retention.stop();
           return 500;
         },
       },
+      store,
       1,
       log,
     );
     retention.start();
-    await retention.beforeApplicationShutdown();
+    await retention.stop();
     expect(calls).not.toContain('deleteTombstones');
   });
 });

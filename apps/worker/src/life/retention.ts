@@ -1,6 +1,6 @@
 import type { Log } from '#observability';
 import type { Upkeep } from '#persistence';
-import type { BeforeApplicationShutdown } from '@nestjs/common';
+import type { StoreUpkeep } from './store-upkeep.js';
 
 type Verbs = Pick<
   Upkeep,
@@ -20,13 +20,14 @@ const verbMs = 10_000;
  * Lets results age out and keeps the tables in shape. Every worker does rounds; what one of them works on,
  * the others pass over. Nothing that a caller is told depends on a round having come by.
  */
-export class Retention implements BeforeApplicationShutdown {
+export class Retention {
   private timer: NodeJS.Timeout | undefined;
   private under: Promise<void> = Promise.resolve();
-  private stopped = false;
+  private readonly stopping = new AbortController();
 
   constructor(
     private readonly upkeep: Verbs,
+    private readonly store: Pick<StoreUpkeep, 'deleteDue' | 'abortStale'>,
     private readonly everyMs: number,
     private readonly log: Log,
   ) {}
@@ -36,9 +37,9 @@ export class Retention implements BeforeApplicationShutdown {
     this.under = this.round();
   }
 
-  /** The statement under way may end; the database is closed after this. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopped = true;
+  /** The statement under way may end, the store is left at once; the database is closed after this. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
     clearTimeout(this.timer);
     await this.under;
   }
@@ -47,18 +48,20 @@ export class Retention implements BeforeApplicationShutdown {
     await this.each('partitions', () => this.upkeep.ensurePartitions(), 'once');
     await this.each('expired keys', () => this.upkeep.deleteExpiredKeys());
     await this.each('aged-out runs', () => this.upkeep.ageOut());
+    await this.each('stored objects', () => this.store.deleteDue(this.stopping.signal));
+    await this.each('stale uploads', () => this.store.abortStale(this.stopping.signal), 'once');
     await this.each('tombstones', () => this.upkeep.deleteTombstones());
     await this.each('finished days', () => this.dropDay());
     await this.each('ledger entries', () => this.upkeep.deleteOldLedgerEntries());
     await this.each('audit records', () => this.upkeep.deleteOldAuditRecords());
-    if (!this.stopped) this.timer = setTimeout(() => this.start(), this.everyMs);
+    if (!this.stopping.signal.aborted) this.timer = setTimeout(() => this.start(), this.everyMs);
   }
 
   /** Repeats a verb until nothing is left. A verb that fails does not keep the others from their turn. */
   private async each(what: string, batch: () => Promise<number>, times?: 'once'): Promise<void> {
     const untilMs = performance.now() + verbMs;
     try {
-      while (!this.stopped && performance.now() < untilMs) {
+      while (!this.stopping.signal.aborted && performance.now() < untilMs) {
         if ((await batch()) === 0 || times === 'once') return;
       }
     } catch (error) {

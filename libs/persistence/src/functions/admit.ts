@@ -90,8 +90,11 @@ BEGIN
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'model', entry.item ->> 'provider',
         entry.item ->> 'mode', CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.item -> 'facts', cost,
         entry.item -> 'call', ahead, this_moment, CASE WHEN fits THEN clock_timestamp() END);
-      INSERT INTO payload (run_id, kind, media_type, body)
-      VALUES ((entry.item ->> 'runId')::uuid, 'input', 'application/json', bodies[entry.ord]);
+      INSERT INTO payload (run_id, kind, media_type, body, stored_as)
+      VALUES ((entry.item ->> 'runId')::uuid, 'input', 'application/json', bodies[entry.ord], entry.item ->> 'storedAs');
+      IF entry.item ? 'storedAs' THEN
+        PERFORM need_objects(ARRAY[entry.item ->> 'storedAs']);
+      END IF;
       -- The gateway delivers at once; the sweep, a second later at most, only when it could not.
       INSERT INTO delivery (run_id, workspace_id, provider, lane, reserved_micros, due_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'provider',

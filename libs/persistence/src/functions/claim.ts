@@ -6,7 +6,7 @@
 export const claim = /* sql */ `
 CREATE FUNCTION claim(claimed_id uuid, lease interval)
 RETURNS TABLE (kind text, epoch integer, provider text, model text, facts jsonb, crashes integer, left_ms integer,
-  body bytea, free_in_ms integer)
+  body bytea, stored_as text, free_in_ms integer)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -14,10 +14,10 @@ DECLARE
 BEGIN
   SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE;
   IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
-    RETURN QUERY SELECT 'gone', 0, ''::text, ''::text, NULL::jsonb, 0, NULL::integer, NULL::bytea, 0;
+    RETURN QUERY SELECT 'gone', 0, ''::text, ''::text, NULL::jsonb, 0, NULL::integer, NULL::bytea, NULL::text, 0;
     RETURN;
   ELSIF mine.lease_until > clock_timestamp() THEN
-    RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea,
+    RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea, NULL::text,
       (ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000))::integer;
     RETURN;
   ELSIF mine.stage = 'ready' AND EXISTS (SELECT 1 FROM provider_pause AS pause WHERE pause.provider = mine.provider) THEN
@@ -31,6 +31,7 @@ BEGIN
   WHERE id = claimed_id RETURNING * INTO mine;
   RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.provider,
     mine.model, mine.facts, mine.crashes, (extract(epoch FROM mine.deadline_at - clock_timestamp()) * 1000)::integer,
-    (SELECT payload.body FROM payload WHERE run_id = mine.id AND payload.kind = 'input'), 0;
+    input.body, input.stored_as, 0
+  FROM payload AS input WHERE input.run_id = mine.id AND input.kind = 'input';
 END $$;
 `;

@@ -5,7 +5,7 @@
  *
  * The winner also gets `record`, what log and metrics say of the run.
  *
- * `ending`: `{outcome, status, bucket?, failure?, mediaType?, billable}`.
+ * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, opensUntil?, providerUrls?, billable}`.
  */
 export const finish = /* sql */ `
 CREATE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
@@ -24,7 +24,7 @@ BEGIN
   PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
   UPDATE run SET stage = 'completed', completed_at = clock_timestamp(), lease_until = NULL,
     outcome = ending ->> 'outcome', bucket = ending ->> 'bucket', status = (ending ->> 'status')::integer,
-    failure = ending -> 'failure',
+    failure = ending -> 'failure', provider_urls = coalesce((ending ->> 'providerUrls')::boolean, false),
     billed_micros = CASE WHEN (ending ->> 'billable')::boolean THEN reserved_micros ELSE 0 END
   WHERE id = finished_id AND epoch = claimed_epoch AND stage <> 'completed'
   RETURNING * INTO done;
@@ -33,8 +33,19 @@ BEGIN
   END IF;
   billed := done.billed_micros;
 
-  IF body IS NOT NULL THEN
-    INSERT INTO payload (run_id, kind, media_type, body) VALUES (done.id, 'output', ending ->> 'mediaType', body);
+  IF done.outcome = 'succeeded' THEN
+    -- What was kept while assets were copied is replaced; an object of the store that it lay in can go.
+    UPDATE stored_object SET delete_at = clock_timestamp()
+    FROM payload WHERE payload.run_id = done.id AND kind = 'output' AND key = stored_as;
+    INSERT INTO payload (run_id, kind, media_type, body, stored_as)
+    VALUES (done.id, 'output', ending ->> 'mediaType', body, ending ->> 'storedAs')
+    ON CONFLICT (run_id, kind) DO UPDATE SET body = excluded.body, stored_as = excluded.stored_as;
+    IF ending ? 'storedAs' THEN
+      PERFORM need_objects(ARRAY[ending ->> 'storedAs']);
+    END IF;
+    IF ending ? 'assets' THEN
+      PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(ending -> 'assets')), (ending ->> 'opensUntil')::timestamptz);
+    END IF;
   END IF;
   DELETE FROM delivery WHERE run_id = done.id RETURNING * INTO STRICT gone;
   UPDATE workspace SET
@@ -67,6 +78,7 @@ BEGIN
     'phasesMs', jsonb_strip_nulls(jsonb_build_object(
       'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
       'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
-      'provider', milliseconds_between(done.dispatched_at, done.completed_at)))));
+      'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),
+      'assets', milliseconds_between(done.output_at, done.completed_at)))));
 END $$;
 `;

@@ -3,10 +3,12 @@ import { admit } from '../functions/admit.js';
 import { askCancel } from '../functions/ask-cancel.js';
 import { claim } from '../functions/claim.js';
 import { finish } from '../functions/finish.js';
+import { keepOutput } from '../functions/keep-output.js';
 import { leave } from '../functions/leave.js';
 import { partitions } from '../functions/partitions.js';
 import { promote } from '../functions/promote.js';
 import { retention } from '../functions/retention.js';
+import { storedObjects } from '../functions/stored-objects.js';
 import { moneyTables, runTables, workspaceTables } from './tables.js';
 
 export class Foundation1763700000000 implements MigrationInterface {
@@ -17,11 +19,13 @@ export class Foundation1763700000000 implements MigrationInterface {
       moneyTables,
       partitions,
       retention,
+      storedObjects,
       promote,
       finish,
       admit,
       askCancel,
       claim,
+      keepOutput,
       leave,
     ]) {
       await runner.query(statement);

@@ -79,11 +79,15 @@ CREATE TABLE run (
   admitted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   granted_at timestamptz,
   dispatched_at timestamptz,
+  -- The provider was done, and the assets of its output were copied next.
+  output_at timestamptz,
   completed_at timestamptz,
   outcome text CHECK (outcome IN ('succeeded', 'failed', 'cancelled')),
   bucket text,
   status integer,
   failure jsonb,
+  -- The output holds asset URLs of the provider's own, whose life is not ours to promise.
+  provider_urls boolean NOT NULL DEFAULT false,
   billed_micros bigint,
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
@@ -99,9 +103,26 @@ CREATE TABLE payload (
   run_id uuid NOT NULL,
   kind text NOT NULL CHECK (kind IN ('input', 'output')),
   media_type text NOT NULL,
-  body bytea NOT NULL,
-  PRIMARY KEY (run_id, kind)
+  -- Small ones lie here, large ones in the asset store under this key.
+  body bytea,
+  stored_as text,
+  PRIMARY KEY (run_id, kind),
+  CHECK (num_nonnulls(body, stored_as) = 1)
 ) PARTITION BY RANGE (run_id);
+
+-- What the asset store holds. A row comes before its object and goes after it, so nothing is left behind there.
+CREATE TABLE stored_object (
+  key text PRIMARY KEY,
+  run_id uuid NOT NULL,
+  -- Never, while a run needs the object; until a run does, the longest time that it may take to say so.
+  delete_at timestamptz NOT NULL,
+  -- A signed URL that was given out opens the object until then.
+  opens_until timestamptz NOT NULL DEFAULT '-infinity',
+  -- Its deletion has begun: no run may come to need it any more.
+  doomed boolean NOT NULL DEFAULT false
+);
+CREATE INDEX stored_object_due ON stored_object (delete_at) WHERE delete_at < 'infinity';
+CREATE INDEX stored_object_run ON stored_object (run_id);
 
 CREATE SEQUENCE admission_order;
 

@@ -29,6 +29,24 @@ export const parameters = {
     description: 'The run, as its submit named it.',
     schema: { $ref: shapeReference('RouterQueueRequestId') },
   },
+  assetKey: {
+    name: 'key',
+    in: 'path',
+    description: 'Which asset; slashes are part of it.',
+    schema: inlineSchema(z.string()),
+  },
+  expires: {
+    name: 'expires',
+    in: 'query',
+    description: 'When the link expires, in seconds since 1970.',
+    schema: inlineSchema(z.int()),
+  },
+  signature: {
+    name: 'signature',
+    in: 'query',
+    description: 'What makes the link ours.',
+    schema: inlineSchema(z.string()),
+  },
   cursor: {
     name: 'cursor',
     in: 'query',

@@ -42,6 +42,21 @@ export const serviceRoutes: Route[] = [
   },
   {
     ...facts,
+    path: '/assets/{key}',
+    name: 'getAsset',
+    summary: 'Open a copied asset',
+    description:
+      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it.',
+    parameters: ['assetKey', 'expires', 'signature'],
+    answers: byStatus(
+      answer(200, 'The asset, with its own media type.', { '*/*': null }, { headers: ['Cache-Control'] }),
+      answer(404, 'There is no such asset, or its link has expired.', json('ErrorResponse')),
+      failed,
+      answer(503, 'The asset cannot be read now; retry.', json('ErrorResponse')),
+    ),
+  },
+  {
+    ...facts,
     path: '/health/live',
     name: 'getLiveness',
     summary: 'Ask whether the process lives',

@@ -1,16 +1,12 @@
 import { RouterError } from '#errors';
 import type { RunResult } from '#persistence';
-import { type Json, valuesAt } from '#providers';
 
 /**
- * Whether a result that was delivered before can be given out again honestly. Its bytes must be there, and it
- * must hold no URL of the provider's, whose life is not ours to promise.
+ * Whether a result that was delivered before can be given out again honestly: it must hold no asset URL of the
+ * provider's own, whose life is not ours to promise.
  */
-export function isReplayable({ outcome, body, assets }: RunResult): boolean {
-  if (outcome !== 'succeeded') return true;
-  if (body === null) return false;
-  return !assets.some((pointer) => valuesAt(jsonOf(body), pointer as `/${string}`).some(isUrl));
-}
+export const isReplayable = ({ outcome, providerUrls }: RunResult): boolean =>
+  outcome !== 'succeeded' || !providerUrls;
 
 /** The answer to a retry that asks for what was already delivered and cannot be repeated. */
 export const cannotReplay = (): RouterError =>
@@ -19,13 +15,3 @@ export const cannotReplay = (): RouterError =>
     'The result of this Idempotency-Key was already delivered and cannot be repeated; use a new key for a new run.',
     { status: 409 },
   );
-
-const isUrl = (value: Json): boolean => typeof value === 'string' && /^https?:/i.test(value);
-
-function jsonOf(body: Buffer): Json {
-  try {
-    return JSON.parse(body.toString()) as Json;
-  } catch {
-    return null;
-  }
-}

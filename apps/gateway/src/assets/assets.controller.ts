@@ -1,0 +1,68 @@
+import { RouterError } from '#errors';
+import { type OpenedStore, StorageError } from '#storage';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STORAGE } from '../resources.js';
+import { isShownInPlace } from './shown-in-place.js';
+
+interface SignedRequest {
+  Params: { '*': string };
+  Querystring: { expires?: unknown; signature?: unknown };
+}
+
+/** Longest wait for the head of an asset. */
+const openMs = 10_000;
+
+/** Opens signed URLs while assets are files; with S3 such URLs lead there, and nothing is found here. */
+@Controller('assets')
+export class AssetsController {
+  constructor(@Inject(STORAGE) private readonly storage: OpenedStore) {}
+
+  @Get('*')
+  async read(@Req() request: FastifyRequest<SignedRequest>, @Res() reply: FastifyReply): Promise<void> {
+    const { expires, signature } = request.query;
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const { mediaType, bytes, body } = await this.open(
+      { key: request.params['*'], expires: String(expires), signature: String(signature) },
+      gone,
+    );
+    void reply
+      .header('content-type', mediaType)
+      .header('content-length', bytes)
+      // What a partner sent is never run under our name, whatever it says it is.
+      .header('x-content-type-options', 'nosniff')
+      .header('content-security-policy', "default-src 'none'; sandbox")
+      .header('content-disposition', isShownInPlace(mediaType) ? 'inline' : 'attachment')
+      .header('cross-origin-resource-policy', 'cross-origin')
+      .header('access-control-allow-origin', '*')
+      .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`)
+      .send(body);
+  }
+
+  private async open(claim: { key: string; expires: string; signature: string }, gone: AbortController) {
+    const late = setTimeout(() => gone.abort(), openMs);
+    try {
+      if (this.storage.openSigned === undefined) throw new StorageError('not_found', 'Assets are in S3');
+      return await this.storage.openSigned(claim, { nowMs: Date.now(), signal: gone.signal });
+    } catch (error) {
+      throw answerTo(error);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+}
+
+const secondsUntil = (expires: number) => Math.max(0, expires - Math.floor(Date.now() / 1000));
+
+function answerTo(error: unknown): RouterError {
+  if (error instanceof StorageError && error.failure !== 'unavailable') {
+    return new RouterError('invalid_input', 'There is no such asset, or its link has expired.', {
+      status: 404,
+    });
+  }
+  return new RouterError('service_unavailable', 'The asset cannot be read now; please retry.', {
+    internal: 'the asset folder failed',
+    cause: error,
+  });
+}

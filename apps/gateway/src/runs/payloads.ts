@@ -1,0 +1,78 @@
+import { RouterError } from '#errors';
+import type { Log } from '#observability';
+import { type PayloadBody, StoredObjects } from '#persistence';
+import { type OpenedStore, runKeys, StorageError } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { LOG, SETTINGS, STORAGE } from '../resources.js';
+import type { GatewaySettings } from '../settings.js';
+import type { Output } from './result.js';
+
+/** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
+@Injectable()
+export class Payloads {
+  constructor(
+    @Inject(STORAGE) private readonly storage: OpenedStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(LOG) private readonly log: Log,
+    private readonly objects: StoredObjects,
+  ) {}
+
+  /** The input as its row will hold it. A store that does not take it: 503, and nothing was admitted. */
+  async keepInput(runId: string, bytes: Buffer): Promise<PayloadBody> {
+    if (bytes.length <= this.settings.LARGE_PAYLOAD_BYTES) return bytes;
+    const key = runKeys.input(runId);
+    await this.objects.note(key, runId, this.settings.STORE_DOUBT_SECONDS);
+    const signal = AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS);
+    try {
+      await this.storage.store.put(key, bytes, {
+        mediaType: 'application/json',
+        maxBytes: bytes.length,
+        signal,
+      });
+    } catch (error) {
+      await this.discardInput({ storedAs: key });
+      throw unavailable(error);
+    }
+    return { storedAs: key };
+  }
+
+  /** The input of a call that was not admitted. Should this fail, the object is deleted later. */
+  async discardInput(body: PayloadBody): Promise<void> {
+    if (!('storedAs' in body)) return;
+    await this.objects.discard(body.storedAs).catch((error: unknown) => {
+      this.log.warn({ error, key: body.storedAs }, 'an input could not be discarded: it is swept later');
+    });
+  }
+
+  /** Sends a result with the partner's own content type; what lies in the store goes through in pieces. */
+  async send(reply: FastifyReply, { mediaType, body }: Output): Promise<void> {
+    const payload = 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
+    void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);
+  }
+
+  private async open(reply: FastifyReply, key: string) {
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const late = setTimeout(() => gone.abort(), this.settings.STORE_PAYLOAD_MS);
+    try {
+      const asset = await this.storage.store.get(key, gone.signal);
+      reply.header('content-length', asset.bytes);
+      return asset.body;
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+}
+
+const unavailable = (error: unknown): RouterError =>
+  new RouterError(
+    'service_unavailable',
+    'The service cannot reach its store for large bodies; please retry.',
+    {
+      internal: error instanceof StorageError ? `store: ${error.failure}` : 'store: no answer in time',
+      cause: error,
+    },
+  );

@@ -1,0 +1,30 @@
+import { type Place, replaceStrings, stringPlaces, textAt } from './json-places.js';
+
+/** A URL in a partner's output, where it stands there. */
+export interface FoundAsset extends Place {
+  url: string;
+}
+
+const longestUrl = 8192;
+
+/** The asset URLs that the model's pointers reach. Text that is no web address stays what it is: inline data, a bucket's name. */
+export function findAssets(output: Uint8Array, pointers: readonly string[]): FoundAsset[] {
+  return stringPlaces(output, pointers)
+    .filter(({ start, end }) => end - start <= longestUrl)
+    .map((place) => ({ ...place, url: textAt(output, place) }))
+    .filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
+}
+
+/** The output with the copies' URLs in the place of the partner's, and every other byte as it was. */
+export const withCopies = (
+  output: Uint8Array,
+  assets: readonly FoundAsset[],
+  copies: ReadonlyMap<string, { url: string }>,
+): Buffer =>
+  replaceStrings(
+    output,
+    assets.flatMap((asset) => {
+      const copy = copies.get(asset.url);
+      return copy === undefined ? [] : [{ ...asset, text: copy.url }];
+    }),
+  );

@@ -1,0 +1,75 @@
+import type { Log } from '#observability';
+import type { PayloadBody, StoredObjects } from '#persistence';
+import { type AssetStore, type Body, StorageError } from '#storage';
+import type { Share } from './byte-budget.js';
+
+interface PayloadOptions {
+  LARGE_PAYLOAD_BYTES: number;
+  STORE_DOUBT_SECONDS: number;
+  STORE_PAYLOAD_MS: number;
+}
+
+/** Inputs and outputs of runs: few bytes travel with their row, many lie in the store. */
+export class Payloads {
+  constructor(
+    private readonly store: AssetStore,
+    private readonly objects: StoredObjects,
+    private readonly options: PayloadOptions,
+    private readonly log: Log,
+  ) {}
+
+  get largeBytes(): number {
+    return this.options.LARGE_PAYLOAD_BYTES;
+  }
+
+  /** The bytes, which count against `share`. Rejects with `StorageError`. */
+  async read(body: PayloadBody, share: Share, signal: AbortSignal): Promise<Uint8Array> {
+    if (!('storedAs' in body)) return body;
+    const until = AbortSignal.any([signal, AbortSignal.timeout(this.options.STORE_PAYLOAD_MS)]);
+    try {
+      const asset = await this.store.get(body.storedAs, until);
+      await share.grow(asset.bytes, until).catch((error: unknown) => {
+        asset.body.destroy();
+        throw error;
+      });
+      const chunks: Buffer[] = [];
+      for await (const chunk of asset.body as AsyncIterable<Buffer>) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    } catch (error) {
+      if (error instanceof StorageError || signal.aborted) throw error;
+      throw new StorageError('unavailable', `The store did not give ${body.storedAs}`, { cause: error });
+    }
+  }
+
+  /**
+   * Bytes as their row will hold them. A result is paid for: one that the store does not take goes into the row,
+   * however large.
+   */
+  async keep(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
+    if (bytes.byteLength <= this.options.LARGE_PAYLOAD_BYTES) return bytes;
+    try {
+      return await this.put(key, runId, bytes, {
+        mediaType,
+        maxBytes: bytes.byteLength,
+        signal: AbortSignal.timeout(this.options.STORE_PAYLOAD_MS),
+      });
+    } catch (error) {
+      this.log.warn({ error, run_id: runId, bytes: bytes.byteLength }, 'a large output goes into its row');
+      return bytes;
+    }
+  }
+
+  /** Into the store as the bytes arrive. Rejects with `StorageError`, or with what the body failed of. */
+  async put(
+    key: string,
+    runId: string,
+    body: Body,
+    facts: { mediaType: string; maxBytes: number; signal: AbortSignal },
+  ): Promise<{ storedAs: string }> {
+    if (!(await this.objects.note(key, runId, this.options.STORE_DOUBT_SECONDS))) {
+      throw new StorageError('unavailable', `${key} is being deleted`);
+    }
+    await this.store.put(key, body, facts);
+    return { storedAs: key };
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * `keep_output(run, epoch, media type, body, stored as)`: a generation is done and paid; its output is kept as
+ * the partner gave it while its assets are copied. False when the claim was lost.
+ */
+export const keepOutput = /* sql */ `
+CREATE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE run SET stage = 'copying', output_at = clock_timestamp(), lease_until = NULL
+  WHERE id = kept_id AND epoch = claimed_epoch AND stage IN ('submitting', 'running');
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO payload (run_id, kind, media_type, body, stored_as) VALUES (kept_id, 'output', media, body, stored);
+  IF stored IS NOT NULL THEN
+    PERFORM need_objects(ARRAY[stored]);
+  END IF;
+  UPDATE delivery SET lane = 'assets', due_at = clock_timestamp() + interval '2 seconds' WHERE run_id = kept_id;
+  RETURN true;
+END $$;
+`;

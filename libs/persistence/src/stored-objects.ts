@@ -1,0 +1,62 @@
+import type { Database } from './database.js';
+
+/**
+ * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
+ * whatever a crash or a refusal leaves behind is found here and deleted.
+ */
+export class StoredObjects {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Notes what is about to be put. Unless a run needs it by then, it is deleted after `doubtSeconds`. False for
+   * a key whose object is being deleted: nothing may be put there now.
+   */
+  async note(key: string, runId: string, doubtSeconds: number): Promise<boolean> {
+    const rows = await this.database.write(
+      {
+        name: 'note_object',
+        text: `INSERT INTO stored_object AS noted (key, run_id, delete_at)
+          VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3))
+          ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
+            WHERE NOT noted.doomed
+          RETURNING key`,
+      },
+      [key, runId, doubtSeconds],
+    );
+    return rows.length === 1;
+  }
+
+  /** No run came to need them: they are deleted with the next round. */
+  async discard(key: string): Promise<void> {
+    await this.database.write(
+      {
+        name: 'discard_object',
+        text: `UPDATE stored_object SET delete_at = now() WHERE key = $1 AND delete_at < 'infinity'`,
+      },
+      [key],
+    );
+  }
+
+  /** Takes up to `limit` objects that are to be deleted now. A worker that dies over them leaves them for later. */
+  async takeDue(limit: number): Promise<string[]> {
+    const rows = await this.database.write<{ key: string }>(
+      {
+        name: 'take_due_objects',
+        text: `UPDATE stored_object SET doomed = true, delete_at = clock_timestamp() + interval '5 minutes'
+          WHERE key IN (
+            SELECT key FROM stored_object WHERE delete_at <= now() ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING key`,
+      },
+      [limit],
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  /** They are gone from the store. */
+  async forget(keys: readonly string[]): Promise<void> {
+    await this.database.write(
+      { name: 'forget_objects', text: 'DELETE FROM stored_object WHERE key = ANY($1) AND doomed' },
+      [keys],
+    );
+  }
+}
