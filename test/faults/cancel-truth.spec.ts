@@ -83,6 +83,18 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     },
   );
 
+  it('with a partner that forgets what it cancelled: the run is cancelled and not charged', async () => {
+    const run = await caller.submit(
+      'fal/flux-dev',
+      '{"prompt":"[[sim:cancel_forgets]] [[sim:takes=60000]] [[sim:tag=forgets]]"}',
+    );
+    await isRunning('forgets');
+    expect((await caller.cancel(run)).status).toBe(202);
+    expect(await caller.completed(run)).toMatchObject({ error_type: 'client_disconnected' });
+    expect(await outcomeOf(run.requestId)).toMatchObject({ outcome: 'cancelled', sent: true });
+    expect(Number((await outcomeOf(run.requestId))?.billed ?? 0)).toBe(0);
+  });
+
   it('by hanging up while the run waits: without a key withdrawn, with a key kept', async () => {
     await whileWorkersSleep(async () => {
       for (const [tag, key] of [

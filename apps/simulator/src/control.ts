@@ -57,6 +57,7 @@ const plainNames = [
   // Cancelling.
   'cancel_ignored',
   'cancel_too_late',
+  'cancel_forgets',
   // The asset.
   'asset_404',
   'asset_slow',

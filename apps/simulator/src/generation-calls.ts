@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plannedFault } from './control.js';
 import { viewOf, type Desk } from './desk.js';
+import type { Generation } from './ledger/generation.js';
 import type { Asked, CancelVerdict, Partner, PartnerCall, PartnerCancel, View } from './partner.js';
 import { sendSpoilt } from './reply-faults.js';
 import { digestOf, send } from './wire.js';
@@ -15,7 +16,7 @@ export function answerCall(
 ): FastifyReply {
   const id = idOf(request, call.idOf);
   const generation = desk.ledger.find(partner.name, id);
-  if (!generation) return send(reply, call.unknown(id));
+  if (!generation || isForgotten(generation)) return send(reply, call.unknown(id));
   const nth = call.role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
   const view = viewOf(desk, partner, generation);
   const answer = call.answer(view);
@@ -25,6 +26,9 @@ export function answerCall(
   const facts = { partner, control: generation.control, answer, lost: call.unknown(id) };
   return sendSpoilt(reply, kind, `${call.role}_${kind}`, facts);
 }
+
+const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>
+  canceledAtMs !== null && control.has('cancel_forgets');
 
 export function answerCancel(
   desk: Desk,

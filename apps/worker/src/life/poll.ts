@@ -122,8 +122,12 @@ export class Polling {
   /** A failed poll must never fail a run that may still complete. */
   private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<Verdict> {
     const lostPolls = failure.lost ? poll.lostPolls + 1 : 0;
-    if (failure.retry !== 'same_call' || lostPolls >= lostPollsAllowed) {
-      await this.parts.outcomes.fail(run, failure);
+    const isLost = lostPolls >= lostPollsAllowed;
+    if (failure.retry !== 'same_call' || isLost) {
+      // Some partners forget a run that they were told to cancel.
+      if (isLost && poll.cancelAsked && !poll.cancelDue)
+        await this.parts.outcomes.finish(run, { outcome: 'cancelled' });
+      else await this.parts.outcomes.fail(run, failure);
       return done;
     }
     if (lostPolls !== poll.lostPolls)
