@@ -66,6 +66,23 @@ describe('the rows that come with the providers', () => {
     }
   });
 
+  it('pin the model that a body names, so that the row of a cheap one runs no dear one', () => {
+    for (const { id, input } of catalog.models) {
+      const { model } = input?.properties ?? {};
+      if (model === undefined) continue;
+      const pinned = 'const' in model || model.enum?.length === 1;
+      expect([id, pinned, input?.required?.includes('model')]).toEqual([id, true, true]);
+    }
+  });
+
+  it('take no field that makes a partner call elsewhere', () => {
+    const elsewhere = /webhook|callback|notify|pubsub|storage_?uri/i;
+    for (const { id, input } of catalog.models) {
+      const fields = [...within(input ?? {})].flatMap(([, { properties }]) => Object.keys(properties ?? {}));
+      expect([id, fields.filter((field) => elsewhere.test(field))]).toEqual([id, []]);
+    }
+  });
+
   it('give a partner no longer than its slowest models take', () => {
     for (const { budgetMs } of catalog.models) expect(budgetMs).toBeLessThanOrEqual(1_200_000);
   });
