@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { createLog, Metrics, nestLogger, startInternalServer, stopWithParent } from '#observability';
 import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
-import type { Transport } from '#queue';
+import { boardPath, createBoard, type Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
 import { NestFactory } from '@nestjs/core';
 import { Lanes } from './lanes.js';
@@ -28,6 +28,7 @@ async function start(): Promise<void> {
   const metrics = app.get(Metrics);
   metrics.watchPools(() => database.pools());
   const progress = app.get(Progress);
+  const board = await createBoard(transport, settings);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
     metrics,
@@ -35,6 +36,7 @@ async function start(): Promise<void> {
       ready: async () => (await database.healthy()) && (await transport.healthy()),
       live: () => !progress.wedged,
     },
+    board && { [boardPath]: board },
   );
   await app.get(DatabaseClock).start();
   app.get(Lanes).start();

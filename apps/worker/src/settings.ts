@@ -1,7 +1,7 @@
 import { databaseSettings, upkeepSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerSettings } from '#providers';
-import { queueSettings } from '#queue';
+import { boardSettings, queueSettings } from '#queue';
 import { count, list, milliseconds } from '#schemas';
 import { storageSettings } from '#storage';
 import { z } from 'zod';
@@ -11,6 +11,7 @@ const mebibyte = 1024 * 1024;
 export const workerSettings = {
   ...observabilitySettings,
   ...queueSettings,
+  ...boardSettings,
   ...databaseSettings,
   ...upkeepSettings,
   ...providerSettings,

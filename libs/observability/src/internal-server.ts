@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Metrics } from './metrics.js';
 
 interface Probes {
@@ -8,17 +8,24 @@ interface Probes {
   live(): boolean;
 }
 
+/** Further things for operators, each with what is below its path. */
+type Mounts = Readonly<Record<string, RequestListener>>;
+
 /** Answers operators and probes, never callers: `/metrics`, `/health/ready`, `/health/live`. */
 export async function startInternalServer(
   address: { host: string; port: number },
   metrics: Metrics,
   probes: Probes,
+  mounts: Mounts = {},
 ): Promise<Server> {
   const server = createServer((request, response) => {
     const answer = (status: number, type: string, text: string) =>
       response.writeHead(status, { 'content-type': type }).end(text);
     const failed = () => answer(503, 'text/plain', 'not ready\n');
-    if (request.url === '/metrics') {
+    const mounted = Object.entries(mounts).find(([path]) => isBelow(request.url ?? '', path));
+    if (mounted) {
+      mounted[1](request, response);
+    } else if (request.url === '/metrics') {
       metrics.registry.metrics().then((text) => answer(200, metrics.registry.contentType, text), failed);
     } else if (request.url === '/health/ready') {
       probes.ready().then((yes) => (yes ? answer(200, 'text/plain', 'ready\n') : failed()), failed);
@@ -35,3 +42,6 @@ export async function startInternalServer(
   });
   return server;
 }
+
+const isBelow = (url: string, path: string): boolean =>
+  url === path || /^[/?]/.test(url.startsWith(path) ? url.slice(path.length) : '');

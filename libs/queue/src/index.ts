@@ -1,3 +1,4 @@
+export { boardPath, createBoard } from './board.js';
 export { createTransport } from './create-transport.js';
 export { dispatchNow } from './dispatch-now.js';
 export type {
@@ -11,4 +12,4 @@ export type {
   Transport,
   Verdict,
 } from './port.js';
-export { type QueueSettings, queueSettings } from './settings.js';
+export { boardSettings, type QueueSettings, queueSettings } from './settings.js';

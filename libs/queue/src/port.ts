@@ -1,3 +1,5 @@
+import type { Queue } from 'bullmq';
+
 /** The three kinds of lane. On Redis a dispatch lane exists per provider; elsewhere one serves all of them. */
 export type LaneKind = 'dispatch' | 'poll' | 'assets';
 
@@ -62,6 +64,8 @@ export interface Transport {
   listen(runId: string, wake: () => void): () => void;
   /** The lanes that this process has delivered to or consumes; empty while the server is away. */
   counts(): Promise<LaneCounts[]>;
+  /** The queues under those lanes, for the board alone. */
+  queues(): readonly Queue[];
   /** Whether the server is there and takes deliveries. */
   healthy(): Promise<boolean>;
   /** Closes consumers that are still open without grace, then queues, then connections; at most 5 s. */

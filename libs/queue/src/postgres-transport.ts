@@ -1,6 +1,6 @@
 import type { Metrics } from '#observability';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPostgresBackend, runMigrations, withBackend } from 'bullmq';
+import { createPostgresBackend, type Queue, runMigrations, withBackend } from 'bullmq';
 import { reconnectDelayMs } from './backoff.js';
 import { settlesWithin } from './bounded.js';
 import { deliverInChunks, laneCounts } from './delivering.js';
@@ -27,7 +27,7 @@ export class PostgresTransport implements Transport {
   private readonly pool: BoundedPool;
   private readonly signals: PostgresSignals;
   private readonly outage: OutageLog;
-  private readonly queues = new Map<LaneKind, PostgresQueue>();
+  private readonly lanes = new Map<LaneKind, PostgresQueue>();
   private readonly workers = new Map<LaneKind, LaneWorker>();
   private readonly leaving = new AbortController();
   private readonly migrated: Promise<void>;
@@ -106,10 +106,15 @@ export class PostgresTransport implements Transport {
 
   async counts(): Promise<LaneCounts[]> {
     if (!this.usable) return [];
-    for (const lane of this.workers.keys()) this.queue(lane);
-    const lanes = [...this.queues].map(([lane, queue]) => ({ queue, lane, provider: null }));
+    this.queues();
+    const lanes = [...this.lanes].map(([lane, queue]) => ({ queue, lane, provider: null }));
     const counting = laneCounts(lanes);
     return (await settlesWithin(counting, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) ? counting : [];
+  }
+
+  queues(): readonly Queue[] {
+    if (this.usable) for (const lane of this.workers.keys()) this.queue(lane);
+    return [...this.lanes.values()] as never;
   }
 
   async healthy(): Promise<boolean> {
@@ -124,7 +129,7 @@ export class PostgresTransport implements Transport {
   private async shut(): Promise<void> {
     this.leaving.abort();
     await Promise.all([...this.workers.values()].map((worker) => worker.stop(0)));
-    await settlesWithin(Promise.allSettled([...this.queues.values()].map((queue) => queue.close())), 1_000);
+    await settlesWithin(Promise.allSettled([...this.lanes.values()].map((queue) => queue.close())), 1_000);
     await Promise.all([this.signals.close(), this.pool.shut()]);
   }
 
@@ -185,12 +190,12 @@ export class PostgresTransport implements Transport {
   }
 
   private queue(lane: LaneKind): PostgresQueue {
-    const present = this.queues.get(lane);
+    const present = this.lanes.get(lane);
     if (present) return present;
     const queue = openQueue(lane, this.pool);
     queue.on('error', (error) => this.outage.trouble(error, `queue of ${lane}`));
-    queue.waitUntilReady().catch(() => this.queues.delete(lane));
-    this.queues.set(lane, queue);
+    queue.waitUntilReady().catch(() => this.lanes.delete(lane));
+    this.lanes.set(lane, queue);
     return queue;
   }
 

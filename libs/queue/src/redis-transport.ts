@@ -101,9 +101,13 @@ export class RedisTransport implements Transport {
   }
 
   async counts(): Promise<LaneCounts[]> {
-    if (!isReady(this.producer)) return [];
-    for (const { lane, provider } of this.served.values()) this.queue(lane, provider);
-    return laneCounts([...this.lanes.values()]);
+    this.openServed();
+    return isReady(this.producer) ? laneCounts([...this.lanes.values()]) : [];
+  }
+
+  queues(): readonly Queue[] {
+    this.openServed();
+    return [...this.lanes.values()].map(({ queue }) => queue);
   }
 
   async healthy(): Promise<boolean> {
@@ -126,6 +130,11 @@ export class RedisTransport implements Transport {
     await settlesWithin(Promise.allSettled(queues), 1_000);
     this.signals.close();
     this.producer.disconnect();
+  }
+
+  private openServed(): void {
+    if (!isReady(this.producer) || this.closing) return;
+    for (const { lane, provider } of this.served.values()) this.queue(lane, provider);
   }
 
   /** Only called while the producer is ready: a queue whose first contact fails would stay broken. */

@@ -42,3 +42,18 @@ export const queueSettings = {
 };
 
 export type QueueSettings = z.infer<z.ZodObject<typeof queueSettings>>;
+
+/** What the board of the lanes reads. */
+export const boardSettings = {
+  QUEUE_BOARD_PASSWORD: z.string().min(16, 'must have at least 16 characters').optional().meta({
+    description:
+      'Password of the user operator for the board of the lanes, at /queues of the internal listener. Absent: there is no board.',
+    example: 'replace-me-with-16-characters-or-more',
+  }),
+  QUEUE_BOARD_WRITABLE: z.stringbool().default(false).meta({
+    description: 'Whether jobs may be changed on the board.',
+    example: 'false',
+  }),
+};
+
+export type BoardSettings = z.infer<z.ZodObject<typeof boardSettings>>;

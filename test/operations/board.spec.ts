@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { mkdirSync } from 'node:fs';
+import { pathOf } from '../documents/checkout-files.js';
+import {
+  type App,
+  type Caller,
+  failOnLeftovers,
+  System,
+  transports,
+  waitFor,
+  withTools,
+} from '../harness/index.js';
+
+const { describeWith, tools } = await withTools('chromium');
+const password = 'a-password-of-tests-0';
+const model = 'bfl/flux-2-pro';
+
+/** A set variable takes the pictures anew that docs/operations shows. */
+const updating = process.env['UPDATE_PICTURES'] === '1';
+
+describeWith.each(transports())('the board of the lanes in a browser (%s)', (transport) => {
+  const pictures = updating && transport === 'redis';
+  let system: System;
+  let caller: Caller;
+  let worker: App;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    system = await System.start({ transport, takesMs: 60_000, env: { QUEUE_BOARD_PASSWORD: password } });
+    worker = system.workers[0] as App;
+    caller = await system.caller({ inflightLimit: 100 });
+    browser = await chromium.launch({
+      executablePath: tools.chromium,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'].concat([
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ]),
+    });
+    const context = await browser.newContext({
+      httpCredentials: { username: 'operator', password },
+      viewport: { width: 1280, height: 720 },
+    });
+    page = await context.newPage();
+    // Fonts of a stranger's server: the board does without them, and a closed network has none.
+    await page.route(
+      (url) => url.hostname !== '127.0.0.1',
+      (route) => route.abort(),
+    );
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await system.stop();
+  }, 60_000);
+
+  it('is closed without the password, all of it', async () => {
+    const wrong = Buffer.from('operator:something-else').toString('base64');
+    for (const path of [
+      '/queues',
+      '/queues/',
+      '/queues/api/queues',
+      '/queues/static/js/none.js',
+      '/queues/nowhere',
+    ]) {
+      for (const authorization of ['', `Basic ${wrong}`, 'Bearer x']) {
+        const reply = await fetch(`${worker.url}${path}`, { headers: { authorization } });
+        expect([path, reply.status, reply.headers.get('www-authenticate')]).toEqual([
+          path,
+          401,
+          'Basic realm="queues"',
+        ]);
+      }
+    }
+  });
+
+  it('shows the lanes and their jobs, which hold nothing but the run’s id', async () => {
+    const runs = await Promise.all(
+      Array.from({ length: 5 }, (_each, index) => caller.submit(model, `{"prompt":"picture ${index}"}`)),
+    );
+    await waitFor(async () => (await system.partner.ledger()).length === runs.length, {
+      withinMs: 15_000,
+      what: 'the submissions',
+    });
+    await page.goto(`${worker.url}/queues`);
+    await page.getByText('poll', { exact: true }).first().waitFor();
+    if (pictures) await picture('board');
+    await page.goto(`${worker.url}/queues/queue/poll?status=delayed`);
+    const [first] = runs;
+    await page
+      .getByText(first?.requestId.slice(0, 13) ?? '')
+      .first()
+      .waitFor();
+    if (pictures) await picture('board-lane');
+    expect(await page.content()).not.toContain('picture 0');
+  }, 60_000);
+
+  it('offers no change, and refuses one', async () => {
+    expect(
+      await page.getByRole('button', { name: /pause|retry|clean|promote|empty|obliterate|add/i }).count(),
+    ).toBe(0);
+    const headers = { authorization: `Basic ${Buffer.from(`operator:${password}`).toString('base64')}` };
+    for (const change of ['poll/pause', 'poll/promote', 'poll/empty', 'poll/obliterate']) {
+      const reply = await fetch(`${worker.url}/queues/api/queues/${change}`, { method: 'PUT', headers });
+      expect([change, reply.status]).toEqual([change, 405]);
+    }
+  });
+
+  it('is not there in a process that has no password for it', async () => {
+    expect((await fetch(`${(system.gateways[0] as App).internalUrl}/queues`)).status).toBe(404);
+  });
+
+  async function picture(name: string): Promise<void> {
+    const folder = pathOf('docs/operations/pictures');
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: `${folder}/${name}.png` });
+  }
+});
+
+failOnLeftovers();
