@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { builtInDirectories, loadCatalog } from '#catalog';
-import { createLog, Metrics } from '#observability';
+import { createLog, Metrics, noTracing } from '#observability';
 import {
   Database,
   Dispatching,
@@ -66,6 +66,7 @@ class RouteGateway {
       settings,
       log,
       metrics: new Metrics(),
+      tracing: noTracing,
       catalog,
       database,
       transport,

@@ -20,7 +20,7 @@ export async function createGateway(resources: Resources): Promise<NestFastifyAp
       errors.answer(error, request, reply),
   });
   const server: FastifyInstance = adapter.getInstance();
-  recordCalls(server, resources.log, resources.metrics);
+  recordCalls(server, resources.log, resources.metrics, resources.tracing);
   takeOverFromNode(server);
   leaveBodiesUnread(server);
   const app = await NestFactory.create<NestFastifyApplication>(GatewayModule.over(resources), adapter, {

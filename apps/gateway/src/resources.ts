@@ -1,5 +1,5 @@
 import type { Catalog } from '#catalog';
-import { type Log, Metrics } from '#observability';
+import { type Log, Metrics, type Tracing } from '#observability';
 import { Admissions, Callers, Database, Holding, RunAnswers, StoredObjects } from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
@@ -11,6 +11,7 @@ export interface Resources {
   settings: GatewaySettings;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing;
   catalog: Catalog;
   database: Database;
   transport: Transport;

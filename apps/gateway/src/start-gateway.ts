@@ -1,5 +1,12 @@
 import { builtInDirectories, loadCatalog } from '#catalog';
-import { createLog, type Log, Metrics, startInternalServer, stopWithParent } from '#observability';
+import {
+  createLog,
+  createTracing,
+  type Log,
+  Metrics,
+  startInternalServer,
+  stopWithParent,
+} from '#observability';
 import { Database, schemaIsCurrent } from '#persistence';
 import { createTransport } from '#queue';
 import { createStore } from '#storage';
@@ -26,7 +33,8 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const metrics = new Metrics();
   metrics.watchPools(() => database.pools());
   const transport = await createTransport(settings, log, metrics);
-  const app = await createGateway({ settings, log, metrics, catalog, database, transport, storage });
+  const tracing = await createTracing('gateway', settings);
+  const app = await createGateway({ settings, log, metrics, tracing, catalog, database, transport, storage });
   const readiness = app.get(Readiness);
   const internal = await startInternalServer(
     { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
@@ -45,6 +53,7 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
     () => transport.close(),
     () => storage.store.close(),
     () => database.close(),
+    () => tracing.close(),
     async () => void internal.close(),
   ]);
 }

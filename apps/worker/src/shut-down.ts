@@ -1,3 +1,4 @@
+import type { Tracing } from '#observability';
 import { Database, DatabaseClock } from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
@@ -7,7 +8,7 @@ import { Lanes } from './lanes.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { Gauges } from './life/gauges.js';
 import { Retention } from './life/retention.js';
-import { STORAGE, TRANSPORT } from './tokens.js';
+import { STORAGE, TRACING, TRANSPORT } from './tokens.js';
 
 /** Consumers before queues, queues before the database: nothing is closed while something still needs it. */
 @Injectable()
@@ -22,6 +23,7 @@ export class ShutDown implements OnApplicationShutdown {
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly clock: DatabaseClock,
     private readonly database: Database,
+    @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
@@ -31,5 +33,6 @@ export class ShutDown implements OnApplicationShutdown {
     await this.storage.store.close();
     this.clock.stop();
     await this.database.close();
+    await this.tracing.close();
   }
 }

@@ -1,4 +1,4 @@
-import { createLog, Metrics } from '#observability';
+import { createLog, createTracing, Metrics } from '#observability';
 import { Database, DatabaseClock, Deliveries, Dispatching, StoredObjects, Upkeep } from '#persistence';
 import { bindProviders } from '#providers';
 import { createTransport } from '#queue';
@@ -25,7 +25,7 @@ import { StoreUpkeep } from './life/store-upkeep.js';
 import { Sweep } from './life/sweep.js';
 import type { WorkerSettings } from './settings.js';
 import { ShutDown } from './shut-down.js';
-import { STORAGE, TRANSPORT } from './tokens.js';
+import { STORAGE, TRACING, TRANSPORT } from './tokens.js';
 
 @Module({})
 export class WorkerModule {
@@ -33,6 +33,7 @@ export class WorkerModule {
   static async with(settings: WorkerSettings, env: NodeJS.ProcessEnv): Promise<DynamicModule> {
     const log = createLog('worker', settings.LOG_LEVEL);
     const metrics = new Metrics();
+    const tracing = await createTracing('worker', settings);
     const storage = await createStore(settings);
     for (const warning of storage.warnings) log.warn({}, warning);
     const { providers, withoutKey } = bindProviders(env);
@@ -66,6 +67,7 @@ export class WorkerModule {
       budget,
       client,
       replies,
+      tracing,
       metrics,
       log,
     };
@@ -93,6 +95,7 @@ export class WorkerModule {
       providers: [
         { provide: TRANSPORT, useValue: transport },
         { provide: STORAGE, useValue: storage },
+        { provide: TRACING, useValue: tracing },
         { provide: Metrics, useValue: metrics },
         { provide: Database, useValue: database },
         { provide: DatabaseClock, useValue: clock },

@@ -1,5 +1,6 @@
 import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
+import { readTraceparent } from './tracing.js';
 
 /** What is known of a run when it has its outcome. */
 interface RunRecord {
@@ -10,6 +11,7 @@ interface RunRecord {
   outcome: string;
   bucket: string | null;
   billedMicros: number;
+  traceparent: string | null;
   phasesMs: Partial<Record<'queue' | 'dispatch' | 'provider' | 'assets', number>>;
 }
 
@@ -42,6 +44,7 @@ export function recordRun(
       error_type: run.bucket ?? undefined,
       billed_micros: run.billedMicros,
       phases_ms: phasesMs,
+      trace_id: readTraceparent(run.traceparent ?? undefined)?.traceId,
       note,
     },
     'run finished',

@@ -13,4 +13,18 @@ export const observabilitySettings = {
     description: 'Port of the listener for metrics and probes; 0 takes any free one.',
     example: '9464',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .meta({
+      description:
+        'Collector that traces are sent to, by OTLP over HTTP; /v1/traces is appended. Absent: nothing is traced.',
+      example: 'http://collector.monitoring:4318',
+    }),
 };
+
+export type TracingSettings = Pick<
+  z.infer<z.ZodObject<typeof observabilitySettings>>,
+  'OTEL_EXPORTER_OTLP_ENDPOINT'
+>;

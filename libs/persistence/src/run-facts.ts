@@ -6,6 +6,8 @@ export interface RunFacts {
   assets: string[];
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   budgetMs: number;
+  /** W3C context of the call that admitted the run, when that is traced. */
+  traceparent?: string;
 }
 
 /** The HTTP call that admitted a run. `origin` builds its URLs, so that a repeated answer is the same to the byte. */
@@ -68,6 +70,7 @@ export interface FinishedRun {
   outcome: 'succeeded' | 'failed' | 'cancelled';
   bucket: Bucket | null;
   billedMicros: number;
+  traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number };
 }
 

@@ -1,15 +1,42 @@
-import type { Log, Metrics } from '#observability';
+import { type Log, type Metrics, readTraceparent, type Span, type Tracing } from '#observability';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null where the call is not traced. */
+    span: Span | null;
+  }
+}
+
 /** Names every call, and leaves one line and one measurement of it behind. Bodies and queries are never logged. */
-export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics): void {
+export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics, tracing: Tracing): void {
   server.decorateRequest('caller', null);
+  server.decorateRequest('span', null);
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-service-request-id', request.id);
+    if (tracing.on) request.span = spanOf(request, tracing);
     // Not the framework's hook for responses: it never runs for a caller that closed its connection.
     reply.raw.once('close', () => record(request, reply, log, metrics));
     done();
+  });
+}
+
+/**
+ * A call that admits a run begins a trace; any other takes part in its caller's trace or in none, so that status
+ * polls make no trace each.
+ */
+function spanOf(request: FastifyRequest, tracing: Tracing): Span | null {
+  const { method, headers, id } = request;
+  const route = request.routeOptions.url ?? 'unmatched';
+  const header = headers['traceparent'];
+  const parent = typeof header === 'string' && readTraceparent(header) ? header : undefined;
+  if (parent === undefined && method !== 'POST') return null;
+  return tracing.start({
+    name: `${method} ${route}`,
+    kind: 'server',
+    parent,
+    attributes: { 'http.request.method': method, 'http.route': route, 'router.request_id': id },
   });
 }
 
@@ -27,6 +54,8 @@ function record(request: FastifyRequest, reply: FastifyReply, log: Log, metrics:
     },
     elapsedMs / 1000,
   );
+  request.span?.set({ 'http.response.status_code': status });
+  request.span?.end(bucket);
   log.info(
     {
       request_id: request.id,
@@ -36,6 +65,7 @@ function record(request: FastifyRequest, reply: FastifyReply, log: Log, metrics:
       error_type: bucket,
       ms: Math.round(elapsedMs * 10) / 10,
       workspace_id: workspaceOf(request),
+      trace_id: readTraceparent(request.span?.traceparent)?.traceId,
     },
     'call',
   );

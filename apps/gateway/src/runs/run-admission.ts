@@ -14,6 +14,8 @@ import { refusal, refusingLimits } from './refusal.js';
 interface AdmittingRequest {
   mode: Admission['mode'];
   requestId: string;
+  /** Where the call is traced. */
+  traceparent: string | undefined;
   route: string;
   origin: string;
   key: string | undefined;
@@ -49,7 +51,7 @@ export class RunAdmission {
   }
 
   async admit(caller: Caller, model: Model, request: AdmittingRequest): Promise<AdmittedRun> {
-    const { mode, requestId, route, origin, key, fingerprint, bytes, reservedMicros } = request;
+    const { mode, requestId, traceparent, route, origin, key, fingerprint, bytes, reservedMicros } = request;
     const runId = v7();
     const body = await this.payloads.keepInput(runId, bytes);
     const measured = this.metrics.admissionSeconds.startTimer();
@@ -64,6 +66,7 @@ export class RunAdmission {
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,
+        ...(traceparent !== undefined && { traceparent }),
       },
       reservedMicros,
       call: {

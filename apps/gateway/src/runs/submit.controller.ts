@@ -42,6 +42,7 @@ export class SubmitController {
       const run = await this.admission.admit(caller, asked, {
         mode: 'queued',
         requestId: request.id,
+        traceparent: request.span?.traceparent,
         route: 'POST /v2/models/{provider}/{model}/requests',
         origin: originOf(request, this.settings.PUBLIC_BASE_URL),
         key,

@@ -57,6 +57,7 @@ export class SyncController {
       .admit(caller, asked, {
         mode: 'sync',
         requestId: request.id,
+        traceparent: request.span?.traceparent,
         route: `POST /${generationOf(request)}/models/{provider}/{model}`,
         origin: originOf(request, this.settings.PUBLIC_BASE_URL),
         key,

@@ -1,4 +1,4 @@
-import { failpoint, type Log, type Metrics } from '#observability';
+import { failpoint, type Log, type Metrics, type Span, type Tracing } from '#observability';
 import type { Claim, Dispatching, PayloadBody } from '#persistence';
 import type { BoundProvider, HttpCall, Outcome } from '#providers';
 import type { Transport, Verdict } from '#queue';
@@ -25,6 +25,7 @@ interface DispatchParts {
   client: PartnerClient;
   replies: ReplyReader;
   transport: Transport;
+  tracing: Tracing;
   metrics: Metrics;
   log: Log;
 }
@@ -67,9 +68,15 @@ export class Dispatch {
         return this.giveUp(claim, runId);
       case 'claimed':
         return this.parts.budget.during((share) =>
-          this.parts.leases.during({ runId, epoch: claim.epoch }, () =>
-            this.submit(provider, runId, claim, share),
-          ),
+          this.parts.leases.during({ runId, epoch: claim.epoch }, () => {
+            const span = this.parts.tracing.start({
+              name: 'dispatch',
+              kind: 'consumer',
+              parent: claim.facts.traceparent,
+              attributes: { 'router.run_id': runId, 'router.model': claim.model },
+            });
+            return this.submit(provider, runId, claim, share, span).finally(() => span.end());
+          }),
         );
     }
   }
@@ -93,6 +100,7 @@ export class Dispatch {
     runId: string,
     claim: Extract<Claim, { kind: 'claimed' }>,
     share: Share,
+    span: Span,
   ): Promise<Verdict> {
     const { epoch, model, facts } = claim;
     const run = finishing(runId, claim);
@@ -138,6 +146,8 @@ export class Dispatch {
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
     // The lease in Postgres is the claim, and the time limit bounds the wait.
     const timeoutMs = Math.min(provider.submitTimeoutMs, claim.leftMs ?? facts.budgetMs);
+    // The context ends here: a partner learns nothing of our callers' traces.
+    const submitting = this.parts.tracing.start({ name: 'submit', kind: 'client', parent: span.traceparent });
     const signal = await this.parts.client.call(provider, {
       runId,
       operation: 'submit',
@@ -145,6 +155,7 @@ export class Dispatch {
       timeoutMs,
       share,
     });
+    submitting.end('fault' in signal ? signal.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
     return this.record(run, await this.parts.replies.submitted(provider, submission, signal));
   }

@@ -1,4 +1,4 @@
-import { failpoint, type Log } from '#observability';
+import { failpoint, type Log, type Tracing } from '#observability';
 import type { Dispatching, Poll } from '#persistence';
 import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
 import type { Verdict } from '#queue';
@@ -25,6 +25,7 @@ interface PollParts {
   client: PartnerClient;
   replies: ReplyReader;
   providers: ReadonlyMap<string, BoundProvider>;
+  tracing: Tracing;
   log: Log;
 }
 
@@ -75,6 +76,7 @@ export class Polling {
       return { kind: 'again', afterMs: 0 };
     }
     await failpoint('poll.beforeCall', runId);
+    const startedAtMs = Date.now();
     const timeoutMs = Math.min(this.limits.PROVIDER_POLL_TIMEOUT_MS, poll.leftMs);
     const call = provider.adapter.resume(handle);
     return this.parts.budget.during(async (share) => {
@@ -90,7 +92,16 @@ export class Polling {
       await failpoint('poll.afterCall', runId);
       // What arrived belongs to whoever polls next; a worker that is closing leaves the job to the others.
       if (signal.aborted) return { kind: 'again', afterMs: 0 };
-      return this.record(run, poll, await this.parts.replies.resumed(provider, handle, reply));
+      const outcome = await this.parts.replies.resumed(provider, handle, reply);
+      if (!this.parts.tracing.on || goesOn(outcome)) return this.record(run, poll, outcome);
+      const span = this.parts.tracing.start({
+        name: 'poll',
+        kind: 'consumer',
+        parent: poll.facts.traceparent,
+        attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
+        startedAtMs,
+      });
+      return this.record(run, poll, outcome).finally(() => span.end());
     });
   }
 
@@ -167,3 +178,7 @@ export class Polling {
     await this.parts.dispatching.noteCancelSent(run.runId, run.epoch);
   }
 }
+
+/** Such a poll leaves no span: a generation that takes an hour would leave a thousand. */
+const goesOn = (outcome: Outcome): boolean =>
+  outcome.kind === 'pending' || (outcome.kind === 'failed' && outcome.failure.retry === 'same_call');

@@ -74,7 +74,7 @@ BEGIN
   FROM promote(done.workspace_id);
   RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
     'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
-    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed,
+    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'traceparent', done.facts ->> 'traceparent',
     'phasesMs', jsonb_strip_nulls(jsonb_build_object(
       'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
       'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
