@@ -17,7 +17,7 @@ describe('traces', () => {
     const [transport = 'postgres'] = transports();
     system = await System.start({
       transport,
-      takesMs: 1_500,
+      takesMs: 2_500,
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
     });
     caller = await system.caller();
@@ -49,7 +49,7 @@ describe('traces', () => {
     const run = { requestId: String(answer.json()['request_id']), model, body: '{"prompt":"traced"}' };
     await caller.completed(run);
     const [entry] = await system.partner.ledger();
-    expect(entry?.pollCount).toBeGreaterThan(2);
+    expect(entry?.pollCount).toBeGreaterThan(1);
     const spans = await spansOf(traceId, 4);
     expect(tree(spans, callerSpan)).toEqual([
       [

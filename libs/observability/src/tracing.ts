@@ -1,5 +1,3 @@
-import type { TracingSettings } from './settings.js';
-
 type Attributes = Record<string, string | number | boolean>;
 
 /** `server`: a call to us; `client`: a call that we make; `consumer`: work that was delivered to us. */
@@ -35,14 +33,6 @@ const noSpan: Span = { traceparent: undefined, set: () => {}, end: () => {} };
 
 /** What a process has that sends no traces: no SDK is loaded, nothing is allocated for a span. */
 export const noTracing: Tracing = { on: false, start: () => noSpan, close: async () => {} };
-
-/** Off unless a collector is named. */
-export async function createTracing(app: string, settings: TracingSettings): Promise<Tracing> {
-  const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined) return noTracing;
-  const { OtlpTracing } = await import('./otlp-tracing.js');
-  return new OtlpTracing(app, endpoint);
-}
 
 const syntax = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
