@@ -1,7 +1,10 @@
 import type { Partner } from './partner.js';
 import { bfl } from './partners/bfl/bfl.js';
 import { bytedance } from './partners/bytedance/bytedance.js';
+import { elevenlabs } from './partners/elevenlabs/elevenlabs.js';
 import { fal } from './partners/fal/fal.js';
+import { google } from './partners/google/google.js';
+import { ideogram } from './partners/ideogram/ideogram.js';
 import { kling } from './partners/kling/kling.js';
 import { luma } from './partners/luma/luma.js';
 import { meshy } from './partners/meshy/meshy.js';
@@ -11,6 +14,7 @@ import { pixverse } from './partners/pixverse/pixverse.js';
 import { recraft } from './partners/recraft/recraft.js';
 import { replicate } from './partners/replicate/replicate.js';
 import { runway } from './partners/runway/runway.js';
+import { stability } from './partners/stability/stability.js';
 import { tripo } from './partners/tripo/tripo.js';
 import { vidu } from './partners/vidu/vidu.js';
 import { wan } from './partners/wan/wan.js';
@@ -19,7 +23,10 @@ import { wan } from './partners/wan/wan.js';
 export const partners: readonly Partner[] = [
   bfl,
   bytedance,
+  elevenlabs,
   fal,
+  google,
+  ideogram,
   kling,
   luma,
   meshy,
@@ -29,6 +36,7 @@ export const partners: readonly Partner[] = [
   recraft,
   replicate,
   runway,
+  stability,
   tripo,
   vidu,
   wan,

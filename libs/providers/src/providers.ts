@@ -4,7 +4,10 @@ import { z } from 'zod';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { bfl } from './providers/bfl/bfl.js';
 import { bytedance } from './providers/bytedance/bytedance.js';
+import { elevenlabs } from './providers/elevenlabs/elevenlabs.js';
 import { fal } from './providers/fal/fal.js';
+import { google } from './providers/google/google.js';
+import { ideogram } from './providers/ideogram/ideogram.js';
 import { kling } from './providers/kling/kling.js';
 import { luma } from './providers/luma/luma.js';
 import { meshy } from './providers/meshy/meshy.js';
@@ -14,6 +17,7 @@ import { pixverse } from './providers/pixverse/pixverse.js';
 import { recraft } from './providers/recraft/recraft.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
+import { stability } from './providers/stability/stability.js';
 import { tripo } from './providers/tripo/tripo.js';
 import { vidu } from './providers/vidu/vidu.js';
 import { wan } from './providers/wan/wan.js';
@@ -22,7 +26,10 @@ import { wan } from './providers/wan/wan.js';
 export const providerList: readonly ProviderDefinition[] = [
   bfl,
   bytedance,
+  elevenlabs,
   fal,
+  google,
+  ideogram,
   kling,
   luma,
   meshy,
@@ -32,6 +39,7 @@ export const providerList: readonly ProviderDefinition[] = [
   recraft,
   replicate,
   runway,
+  stability,
   tripo,
   vidu,
   wan,

@@ -64,9 +64,9 @@ describe('a rule', () => {
 });
 
 describe('holdsAnything', () => {
-  it('wants more than null', () => {
+  it('wants more than null or an empty text', () => {
     expect(holdsAnything({ a: [null, 0] }, '/a/*')).toBe(true);
-    expect(holdsAnything({ a: [null] }, '/a/*')).toBe(false);
+    expect(holdsAnything({ a: [null, ''] }, '/a/*')).toBe(false);
     expect(holdsAnything({ a: [] }, '/a/*')).toBe(false);
   });
 });

@@ -46,9 +46,9 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
   return json !== undefined && valuesAt(json, where).some((found) => isValue(found, rule.is));
 }
 
-/** Whether any value at the place is more than null. */
+/** Whether any value at the place is more than null or an empty text. */
 export const holdsAnything = (json: Json, place: Pointer): boolean =>
-  valuesAt(json, place).some((found) => found !== null);
+  valuesAt(json, place).some((found) => found !== null && found !== '');
 
 /** The first rule that holds; order is the partner declaration's own. */
 export const firstRule = (

@@ -1,0 +1,83 @@
+import type { FailureClass } from '../../contract.js';
+import { fieldError, type FieldReader, pathOf } from '../../fields.js';
+import { valueAt, valuesAt } from '../../pointer.js';
+import type { Rule } from '../../rules.js';
+
+/** `error.code` of an operation that failed: one of google.rpc, while an HTTP error body has the HTTP status there. */
+const operationCodes: Record<number, FailureClass | 'canceled'> = {
+  1: 'canceled',
+  3: 'rejected_input',
+  4: 'partner_timeout',
+  7: 'partner_account',
+  8: 'partner_unavailable',
+  9: 'rejected_input',
+  14: 'partner_unavailable',
+  16: 'partner_account',
+};
+
+const guidelines = /usage guidelines|support codes?:/i;
+
+export const videoRules: readonly Rule[] = [
+  { phase: 'submit', http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
+  { phase: 'poll', http: 200, where: '/error/message', is: guidelines, class: 'content_policy' },
+  ...Object.entries(operationCodes).map(([code, failure]): Rule => ({
+    phase: 'poll',
+    http: 200,
+    where: '/error/code',
+    is: Number(code),
+    class: failure,
+  })),
+  { phase: 'poll', http: 200, where: '/error', class: 'partner_failed' },
+  // Some clips may be held back; as long as one is there the run has a result.
+  {
+    phase: 'poll',
+    http: 200,
+    where: '/response/raiMediaFilteredCount',
+    is: /^[1-9]/,
+    unless: '/response/videos/*',
+    class: 'content_policy',
+  },
+];
+
+const picture = '/candidates/*/content/parts/*/inlineData/data';
+
+export const pictureRules: readonly Rule[] = [
+  { http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
+  {
+    http: 200,
+    where: '/promptFeedback/blockReason',
+    is: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
+    unless: picture,
+    class: 'content_policy',
+  },
+  {
+    http: 200,
+    where: '/candidates/*/finishReason',
+    is: /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/,
+    unless: picture,
+    class: 'content_policy',
+  },
+  {
+    http: 200,
+    where: '/predictions/*/raiFilteredReason',
+    unless: '/predictions/*/bytesBase64Encoded',
+    class: 'content_policy',
+  },
+];
+
+/** `fieldViolations` of the error's details, else its message. */
+export const violations: FieldReader = (body) => {
+  const status = valueAt(body, '/error/status');
+  const type = typeof status === 'string' ? status.toLowerCase() : undefined;
+  const found = valuesAt(body, '/error/details/*/fieldViolations/*').map((violation) => {
+    const field = valueAt(violation, '/field');
+    return fieldError(
+      typeof field === 'string' ? pathOf(field) : [],
+      valueAt(violation, '/description'),
+      type,
+    );
+  });
+  const message = valueAt(body, '/error/message');
+  if (found.length > 0 || typeof message !== 'string') return found.length > 0 ? found : undefined;
+  return [fieldError([], message, type)];
+};

@@ -1,0 +1,62 @@
+import { createHash, createSign } from 'node:crypto';
+
+import type { ProviderOutput, Run } from '../../contract.js';
+import { membersOf } from '../../members.js';
+import { readServiceAccount } from './service-account.js';
+
+const host = 'storage.googleapis.com';
+const linkLifeS = 24 * 3600;
+
+/**
+ * The caller's bytes with `storageUri` put into their `parameters`: a folder of the run's own below `target`,
+ * `gs://bucket/folder`. Everything around it stays as it is.
+ */
+export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
+  const text = new TextDecoder().decode(body);
+  const member = `"storageUri":${JSON.stringify(`${target}/${runId}/`)}`;
+  const parameters = membersOf(text).findLast(({ name }) => name === 'parameters');
+  const open = parameters?.from ?? text.indexOf('{');
+  const added = parameters ? member : `"parameters":{${member}}`;
+  const comma = membersOf(text, open).length > 0 ? ',' : '';
+  return Buffer.from(`${text.slice(0, open + 1)}${added}${comma}${text.slice(open + 1)}`);
+}
+
+const found = /("gcsUri"\s*:\s*)"gs:\/\/([^"/\\]+)\/([^"\\]+)"/g;
+
+/** The result with a signed link, good for 24 hours, in the place of each address below `target`. */
+export function withSignedLinks(
+  output: ProviderOutput,
+  target: string,
+  secret: string,
+  nowMs: number,
+): ProviderOutput {
+  const text = new TextDecoder().decode(output.body);
+  const signed = text.replaceAll(found, (whole, name: string, bucket: string, object: string) =>
+    `gs://${bucket}/${object}`.startsWith(`${target}/`)
+      ? `${name}${JSON.stringify(signedLink(bucket, object, secret, nowMs))}`
+      : whole,
+  );
+  return signed === text ? output : { ...output, body: Buffer.from(signed) };
+}
+
+/** Version 4 of the store's signing, with the service account's own key. */
+function signedLink(bucket: string, object: string, secret: string, nowMs: number): string {
+  const account = readServiceAccount(secret);
+  const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const credentialScope = `${time.slice(0, 8)}/auto/storage/goog4_request`;
+  const path = `/${bucket}/${object.split('/').map(encodeURIComponent).join('/')}`;
+  const query = Object.entries({
+    'X-Goog-Algorithm': 'GOOG4-RSA-SHA256',
+    'X-Goog-Credential': `${account.client_email}/${credentialScope}`,
+    'X-Goog-Date': time,
+    'X-Goog-Expires': String(linkLifeS),
+    'X-Goog-SignedHeaders': 'host',
+  })
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  const request = ['GET', path, query, `host:${host}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
+  const digest = createHash('sha256').update(request).digest('hex');
+  const toSign = ['GOOG4-RSA-SHA256', time, credentialScope, digest].join('\n');
+  const signature = createSign('RSA-SHA256').update(toSign).sign(account.private_key, 'hex');
+  return `https://${host}${path}?${query}&X-Goog-Signature=${signature}`;
+}

@@ -1,0 +1,65 @@
+import type { ProviderDefinition } from '../../contract.js';
+import { form } from '../../encodings.js';
+import { fieldError, type FieldReader } from '../../fields.js';
+import { job } from '../../job.js';
+import { valueAt, valuesAt } from '../../pointer.js';
+import { protocols } from '../../protocols.js';
+import { exactOrigin } from '../../reply-url.js';
+import type { Rule } from '../../rules.js';
+import { upstream } from '../../upstream.js';
+
+const rules: readonly Rule[] = [
+  { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },
+  // The picture is there, and blurred.
+  { http: 200, header: 'finish-reason', is: 'CONTENT_FILTERED', class: 'content_policy' },
+];
+
+/** `errors[]`, each `field: text` or a sentence. */
+const fields: FieldReader = (body) =>
+  valuesAt(body, '/errors/*').map((text) => {
+    const [, name, msg] = /^(\w{1,60}): (.*)$/s.exec(String(text)) ?? [];
+    return fieldError(name === undefined ? [] : [name], msg ?? text, valueAt(body, '/name'));
+  });
+
+/** Stability: a form in, the file out; what takes long is asked for by id until the file comes. */
+export const stability: ProviderDefinition = {
+  name: 'stability',
+  defaultBase: 'https://api.stability.ai/v2beta',
+  submitTimeoutMs: 120_000,
+  create(base) {
+    const common = {
+      base,
+      credentialOrigins: [exactOrigin(base)],
+      auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
+      files: true,
+      fields,
+      rules,
+    } as const;
+    const encode = form({ files: ['image', 'mask', 'init_image', 'style_image', 'audio'] });
+    const url = (run: Parameters<typeof upstream>[0]) => `${base}/${upstream(run, 'path')}`;
+    return protocols({
+      // A JSON reply with 200 is no file.
+      now: job({
+        ...common,
+        submit: { url, encode, headers: (run) => ({ accept: upstream(run, 'accept') }) },
+        needs: [],
+      }),
+      later: job({
+        ...common,
+        submit: { url, encode },
+        handle: { id: { at: '/id' }, accept: { upstream: 'accept' } },
+        poll: {
+          call: ({ id, accept }) => ({
+            method: 'GET',
+            url: `${base}/results/${encodeURIComponent(id)}`,
+            headers: { accept },
+          }),
+          status: 'http',
+          life: { 202: 'running', 200: 'succeeded' },
+          everyMs: 10_000,
+        },
+        needs: [],
+      }),
+    });
+  },
+};
