@@ -1,6 +1,7 @@
 import type { BoundProvider, Handle, HttpReply, Outcome, Run, Signal } from '#providers';
 import { Piscina } from 'piscina';
 import type { Reading, ReadingOrder } from './reply-thread.js';
+import { signed } from './signed.js';
 
 /** Above this, reading a reply would hold up everything else: seven mebibytes of JSON take a quarter of a second. */
 const inlineBytes = 1024 * 1024;
@@ -15,14 +16,14 @@ export class ReplyReader {
     const outcome = isLarge(signal)
       ? await this.beside({ phase: 'submit', provider: provider.name, run, reply: signal })
       : null;
-    return outcome ?? provider.adapter.onSubmit(run, signal);
+    return signed(provider, outcome ?? provider.adapter.onSubmit(run, signal));
   }
 
   async resumed(provider: BoundProvider, handle: Handle, signal: Signal): Promise<Outcome> {
     const outcome = isLarge(signal)
       ? await this.beside({ phase: 'resume', provider: provider.name, handle, reply: signal })
       : null;
-    return outcome ?? resume(provider, handle, signal);
+    return signed(provider, outcome ?? resume(provider, handle, signal));
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import { recorded } from '../../said.js';
 const said = recorded('elevenlabs');
 
 const submitTo = (path: string, field: string): PartnerSubmit => ({
-  path: `/v1/${path}`,
+  path: `/${path}`,
   atOnce: true,
   modelOf: (params) => params['voice'] ?? path,
   prompt: { loc: ['body', field], read: (body) => body[field] },

@@ -1,20 +1,17 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 /** ElevenLabs: the sound itself is the reply. A voice is part of the address, so each has rows of its own. */
 export const elevenlabs: ProviderDefinition = {
   name: 'elevenlabs',
-  defaultBase: 'https://api.elevenlabs.io',
+  defaultBase: 'https://api.elevenlabs.io/v1',
   submitTimeoutMs: 300_000,
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
       auth: (secret) => ({ 'xi-api-key': secret }),
-      submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}`, headers: () => ({ accept: 'audio/*' }) },
+      submit: { headers: () => ({ accept: 'audio/*' }) },
       files: true,
       // A JSON reply with 200 is no sound.
       needs: [],

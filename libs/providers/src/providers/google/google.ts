@@ -1,7 +1,6 @@
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
-import { exactOrigin } from '../../reply-url.js';
 import { upstream } from '../../upstream.js';
 import { pictureRules, videoRules, violations } from './rules.js';
 import { exchange } from './service-account.js';
@@ -33,9 +32,7 @@ export const google: ProviderDefinition = {
     const target = STORAGE_URI.replace(/\/+$/, '');
     const common = {
       base,
-      credentialOrigins: [exactOrigin(base)],
       exchange,
-      auth: (token: string) => ({ authorization: `Bearer ${token}` }),
       fields: violations,
       waits: '/error/details/*/retryDelay',
     } as const;

@@ -1,8 +1,6 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import { exactOrigin } from '../../reply-url.js';
-import { upstream } from '../../upstream.js';
 
 /** Ideogram: pictures at once. An unsafe one is left out of a success; a refused prompt is a 422 without fields. */
 export const ideogram: ProviderDefinition = {
@@ -12,9 +10,7 @@ export const ideogram: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      credentialOrigins: [exactOrigin(base)],
       auth: (secret) => ({ 'api-key': secret }),
-      submit: { url: (run) => `${base}/${upstream(run, 'path')}` },
       needs: ['/data/*/url'],
       fields: sentenceFields({ msg: '/error' }),
       rules: [

@@ -4,7 +4,6 @@ import { fieldError, type FieldReader } from '../../fields.js';
 import { job } from '../../job.js';
 import { valueAt, valuesAt } from '../../pointer.js';
 import { protocols } from '../../protocols.js';
-import { exactOrigin } from '../../reply-url.js';
 import type { Rule } from '../../rules.js';
 import { upstream } from '../../upstream.js';
 
@@ -29,24 +28,21 @@ export const stability: ProviderDefinition = {
   create(base) {
     const common = {
       base,
-      credentialOrigins: [exactOrigin(base)],
-      auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
       files: true,
       fields,
       rules,
     } as const;
     const encode = form({ files: ['image', 'mask', 'init_image', 'style_image', 'audio'] });
-    const url = (run: Parameters<typeof upstream>[0]) => `${base}/${upstream(run, 'path')}`;
     return protocols({
       // A JSON reply with 200 is no file.
       now: job({
         ...common,
-        submit: { url, encode, headers: (run) => ({ accept: upstream(run, 'accept') }) },
+        submit: { encode, headers: (run) => ({ accept: upstream(run, 'accept') }) },
         needs: [],
       }),
       later: job({
         ...common,
-        submit: { url, encode },
+        submit: { encode },
         handle: { id: { at: '/id' }, accept: { upstream: 'accept' } },
         poll: {
           call: ({ id, accept }) => ({

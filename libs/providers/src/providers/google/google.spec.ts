@@ -1,0 +1,114 @@
+import { createHash, createVerify, generateKeyPairSync } from 'node:crypto';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { google } from './google.js';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+const secret = JSON.stringify({
+  type: 'service_account',
+  client_email: 'router@my-project.iam.gserviceaccount.com',
+  private_key: privateKey,
+  private_key_id: 'key-1',
+  token_uri: 'https://oauth2.googleapis.com/token',
+});
+const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
+const bytes = (value: string) => new TextEncoder().encode(value);
+const reply = (body: string) => ({ status: 200, headers: {}, body: bytes(body) });
+
+describe('the exchange of a service account’s key for a token', () => {
+  const { exchange } = google.create(google.defaultBase, {});
+
+  it('sends a signed assertion and nothing of the key', () => {
+    const call = exchange?.call(secret, nowMs);
+    expect(call?.url).toBe('https://oauth2.googleapis.com/token');
+    const form = new URLSearchParams(text(call?.body));
+    expect(form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
+    const [header, claims = '', signature = ''] = (form.get('assertion') ?? '').split('.');
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual({
+      iss: 'router@my-project.iam.gserviceaccount.com',
+      scope: 'https://www.googleapis.com/auth/cloud-platform',
+      aud: 'https://oauth2.googleapis.com/token',
+      iat: nowMs / 1000,
+      exp: nowMs / 1000 + 3600,
+    });
+    const verify = createVerify('RSA-SHA256').update(`${header}.${claims}`);
+    expect(verify.verify(publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
+    expect(JSON.stringify(call)).not.toContain('PRIVATE KEY');
+  });
+
+  it('reads the token, and nothing that is none', () => {
+    expect(
+      exchange?.read(reply('{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}')),
+    ).toEqual({
+      token: 'ya29.x',
+      lifeMs: 3_599_000,
+    });
+    expect(exchange?.read(reply('{"id_token":"x"}'))).toBeUndefined();
+    expect(exchange?.read(reply('<html>'))).toBeUndefined();
+  });
+
+  it.each(['', 'AIza-a-key', '{"type":"authorized_user"}'])('does not take %j for a key', (other) => {
+    expect(() => exchange?.call(other, nowMs)).toThrow(/JSON|client_email/);
+  });
+});
+
+describe('clips in a bucket of our own', () => {
+  const adapter = google.create(google.defaultBase, { STORAGE_URI: 'gs://my-bucket/clips/' });
+  const run = (body: string) => ({
+    runId: '0197c2a4',
+    model: 'google/veo-3.1',
+    upstream: { protocol: 'video', path: 'veo-3.1-generate-001' },
+    body: bytes(body),
+  });
+  const target = '"storageUri":"gs://my-bucket/clips/0197c2a4/"';
+
+  it.each([
+    ['{"instances":[{"prompt":"a"}]}', `{"parameters":{${target}},"instances":[{"prompt":"a"}]}`],
+    [
+      '{ "parameters" : {"seed": 1.0 }, "instances":[]}',
+      `{ "parameters" : {${target},"seed": 1.0 }, "instances":[]}`,
+    ],
+    ['{"parameters":{ }}', `{"parameters":{${target} }}`],
+  ])('are asked for in %s', (body, sent) => {
+    expect(text(adapter.submit(run(body)).body)).toBe(sent);
+  });
+
+  const sign = (body: string) => {
+    const output = adapter.sign?.({ mediaType: 'application/json', body: bytes(body) }, secret, nowMs);
+    return text(output?.body instanceof Uint8Array ? output.body : undefined);
+  };
+
+  it('come as links that Google’s store verifies, good for 24 hours', () => {
+    const before = '{"seed":1.0,"videos":[{"gcsUri": "gs://my-bucket/clips/0197c2a4/a b.mp4"}]}';
+    const signed = sign(before);
+    const [, link = ''] = /"gcsUri": "([^"]+)"/.exec(signed) ?? [];
+    expect(signed).toBe(`{"seed":1.0,"videos":[{"gcsUri": "${link}"}]}`);
+    const url = new URL(link);
+    expect(url.origin + url.pathname).toBe(
+      'https://storage.googleapis.com/my-bucket/clips/0197c2a4/a%20b.mp4',
+    );
+    expect(url.searchParams.get('X-Goog-Expires')).toBe('86400');
+    const query = url.search.slice(1).replace(/&X-Goog-Signature=.*$/, '');
+    const request = `GET\n${url.pathname}\n${query}\nhost:storage.googleapis.com\n\nhost\nUNSIGNED-PAYLOAD`;
+    const digest = createHash('sha256').update(request).digest('hex');
+    const toSign = `GOOG4-RSA-SHA256\n20260102T030405Z\n20260102/auto/storage/goog4_request\n${digest}`;
+    const signature = Buffer.from(url.searchParams.get('X-Goog-Signature') ?? '', 'hex');
+    expect(createVerify('RSA-SHA256').update(toSign).verify(publicKey, signature)).toBe(true);
+  });
+
+  it('leaves every other address alone, and every result without one', () => {
+    for (const body of [
+      '{"gcsUri":"gs://elsewhere/clips/a.mp4"}',
+      '{"gcsUri":"gs://my-bucket/clipsish/a"}',
+      '{ }',
+    ])
+      expect(sign(body)).toBe(body);
+    expect(google.create(google.defaultBase, {})).not.toHaveProperty('sign');
+  });
+});
