@@ -13,6 +13,8 @@ import type { Results } from './results.js';
 import { retryPauseMs } from './pauses.js';
 
 const done: Verdict = { kind: 'done' };
+/** With less time left a submission is not made again: its answer would come too late, and be paid for. */
+const leastSubmitMs = 500;
 
 interface DispatchParts {
   dispatching: Dispatching;
@@ -112,8 +114,8 @@ export class Dispatch {
       );
       return done;
     }
-    if (claim.leftMs !== null && claim.leftMs <= 0) {
-      await this.parts.outcomes.fail(run, {
+    if (claim.leftMs !== null && claim.leftMs < leastSubmitMs) {
+      await this.outcomes.fail(run, {
         class: 'partner_unavailable',
         retry: 'never',
         note: 'refused until the budget was spent',

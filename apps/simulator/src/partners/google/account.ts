@@ -49,7 +49,8 @@ export function createAccount(): {
           .verify(keys().publicKey, Buffer.from(signature, 'base64url'));
         if (!good || form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return refused;
         const { iss, aud, exp, scope } = JSON.parse(Buffer.from(claims, 'base64url').toString());
-        const fits = iss === email && aud === url && exp * 1000 > nowMs && /cloud-platform$/.test(scope);
+        const fits =
+          iss === email && aud === url && exp * 1000 > nowMs && String(scope).endsWith('cloud-platform');
         if (!fits) return refused;
         const token = `ya29.${randomUUID()}`;
         expiresAtMs.set(token, nowMs + lifeS * 1000);

@@ -11,7 +11,7 @@ const later = recorded('stability', 'later');
 const submitTo = (path: string): PartnerSubmit => ({
   path,
   form: true,
-  modelOf: (params) => params['model'],
+  modelOf: (params) => params['model'] ?? 'creative',
   // An edit may come without one.
   prompt: { loc: ['prompt'], read: (body) => body['prompt'], optionalFor: () => !path.includes('generate') },
   answer: (view) => later('submit-accepted', { '/id': view.generation.id }),

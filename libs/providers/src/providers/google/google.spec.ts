@@ -21,6 +21,13 @@ const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toStrin
 const bytes = (value: string) => new TextEncoder().encode(value);
 const reply = (body: string) => ({ status: 200, headers: {}, body: bytes(body) });
 
+const run = (body: string) => ({
+  runId: '0197c2a4',
+  model: 'google/veo-3.1',
+  upstream: { protocol: 'video', path: 'veo-3.1-generate-001' },
+  body: bytes(body),
+});
+
 describe('the exchange of a service account’s key for a token', () => {
   const { exchange } = google.create(google.defaultBase, {});
 
@@ -60,12 +67,6 @@ describe('the exchange of a service account’s key for a token', () => {
 
 describe('clips in a bucket of our own', () => {
   const adapter = google.create(google.defaultBase, { STORAGE_URI: 'gs://my-bucket/clips/' });
-  const run = (body: string) => ({
-    runId: '0197c2a4',
-    model: 'google/veo-3.1',
-    upstream: { protocol: 'video', path: 'veo-3.1-generate-001' },
-    body: bytes(body),
-  });
   const target = '"storageUri":"gs://my-bucket/clips/0197c2a4/"';
 
   it.each([

@@ -15,8 +15,9 @@ const rules: readonly Rule[] = [
 
 /** `errors[]`, each `field: text` or a sentence. */
 const fields: FieldReader = (body) =>
-  valuesAt(body, '/errors/*').map((text) => {
-    const [, name, msg] = /^(\w{1,60}): (.*)$/s.exec(String(text)) ?? [];
+  valuesAt(body, '/errors/*').map((error) => {
+    const text = typeof error === 'string' ? error : '';
+    const [, name, msg] = /^(\w{1,60}): (.*)$/s.exec(text) ?? [];
     return fieldError(name === undefined ? [] : [name], msg ?? text, valueAt(body, '/name'));
   });
 
