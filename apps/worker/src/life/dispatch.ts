@@ -115,7 +115,7 @@ export class Dispatch {
       return done;
     }
     if (claim.leftMs !== null && claim.leftMs < leastSubmitMs) {
-      await this.outcomes.fail(run, {
+      await this.parts.outcomes.fail(run, {
         class: 'partner_unavailable',
         retry: 'never',
         note: 'refused until the budget was spent',
