@@ -6,6 +6,7 @@ import { fal } from './partners/fal/fal.js';
 import { google } from './partners/google/google.js';
 import { ideogram } from './partners/ideogram/ideogram.js';
 import { kling } from './partners/kling/kling.js';
+import { ltx } from './partners/ltx/ltx.js';
 import { luma } from './partners/luma/luma.js';
 import { meshy } from './partners/meshy/meshy.js';
 import { minimax } from './partners/minimax/minimax.js';
@@ -28,6 +29,7 @@ export const partners: readonly Partner[] = [
   google,
   ideogram,
   kling,
+  ltx,
   luma,
   meshy,
   minimax,

@@ -9,6 +9,7 @@ import { fal } from './providers/fal/fal.js';
 import { google } from './providers/google/google.js';
 import { ideogram } from './providers/ideogram/ideogram.js';
 import { kling } from './providers/kling/kling.js';
+import { ltx } from './providers/ltx/ltx.js';
 import { luma } from './providers/luma/luma.js';
 import { meshy } from './providers/meshy/meshy.js';
 import { minimax } from './providers/minimax/minimax.js';
@@ -31,6 +32,7 @@ export const providerList: readonly ProviderDefinition[] = [
   google,
   ideogram,
   kling,
+  ltx,
   luma,
   meshy,
   minimax,
