@@ -4,6 +4,7 @@ import { job } from '../../job.js';
 import type { Rule } from '../../rules.js';
 
 const policy = /^DataInspection/;
+const status = '/output/task_status';
 
 /** A refused call names its code at the top, a failed run inside its output. */
 const codeRules = (['/code', '/output/code'] as const).flatMap((where): Rule[] => [
@@ -24,13 +25,11 @@ export const wan: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      submit: {
-        headers: () => ({ 'x-dashscope-async': 'enable' }),
-      },
+      submit: { headers: () => ({ 'x-dashscope-async': 'enable' }) },
       handle: { id: { at: '/output/task_id' } },
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/tasks/${encodeURIComponent(id)}` }),
-        status: '/output/task_status',
+        status,
         life: {
           PENDING: 'queued',
           RUNNING: 'running',
@@ -52,13 +51,7 @@ export const wan: ProviderDefinition = {
           class: 'content_policy',
         },
         // Said of an id that is unknown or older than a day.
-        {
-          where: '/output/task_status',
-          is: 'UNKNOWN',
-          class: 'partner_failed',
-          retry: 'same_call',
-          lost: true,
-        },
+        { where: status, is: 'UNKNOWN', class: 'partner_failed', retry: 'same_call', lost: true },
       ],
     }),
 };
