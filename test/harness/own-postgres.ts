@@ -9,6 +9,7 @@ export async function startDatabaseServer(): Promise<{ database: TestDatabase; s
     DATABASE_URL: server.url,
     DATABASE_POOL: 1,
     DATABASE_READ_POOL: 1,
+    DATABASE_REGISTRY_POOL: 1,
     DATABASE_ACQUIRE_MS: 5000,
     DATABASE_STATEMENT_MS: 10_000,
   });

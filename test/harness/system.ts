@@ -61,6 +61,7 @@ export class System {
       DATABASE_URL: database.url,
       DATABASE_POOL: 2,
       DATABASE_READ_POOL: 1,
+      DATABASE_REGISTRY_POOL: 1,
       DATABASE_ACQUIRE_MS: 5000,
       DATABASE_STATEMENT_MS: 10_000,
     });

@@ -84,6 +84,11 @@ class RouteGateway {
     );
   }
 
+  /** The address of its database, for programs beside it. */
+  get databaseUrl(): string {
+    return this.testDatabase.url;
+  }
+
   /** The routes of the HTTP server, as it prints them itself. */
   printedRoutes(): string {
     const server: FastifyInstance = this.app.getHttpAdapter().getInstance();
@@ -158,13 +163,25 @@ class RouteGateway {
 
 /** Starts one gateway for the test file and returns how to get it. */
 export function gatewayForFile(env: Record<string, string> = {}): () => RouteGateway {
-  let gateway: RouteGateway | undefined;
+  const gateways = gatewaysForFile(1, env);
+  return () => gateways(0);
+}
+
+/** Starts gateways for the test file, each on a database of its own, and returns how to get them. */
+export function gatewaysForFile(
+  count: number,
+  env: Record<string, string> = {},
+): (index: number) => RouteGateway {
+  const gateways: RouteGateway[] = [];
   beforeAll(async () => {
-    gateway = await RouteGateway.start(env);
+    for (let index = 0; index < count; index += 1) gateways.push(await RouteGateway.start(env));
   }, 60_000);
-  afterAll(() => gateway?.stop());
+  afterAll(async () => {
+    for (const gateway of gateways) await gateway.stop();
+  });
   failOnLeftovers();
-  return () => {
+  return (index) => {
+    const gateway = gateways[index];
     if (gateway === undefined) throw new Error('the gateway did not start');
     return gateway;
   };

@@ -1,4 +1,12 @@
-import { Database, databaseSettings, schemaIsCurrent, Workspaces } from '#persistence';
+import {
+  Database,
+  databaseSettings,
+  RegistryMirrors,
+  RegistryRulings,
+  RegistryWriting,
+  schemaIsCurrent,
+  Workspaces,
+} from '#persistence';
 import { readSettings } from '#schemas';
 
 /** Lends a database for the time of one command. */
@@ -14,17 +22,43 @@ export async function withDatabase<T>(
   }
 }
 
-/** Lends the operators' verbs, and the database they run on; refuses a database whose schema is missing or older than this program. */
-export async function withWorkspaces<T>(
+/** Lends the operators' verbs on workspaces, and the database they run on. */
+export const withWorkspaces = <T>(
   env: NodeJS.ProcessEnv,
   use: (workspaces: Workspaces, database: Database) => Promise<T>,
+): Promise<T> => withDataSource(env, (dataSource, database) => use(new Workspaces(dataSource), database));
+
+/** The operators' verbs on the node registry. */
+interface RegistryVerbs {
+  writing: RegistryWriting;
+  rulings: RegistryRulings;
+  mirrors: RegistryMirrors;
+}
+
+/** Lends the operators' verbs on the node registry. */
+export const withRegistry = <T>(
+  env: NodeJS.ProcessEnv,
+  use: (verbs: RegistryVerbs) => Promise<T>,
+): Promise<T> =>
+  withDataSource(env, (dataSource) =>
+    use({
+      writing: new RegistryWriting(dataSource),
+      rulings: new RegistryRulings(dataSource),
+      mirrors: new RegistryMirrors(dataSource),
+    }),
+  );
+
+/** Refuses a database whose schema is missing or older than this program. */
+async function withDataSource<T>(
+  env: NodeJS.ProcessEnv,
+  use: (dataSource: Awaited<ReturnType<Database['openDataSource']>>, database: Database) => Promise<T>,
 ): Promise<T> {
   return withDatabase(env, async (database) => {
     if (!(await schemaIsCurrent(database)))
       throw new Error('The database schema is not up to date; run the command "migrate" first.');
     const dataSource = await database.openDataSource();
     try {
-      return await use(new Workspaces(dataSource), database);
+      return await use(dataSource, database);
     } finally {
       await dataSource.destroy();
     }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { type Answer, type Desk, printed } from './answer.js';
 import { failureLine } from './failure-line.js';
 import { wholeNumber } from './option-values.js';
+import { TimeLimit } from './time-limit.js';
 
 /** A group of commands adds itself to the program. */
 export type CommandGroup = (program: Command, desk: Desk) => void;
@@ -10,7 +11,13 @@ export type CommandGroup = (program: Command, desk: Desk) => void;
 interface Terminal {
   out: (text: string) => void | Promise<void>;
   error: (text: string) => void;
+  /** Only on a terminal: writes what the next writing covers. */
+  status?: ((text: string) => void) | undefined;
 }
+
+const usualSeconds = 120;
+/** For commands whose length depends on what they are given. */
+const longSeconds = 86_400;
 
 interface ProgramOptions {
   json?: true;
@@ -28,15 +35,22 @@ export async function runProgram(
   terminal: Terminal,
 ): Promise<number> {
   const given: Answer[] = [];
+  const limit = new TimeLimit();
   const program = emptyProgram(terminal);
   const desk: Desk = {
     env,
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
+    status: terminal.status,
+    takesLong: () => {
+      if (program.getOptionValueSource('timeoutSeconds') === 'default') limit.set(longSeconds);
+    },
   };
   for (const group of groups) group(program, desk);
   try {
-    await bounded(program.parseAsync(words, { from: 'user' }), program);
+    const work = program.parseAsync(words, { from: 'user' });
+    if (!limit.isSet) limit.set(program.opts<ProgramOptions>().timeoutSeconds);
+    await limit.hold(work);
     for (const answer of given)
       await terminal.out(printed(answer, program.opts<ProgramOptions>().json === true));
   } catch (error) {
@@ -52,24 +66,9 @@ function emptyProgram(terminal: Terminal): Command {
   return new Command('admin')
     .description('Operator’s commands of the model router.')
     .option('--json', 'print one JSON document')
-    .option('--timeout-seconds <n>', 'longest a command may take', wholeNumber(1, 86_400), 120)
+    .option('--timeout-seconds <n>', 'longest a command may take', wholeNumber(1, longSeconds), usualSeconds)
     .exitOverride()
     .configureOutput({ writeOut: (text) => void terminal.out(text), writeErr: terminal.error })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError(false);
-}
-
-async function bounded(work: Promise<unknown>, program: Command): Promise<void> {
-  const { timeoutSeconds } = program.opts<ProgramOptions>();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`No end after ${timeoutSeconds} s; whether the change was made is not known.`));
-    }, timeoutSeconds * 1000);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

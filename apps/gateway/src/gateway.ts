@@ -7,6 +7,7 @@ import { GatewayModule } from './gateway.module.js';
 import { recordCalls } from './http/call-records.js';
 import { takeOverFromNode } from './http/take-over-from-node.js';
 import { fastifyOptions } from './http/fastify-options.js';
+import { allowOtherOrigins } from './nodes/other-origins.js';
 import type { Resources } from './resources.js';
 
 /** The HTTP application over open resources, ready to listen. Closing it leaves the resources open. */
@@ -22,6 +23,7 @@ export async function createGateway(resources: Resources): Promise<NestFastifyAp
   const server: FastifyInstance = adapter.getInstance();
   recordCalls(server, resources.log, resources.metrics, resources.tracing);
   takeOverFromNode(server);
+  allowOtherOrigins(server);
   leaveBodiesUnread(server);
   const app = await NestFactory.create<NestFastifyApplication>(GatewayModule.over(resources), adapter, {
     logger: nestLogger(resources.log),

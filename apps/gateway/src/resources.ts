@@ -1,6 +1,6 @@
 import type { Catalog } from '#catalog';
 import { type Log, Metrics, type Tracing } from '#observability';
-import { Admissions, Callers, Database, Holding, RunAnswers, StoredObjects } from '#persistence';
+import { Admissions, Callers, Database, Holding, Registry, RunAnswers, StoredObjects } from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -40,6 +40,7 @@ export class ResourcesModule {
       { provide: RunAnswers, useValue: new RunAnswers(database, settings) },
       { provide: Holding, useValue: new Holding(database) },
       { provide: StoredObjects, useValue: new StoredObjects(database) },
+      { provide: Registry, useValue: new Registry(database) },
     ];
     return { module: ResourcesModule, providers, exports: providers };
   }

@@ -8,6 +8,7 @@ import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
 import { httpSettings } from './http/settings.js';
 import { modelSettings } from './models/settings.js';
+import { nodeSettings } from './nodes/settings.js';
 import { heldSettings } from './runs/held/settings.js';
 
 /** Everything a gateway reads from its environment. */
@@ -21,6 +22,7 @@ export const gatewaySettings = {
   ...authSettings,
   ...bodySettings,
   ...modelSettings,
+  ...nodeSettings,
   ...heldSettings,
 };
 

@@ -6,12 +6,14 @@ import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
 import { ProviderPause1763700600000 } from './migrations/1763700600000-provider-pause.js';
+import { Registry1763800000000 } from './migrations/1763800000000-registry.js';
 
 interface DatabaseOptions {
   DATABASE_URL: string;
   DATABASE_DIRECT_URL?: string | undefined;
   DATABASE_POOL: number;
   DATABASE_READ_POOL: number;
+  DATABASE_REGISTRY_POOL: number;
   DATABASE_ACQUIRE_MS: number;
   DATABASE_STATEMENT_MS: number;
 }
@@ -24,6 +26,12 @@ interface Statement {
   text: string;
 }
 
+/** A statement whose text depends on what is asked: it is planned for its values, each time. */
+interface Query {
+  text: string;
+  values: unknown[];
+}
+
 /** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
 const repeatable = new Set(['40001', '40P01', '23505']);
 /** Trouble that passes: SQLSTATE classes 08, 53, 57, 58 (connection, resources, shutdown or timeout, disk), a primary that became a standby, and none at all. */
@@ -33,11 +41,12 @@ const persistentPauseMs = 250;
 
 /**
  * The connections to Postgres. `work` serves admission and the run's life, `reads` is kept for status and
- * collect. Every wait is bounded: for a connection, for the server, and for an answer that never comes.
+ * collect, `registry` for the list of nodes, which anybody may ask for. Every wait is bounded: for a connection, for the server, and for an answer that never comes.
  */
 export class Database {
   private readonly work: Pool;
   private readonly reads: Pool;
+  private readonly registry: Pool;
   private closed = false;
 
   constructor(private readonly options: DatabaseOptions) {
@@ -51,13 +60,14 @@ export class Database {
     };
     this.work = new Pool({ ...common, max: options.DATABASE_POOL });
     this.reads = new Pool({ ...common, max: options.DATABASE_READ_POOL });
+    this.registry = new Pool({ ...common, max: options.DATABASE_REGISTRY_POOL });
     // A pooled connection that dies while idle is replaced at the next query; without a listener it would end the process.
-    for (const pool of [this.work, this.reads]) pool.on('error', () => {});
+    for (const pool of Object.values(this.byName())) pool.on('error', () => {});
   }
 
   /** Runs one prepared statement that may write. */
   async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return ask<Row>(this.work, statement, values);
+    return ask<Row>(this.work, { ...statement, values });
   }
 
   /**
@@ -82,7 +92,32 @@ export class Database {
 
   /** Runs one prepared statement on the connections kept for readers. */
   async read<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return ask<Row>(this.reads, statement, values);
+    return ask<Row>(this.reads, { ...statement, values });
+  }
+
+  /** Reads the node registry. */
+  async list<Row extends QueryResultRow>(query: Query): Promise<Row[]> {
+    return ask<Row>(this.registry, query);
+  }
+
+  /** Lends one connection whose reads all see the registry as it was at the first of them. */
+  async listAtOnce<Result>(
+    use: (list: <Row extends QueryResultRow>(query: Query) => Promise<Row[]>) => Promise<Result>,
+  ): Promise<Result> {
+    const client = await this.registry.connect().catch(refused);
+    let broken: Error | undefined;
+    try {
+      await ask(client, { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] });
+      const result = await use((query) => ask(client, query));
+      await ask(client, { text: 'COMMIT', values: [] });
+      return result;
+    } catch (error) {
+      broken = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      // A connection in the middle of something is not for the next reader.
+      client.release(broken);
+    }
   }
 
   /** For operators' commands and migrations; the caller destroys it. */
@@ -91,7 +126,7 @@ export class Database {
       type: 'postgres',
       url: this.options.DATABASE_DIRECT_URL ?? this.options.DATABASE_URL,
       entities: [Workspace, ApiKey],
-      migrations: [Foundation1763700000000, ProviderPause1763700600000],
+      migrations: [Foundation1763700000000, ProviderPause1763700600000, Registry1763800000000],
       migrationsTransactionMode: 'each',
       synchronize: false,
       poolSize: 2,
@@ -102,7 +137,7 @@ export class Database {
 
   /** How the pools are doing now. */
   pools(): { pool: string; busy: number; idle: number; waiting: number }[] {
-    return Object.entries({ work: this.work, read: this.reads }).map(([pool, state]) => ({
+    return Object.entries(this.byName()).map(([pool, state]) => ({
       pool,
       busy: state.totalCount - state.idleCount,
       idle: state.idleCount,
@@ -121,34 +156,37 @@ export class Database {
 
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.all([this.work.end(), this.reads.end()]);
+    await Promise.all(Object.values(this.byName()).map((pool) => pool.end()));
+  }
+
+  private byName(): Record<string, Pool> {
+    return { work: this.work, read: this.reads, registry: this.registry };
   }
 }
 
 async function ask<Row extends QueryResultRow>(
-  pool: Pool,
-  statement: Statement,
-  values: unknown[],
+  on: Pick<Pool, 'query'>,
+  query: Query & Partial<Statement>,
 ): Promise<Row[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await pool.query<Row>({ ...statement, values })).rows;
+      return (await on.query<Row>(query)).rows;
     } catch (error) {
       const code = sqlState(error);
       if (code !== undefined && repeatable.has(code) && attempt < 5) continue;
-      if (code === undefined || passing.test(code)) {
-        throw new RouterError(
-          'service_unavailable',
-          'The service is temporarily unavailable; please retry.',
-          {
-            internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
-            cause: error,
-          },
-        );
-      }
-      throw error;
+      return refused(error);
     }
   }
+}
+
+/** Trouble that passes is told to the caller as such; anything else stays what it is. */
+function refused(error: unknown): never {
+  const code = sqlState(error);
+  if (code !== undefined && !passing.test(code)) throw error;
+  throw new RouterError('service_unavailable', 'The service is temporarily unavailable; please retry.', {
+    internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
+    cause: error,
+  });
 }
 
 const isUnavailable = (error: unknown): boolean =>

@@ -19,6 +19,10 @@ export const databaseSettings = {
       'Connections a gateway reserves for status and collect, so that they answer while admission is saturated.',
     example: '3',
   }),
+  DATABASE_REGISTRY_POOL: count(2).meta({
+    description: 'Connections a gateway uses for the node registry, so that its readers take none from runs.',
+    example: '2',
+  }),
   DATABASE_ACQUIRE_MS: milliseconds(2000).meta({
     description: 'Longest wait for a connection, in milliseconds.',
     example: '2000',

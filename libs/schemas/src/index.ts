@@ -36,6 +36,22 @@ export {
   type RouterModelListResponse,
   routerModelListResponse,
 } from './model-shapes.js';
+export { momentOf } from './moment.js';
+export {
+  nodeStatus,
+  type NodeVersion,
+  nodeVersion,
+  nodeVersionStatus,
+  type Publisher,
+  publisher,
+  type PublisherMember,
+  publisherMember,
+  publisherStatus,
+  type RegistryNode,
+  registryNode,
+  type RegistryNodeList,
+  registryNodeList,
+} from './registry-shapes.js';
 export {
   type RouterQueueCancelResponse,
   routerQueueCancelResponse,

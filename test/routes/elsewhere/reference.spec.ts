@@ -118,6 +118,8 @@ const calls: [
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 202, 'key'],
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 400, 'key'],
   ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
+  ['GET', '/nodes', 200, 'nobody'],
+  ['GET', '/nodes?limit=x', 400, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],
   ['GET', '/health/ready', 200, 'nobody'],
   ['GET', '/assets/none?expires=1&signature=x', 404, 'nobody'],

@@ -33,6 +33,11 @@ export const headers = {
     always: true,
     schema: inlineSchema(z.string()),
   },
+  'Access-Control-Allow-Origin': {
+    description: '`*`: pages of any origin may read the answer.',
+    always: true,
+    schema: inlineSchema(z.literal('*')),
+  },
   'Idempotent-Replayed': {
     description: '`true` on an answer that repeats the record of an Idempotency-Key; absent on a fresh one.',
     always: false,

@@ -8,6 +8,7 @@ export const areas = {
   Catalog: 'What can be run, and what each model takes.',
   'Synchronous runs': 'The connection is held until the result is there.',
   'Queued runs': 'The run is admitted at once; its state is polled, its result collected.',
+  Registry: 'The nodes that are published; nobody has to identify for them.',
   Service: 'This reference and the probes; nobody has to identify for them.',
 } as const satisfies Record<string, string>;
 

@@ -1,5 +1,6 @@
 import { catalogRoutes } from './catalog-routes.js';
 import { queueRoutes } from './queue-routes.js';
+import { registryRoutes } from './registry-routes.js';
 import type { Route } from './route.js';
 import { synchronousRun } from './run-routes.js';
 import { serviceRoutes } from './service-routes.js';
@@ -11,5 +12,6 @@ export const routes: readonly Route[] = [
   synchronousRun('v1'),
   synchronousRun('v2'),
   ...queueRoutes,
+  ...registryRoutes,
   ...serviceRoutes,
 ];

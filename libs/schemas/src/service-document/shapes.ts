@@ -33,6 +33,17 @@ import {
   routerQueueStatusResponse,
   routerQueueSubmitResponse,
 } from '../queue-shapes.js';
+import {
+  nodeStatus,
+  nodeVersion,
+  nodeVersionStatus,
+  publisher,
+  publisherMember,
+  publisherStatus,
+  publisherUser,
+  registryNode,
+  registryNodeList,
+} from '../registry-shapes.js';
 import { type JsonSchema, jsonSchemaOptions } from './json-schema.js';
 
 /** Every shape that the service document names. */
@@ -62,6 +73,15 @@ const shapes = {
   RouterValidationErrorDetail: routerValidationErrorDetail,
   RouterValidationErrorContext: routerValidationErrorContext,
   RouterValidationErrorInput: routerValidationErrorInput,
+  NodeList: registryNodeList,
+  Node: registryNode,
+  NodeStatus: nodeStatus,
+  NodeVersion: nodeVersion,
+  NodeVersionStatus: nodeVersionStatus,
+  Publisher: publisher,
+  PublisherStatus: publisherStatus,
+  PublisherMember: publisherMember,
+  PublisherUser: publisherUser,
   ErrorResponse: registryErrorResponse,
 } as const satisfies Record<string, z.ZodType>;
 

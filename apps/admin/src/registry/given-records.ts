@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { elementLines } from './element-lines.js';
+
+/** What stands where in a file: a value, or the reason why there is none. `bytes` counts from the file's start. */
+type Given = { line: number; bytes: number } & ({ value: unknown } | { reason: string });
+
+/** The values of a file of JSON Lines, or of one JSON document: an array, a page of nodes, or one node. */
+export async function* givenRecords(file: string): AsyncGenerator<Given> {
+  if (await isDocument(file)) yield* documentRecords(await readFile(file, 'utf8'));
+  else yield* lineRecords(file);
+}
+
+async function* lineRecords(file: string): AsyncGenerator<Given> {
+  const input = createReadStream(file, 'utf8');
+  // An error of the file is the iterator's; readline alone would wait for ever.
+  await once(input, 'ready');
+  let line = 0;
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    line += 1;
+    const trimmed = text.replace(/^\uFEFF/, '').trim();
+    if (trimmed !== '') yield { line, bytes: input.bytesRead, ...parsed(trimmed) };
+  }
+}
+
+function* documentRecords(text: string): Generator<Given> {
+  const whole = parsed(text.replace(/^\uFEFF/, ''));
+  const bytes = Buffer.byteLength(text);
+  if ('reason' in whole) return yield { line: 1, bytes, ...whole };
+  const { value } = whole;
+  const elements = Array.isArray(value) ? value : pageNodes(value);
+  if (elements === null) return yield { line: 1, bytes, value };
+  const lines = elementLines(text, Array.isArray(value) ? null : 'nodes');
+  for (const [index, element] of elements.entries()) {
+    yield { line: lines[index] ?? 1, bytes: (bytes * (index + 1)) / elements.length, value: element };
+  }
+}
+
+/** One line that is a value and no page makes a file of lines; so does a first line that is broken, if the rest is no document. */
+async function isDocument(file: string): Promise<boolean> {
+  const input = createReadStream(file, 'utf8');
+  await once(input, 'ready');
+  let first = '';
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    first = text.replace(/^\uFEFF/, '').trim();
+    if (first !== '') break;
+  }
+  input.destroy();
+  if (first.startsWith('[')) return true;
+  const value = parsed(first);
+  if ('value' in value) return pageNodes(value.value) !== null;
+  const { size } = await stat(file);
+  return size < longestDocumentBytes && 'value' in parsed(await readFile(file, 'utf8'));
+}
+
+/** No text can be longer in this engine. */
+const longestDocumentBytes = 2 ** 29 - 24;
+
+const pageNodes = (value: unknown): unknown[] | null =>
+  typeof value === 'object' && value !== null && 'nodes' in value && Array.isArray(value.nodes)
+    ? value.nodes
+    : null;
+
+function parsed(text: string): { value: unknown } | { reason: string } {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { reason: `no JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

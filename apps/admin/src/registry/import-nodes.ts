@@ -1,0 +1,54 @@
+import { stat } from 'node:fs/promises';
+import type { RegistryWriting } from '#persistence';
+import { givenRecords } from './given-records.js';
+import { NodeBatches } from './node-batches.js';
+import { readRecord } from './read-record.js';
+
+interface Rejected {
+  file: string;
+  line: number;
+  reason: string;
+}
+
+interface Imported {
+  read: number;
+  created: number;
+  changed: number;
+  rejected: Rejected[];
+}
+
+interface Options {
+  dryRun: boolean;
+  /** `part` is the share of all bytes that have been read. */
+  progress: (part: number, read: number) => void;
+}
+
+/** Imports files one after the other. Each bad record is told, and the rest goes on. */
+export async function importNodes(
+  files: readonly string[],
+  writing: RegistryWriting,
+  { dryRun, progress }: Options,
+): Promise<Imported> {
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+  const allBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const rejected: Rejected[] = [];
+  const batches = new NodeBatches<Omit<Rejected, 'reason'>>(
+    (records) => (dryRun ? writing.tryPut(records) : writing.put(records)),
+    (place, reason) => void rejected.push({ ...place, reason }),
+  );
+  let read = 0;
+  let bytesBefore = 0;
+  for (const [index, file] of files.entries()) {
+    for await (const given of givenRecords(file)) {
+      read += 1;
+      const found = 'value' in given ? readRecord(given.value, { whole: false }) : given;
+      const place = { file, line: given.line };
+      if ('record' in found) await batches.add(found.record, place);
+      else rejected.push({ ...place, reason: found.reason });
+      progress((bytesBefore + given.bytes) / Math.max(allBytes, 1), read);
+    }
+    bytesBefore += sizes[index] ?? 0;
+  }
+  const { created, changed } = await batches.end();
+  return { read, created, changed, rejected };
+}

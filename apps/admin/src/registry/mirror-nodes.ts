@@ -1,0 +1,96 @@
+import type { MirrorWalk, RegistryMirrors, RegistryWriting } from '#persistence';
+import { NodeBatches } from './node-batches.js';
+import { readRecord } from './read-record.js';
+import type { SourcePages } from './source-pages.js';
+
+/** Changes that were being written when the last walk began may carry an earlier time than its start. */
+const overlapMs = 5 * 60_000;
+/** Walks over everything, when nodes vanish from the source while it is walked. */
+const mostFullWalks = 3;
+
+interface Rejected {
+  page: number;
+  id: unknown;
+  reason: string;
+}
+
+interface Mirrored {
+  pages: number;
+  read: number;
+  created: number;
+  changed: number;
+  rejected: Rejected[];
+}
+
+interface Mirroring {
+  url: string;
+  pages: SourcePages;
+  writing: RegistryWriting;
+  mirrors: RegistryMirrors;
+  progress: (part: number, read: number) => void;
+}
+
+/**
+ * Brings this registry to what another one lists. A walk that was cut off goes on where it stood; after a finished
+ * one only changes are asked for. When the changes do not explain the source's total, everything is walked.
+ */
+export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolean }): Promise<Mirrored> {
+  const { url, mirrors } = mirroring;
+  const result: Mirrored = { pages: 0, read: 0, created: 0, changed: 0, rejected: [] };
+  const before = full ? null : await mirrors.finished(url);
+  const cutOff = full ? null : await mirrors.unfinished(url);
+  let walk = cutOff ?? (await begin(mirroring, before));
+  await take(mirroring, walk, result);
+  if (walk.since !== null && before !== null && before.total + result.created !== walk.startedTotal)
+    walk = await takeAll(mirroring, result);
+  for (let walks = 1; walk.since === null && walks < mostFullWalks; walks += 1) {
+    // Each node that vanished has moved those behind it forward, maybe past the walk.
+    const { total } = await mirroring.pages.read(1, null, 1);
+    if (total >= walk.startedTotal) break;
+    walk = await takeAll(mirroring, result);
+  }
+  return result;
+}
+
+async function takeAll(mirroring: Mirroring, result: Mirrored): Promise<MirrorWalk> {
+  const walk = await begin(mirroring, null);
+  await take(mirroring, walk, result);
+  return walk;
+}
+
+async function begin({ pages }: Mirroring, before: { at: Date } | null): Promise<MirrorWalk> {
+  const { at, total } = await pages.read(1, null, 1);
+  return {
+    since: before && new Date(before.at.getTime() - overlapMs),
+    page: 1,
+    startedAt: at,
+    startedTotal: total,
+  };
+}
+
+/** Walks from where the walk stands to its end, and notes each page that is written. */
+async function take(mirroring: Mirroring, walk: MirrorWalk, result: Mirrored): Promise<void> {
+  const { url, pages, writing, mirrors, progress } = mirroring;
+  for (let { page } = walk, last = page; page <= last; page += 1) {
+    await mirrors.note(url, { ...walk, page });
+    const { nodes, totalPages } = await pages.read(page, walk.since);
+    last = totalPages;
+    const batches = new NodeBatches<Omit<Rejected, 'reason'>>(
+      (records) => writing.put(records),
+      (place, reason) => void result.rejected.push({ ...place, reason }),
+    );
+    for (const node of nodes) {
+      const found = readRecord(node, { whole: true });
+      const place = { page, id: (node as { id?: unknown } | null)?.id ?? null };
+      if ('record' in found) await batches.add(found.record, place);
+      else result.rejected.push({ ...place, reason: found.reason });
+    }
+    const { created, changed } = await batches.end();
+    result.pages += 1;
+    result.read += nodes.length;
+    result.created += created;
+    result.changed += changed;
+    progress(page / Math.max(totalPages, 1), result.read);
+  }
+  await mirrors.finish(url, walk);
+}

@@ -1,0 +1,104 @@
+import { momentOf, nodeStatus, nodeVersionStatus, publisherStatus } from '#schemas';
+import { z } from 'zod';
+
+/** What an index can hold: texts that are sorted by must not be longer. In bytes. */
+const longestSorted = 512;
+
+const text = z.string().nullish();
+const texts = z.array(z.string()).nullish();
+const count = z.int().nullish();
+const moment = z
+  .string()
+  .transform((given, context) => {
+    const time = momentOf(given);
+    if (time !== null) return time.toISOString();
+    context.addIssue({ code: 'custom', message: 'expected a time in ISO 8601' });
+    return z.NEVER;
+  })
+  .nullish();
+const bounded = (least: number) =>
+  z
+    .string()
+    .min(least)
+    .refine((given) => Buffer.byteLength(given) <= longestSorted, `at most ${longestSorted} bytes`);
+const sorted = bounded(0).nullish();
+
+const platforms = {
+  supported_accelerators: texts,
+  supported_os: texts,
+  supported_app_version: text,
+  supported_app_frontend_version: text,
+};
+
+const member = z.object({
+  id: text,
+  role: text,
+  user: z.object({ id: text, name: text, email: text }).nullish(),
+});
+
+export const publisherShape = z.object({
+  id: bounded(1).toLowerCase(),
+  name: text,
+  description: text,
+  logo: text,
+  website: text,
+  support: text,
+  source_code_repo: text,
+  createdAt: moment,
+  status: publisherStatus.nullish(),
+  members: z.array(member).nullish(),
+});
+
+export const versionShape = z.object({
+  version: bounded(1),
+  id: text,
+  changelog: text,
+  createdAt: moment,
+  deprecated: z.boolean().nullish(),
+  dependencies: texts,
+  downloadUrl: text,
+  status: nodeVersionStatus.nullish(),
+  status_reason: text,
+  app_node_extract_status: text,
+  ...platforms,
+  tags: texts,
+  tags_admin: texts,
+});
+
+/**
+ * A node as it is read from a file or from another registry: the interface's own shape or a part of it; null and
+ * absent are allowed everywhere but in ids. `versions` holds more versions than the latest one, and
+ * `publisher_id` may stand for a publisher of which nothing else is known. Other fields are passed over.
+ */
+export const nodeShape = z.object({
+  id: bounded(1),
+  name: sorted,
+  description: text,
+  author: sorted,
+  category: sorted,
+  tags: texts,
+  tags_admin: texts,
+  created_at: moment,
+  downloads: count,
+  github_stars: count,
+  rating: z.number().nullish(),
+  search_ranking: count,
+  icon: text,
+  banner_url: text,
+  repository: text,
+  license: text,
+  status: nodeStatus.nullish(),
+  status_detail: text,
+  preempted_app_node_names: texts,
+  ...platforms,
+  translations: z.record(z.string(), z.record(z.string(), z.unknown())).nullish(),
+  latest_version: versionShape.nullish(),
+  versions: z.array(versionShape).nullish(),
+  publisher: publisherShape.nullish(),
+  publisher_id: bounded(1).toLowerCase().nullish(),
+});
+
+export type GivenMember = z.output<typeof member>;
+export type GivenNode = z.output<typeof nodeShape>;
+export type GivenVersion = z.output<typeof versionShape>;
+export type GivenPublisher = z.output<typeof publisherShape>;

@@ -1,0 +1,18 @@
+const width = 30;
+const leastPauseMs = 100;
+
+/** A bar that overwrites itself through `status`; without a terminal there is none. */
+export function progressBar(status: ((text: string) => void) | undefined) {
+  let shownMs = -Infinity;
+  return {
+    show: (part: number, nodes: number): void => {
+      const nowMs = performance.now();
+      if (!status || nowMs - shownMs < leastPauseMs) return;
+      shownMs = nowMs;
+      const done = Math.round(Math.min(part, 1) * width);
+      const bar = `${'='.repeat(done)}${' '.repeat(width - done)}`;
+      status(`\r[${bar}] ${String(Math.floor(part * 100)).padStart(3)}%  ${nodes} nodes`);
+    },
+    clear: (): void => status?.('\r\u001B[K'),
+  };
+}

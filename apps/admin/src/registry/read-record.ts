@@ -1,0 +1,98 @@
+import type { NodeRecord } from '#persistence';
+import type { z } from 'zod';
+import {
+  type GivenMember,
+  type GivenNode,
+  type GivenPublisher,
+  type GivenVersion,
+  nodeShape,
+  publisherShape,
+  versionShape,
+} from './node-shape.js';
+
+type Read = { record: NodeRecord } | { reason: string };
+
+/** How many failing fields of a record are named. */
+const mostIssues = 3;
+
+/**
+ * Reads one node as it was given. `whole` says that what a node does not carry has no value, as in a page of
+ * another registry; otherwise that is left as it is.
+ */
+export function readRecord(value: unknown, { whole }: { whole: boolean }): Read {
+  const parsed = nodeShape.safeParse(value);
+  if (!parsed.success) return { reason: reasonOf(parsed.error) };
+  return { record: whole ? wholeRecord(parsed.data) : partialRecord(parsed.data) };
+}
+
+function partialRecord(given: GivenNode): NodeRecord {
+  const { latest_version, versions, publisher, publisher_id, ...facts } = given;
+  const publisherId = publisher?.id ?? publisher_id;
+  const all = new Map<string, GivenVersion>();
+  for (const each of [...(versions ?? []), ...(latest_version ? [latest_version] : [])]) {
+    all.set(each.version, { ...all.get(each.version), ...each });
+  }
+  return {
+    node: {
+      ...stored(facts, { name: given.id, description: '', status: 'NodeStatusActive' }),
+      id: given.id,
+      ...(publisherId !== undefined && { publisher_id: publisherId }),
+      ...(publisher === null && publisher_id === undefined && { publisher_id: null }),
+    },
+    ...(publisherId && { publisher: publisherRecord(publisher ?? { id: publisherId }) }),
+    versions: [...all.values()].map(versionRecord),
+  };
+}
+
+/** What is not there is null, and the latest version is the newest of the active ones. */
+function wholeRecord(given: GivenNode): NodeRecord {
+  const { publisher, latest_version: latest } = given;
+  const filled = {
+    ...nothing(nodeShape),
+    ...given,
+    publisher: publisher ? { ...nothing(publisherShape), ...publisher } : null,
+    latest_version: latest ? { ...nothing(versionShape), ...latest } : null,
+  } as GivenNode;
+  return { ...partialRecord(filled), latest: latest?.version ?? null };
+}
+
+const nothing = ({ shape }: z.ZodObject) =>
+  Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
+
+const publisherRecord = ({ members, createdAt, ...facts }: GivenPublisher) => ({
+  ...stored(facts, { status: 'PublisherStatusActive' }),
+  id: facts.id,
+  ...(createdAt !== undefined && { created_at: createdAt }),
+  ...(members !== undefined && { members: (members ?? []).map(memberRecord) }),
+});
+
+const memberRecord = ({ id, role, user }: GivenMember) => ({
+  id,
+  role,
+  user_id: user?.id,
+  user_name: user?.name,
+  user_email: user?.email,
+});
+
+const versionRecord = ({ createdAt, downloadUrl, ...facts }: GivenVersion) => ({
+  ...stored(facts, { status: 'NodeVersionStatusActive' }),
+  version: facts.version,
+  ...(createdAt && { created_at: createdAt }),
+  ...(downloadUrl !== undefined && { download_url: downloadUrl }),
+});
+
+/** What was given, by column. A column that must have a value gets the one that stands for none. */
+function stored(facts: Record<string, unknown>, standsForNone: Record<string, string>) {
+  return Object.fromEntries(
+    Object.entries(facts).flatMap(([name, value]) => {
+      if (name === 'created_at' && value === null) return [];
+      return [[name, value === null ? (standsForNone[name] ?? null) : value]];
+    }),
+  );
+}
+
+const reasonOf = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, mostIssues)
+    .map(({ path, message }) => `${path.join('.') || 'record'}: ${message.replace('Invalid input: ', '')}`)
+    .join('; ');

@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+
+const pageNodes = 100;
+const requestMs = 30_000;
+const mostBytes = 64 * 1024 * 1024;
+/** Pauses before the next tries; then the walk is given up, to be resumed by the next command. */
+const retryPausesMs = [250, 500, 1000, 2000, 4000, 8000, 16_000];
+const longestPauseMs = 60_000;
+
+/** Only what is used: another registry may have more, or other, fields. */
+const pageShape = z.object({
+  nodes: z.array(z.unknown()),
+  total: z.int().min(0),
+  totalPages: z.int().min(0).optional(),
+});
+
+interface SourcePage {
+  nodes: unknown[];
+  total: number;
+  totalPages: number;
+  /** The source's own clock; ours when it does not say. */
+  at: Date;
+}
+
+/** What passes: another try may help. */
+class PassingTrouble extends Error {
+  constructor(
+    message: string,
+    readonly waitMs = 0,
+  ) {
+    super(message);
+  }
+}
+
+/** Reads another registry's `GET /nodes`, not faster than it is told to, and patiently. */
+export class SourcePages {
+  private nextMs = 0;
+
+  constructor(
+    private readonly url: string,
+    private readonly perSecond: number,
+  ) {}
+
+  /** Page `page` of the nodes that changed after `since`, or of all. */
+  async read(page: number, since: Date | null, limit = pageNodes): Promise<SourcePage> {
+    const query = new URLSearchParams({
+      page: `${page}`,
+      limit: `${limit}`,
+      latest: 'true',
+      ...(since && { timestamp: since.toISOString() }),
+    });
+    const address = `${this.url}/nodes?${query.toString()}`;
+    for (const pauseMs of [...retryPausesMs, null]) {
+      await this.turn();
+      try {
+        return await ask(address, limit);
+      } catch (error) {
+        if (!(error instanceof PassingTrouble) || pauseMs === null) throw error;
+        await pause(Math.min(Math.max(pauseMs, error.waitMs), longestPauseMs));
+      }
+    }
+    throw new Error('no try is left');
+  }
+
+  /** Waits until another request is within the rate. */
+  private async turn(): Promise<void> {
+    const nowMs = performance.now();
+    const startMs = Math.max(nowMs, this.nextMs);
+    this.nextMs = startMs + 1000 / this.perSecond;
+    if (startMs > nowMs) await pause(startMs - nowMs);
+  }
+}
+
+async function ask(address: string, limit: number): Promise<SourcePage> {
+  const { response, text } = await fetchText(address);
+  if (response.status === 429 || response.status >= 500) {
+    const seconds = Number(response.headers.get('retry-after') ?? 0);
+    throw new PassingTrouble(`${address} answers ${response.status}`, (seconds || 0) * 1000);
+  }
+  if (response.status !== 200) throw new Error(`${address} answers ${response.status}`);
+  const parsed = pageShape.safeParse(json(text, address));
+  if (!parsed.success) throw new Error(`${address} answers something that is no page of nodes`);
+  const { nodes, total, totalPages = Math.ceil(total / limit) } = parsed.data;
+  const at = new Date(response.headers.get('date') ?? Number.NaN);
+  return { nodes, total, totalPages, at: Number.isNaN(at.getTime()) ? new Date() : at };
+}
+
+async function fetchText(address: string): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(requestMs) });
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > mostBytes) throw new RangeError(`${address} answers more than ${mostBytes} bytes`);
+      chunks.push(chunk);
+    }
+    return { response, text: Buffer.concat(chunks).toString() };
+  } catch (error) {
+    if (error instanceof RangeError || !(error instanceof Error)) throw error;
+    // The engine's own message says no more than that it failed.
+    const cause = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new PassingTrouble(`${address} cannot be read: ${cause}`);
+  }
+}
+
+function json(text: string, address: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PassingTrouble(`${address} answers something that is no JSON`);
+  }
+}

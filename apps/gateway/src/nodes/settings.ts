@@ -1,0 +1,15 @@
+import { count } from '#schemas';
+import { z } from 'zod';
+
+/** What the node registry reads. */
+export const nodeSettings = {
+  REGISTRY_CACHE_SECONDS: z.coerce.number().int().min(1).max(60).default(60).meta({
+    description:
+      'How old a page of nodes may be when `latest` is not asked for, in seconds; callers are promised 60 at most.',
+    example: '60',
+  }),
+  REGISTRY_CACHE_BYTES: count(64 * 1024 * 1024).meta({
+    description: 'Most bytes of pages of nodes that a gateway keeps.',
+    example: '67108864',
+  }),
+};

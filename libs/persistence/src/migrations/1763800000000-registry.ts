@@ -1,0 +1,15 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { registryFunctions } from '../registry/functions.js';
+import { registryIndexes } from '../registry/indexes.js';
+import { registryTables } from '../registry/tables.js';
+
+export class Registry1763800000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of [registryTables, registryIndexes, registryFunctions])
+      await runner.query(statement);
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations only go forward: restore a backup instead.');
+  }
+}

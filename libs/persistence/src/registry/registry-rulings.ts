@@ -1,0 +1,64 @@
+import type { DataSource } from 'typeorm';
+import { takeTurn } from './turns.js';
+
+const statuses = {
+  node: { banned: 'NodeStatusBanned', active: 'NodeStatusActive' },
+  publisher: { banned: 'PublisherStatusBanned', active: 'PublisherStatusActive' },
+} as const;
+
+export type Ruled = keyof typeof statuses;
+
+/** What operators decide about nodes and publishers. It stands beside what records say, and outlives every import. */
+export class RegistryRulings {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** False when there is no such node or publisher. */
+  async ban(kind: Ruled, id: string, detail: string | null): Promise<boolean> {
+    return this.rule(kind, id, `$2`, [statuses[kind].banned], detail);
+  }
+
+  /** Ends a ban, an operator's or one that a record brought. False when there is no such node or publisher. */
+  async unban(kind: Ruled, id: string): Promise<boolean> {
+    const { banned, active } = statuses[kind];
+    // A ruling is kept only where the record says otherwise.
+    return this.rule(kind, id, `CASE WHEN status = $3 THEN $2 END`, [active, banned], null);
+  }
+
+  /** Replaces the admin tags of a node; null: those of its record count again. */
+  async tag(id: string, tags: readonly string[] | null): Promise<boolean> {
+    return this.write(
+      `UPDATE node SET ruled_tags = $2::text[], updated_at = greatest(clock_timestamp(), created_at)
+        WHERE id = $1 RETURNING id`,
+      [id, tags],
+    );
+  }
+
+  private async rule(
+    kind: Ruled,
+    id: string,
+    ruling: string,
+    values: readonly string[],
+    detail: string | null,
+  ): Promise<boolean> {
+    if (kind === 'publisher')
+      return this.write(`UPDATE publisher SET ruled_status = ${ruling} WHERE id = $1 RETURNING id`, [
+        id,
+        ...values,
+      ]);
+    return this.write(
+      `UPDATE node SET ruled_status = ${ruling}, ruled_detail = $${values.length + 2},
+          updated_at = greatest(clock_timestamp(), created_at)
+        WHERE id = $1 RETURNING id`,
+      [id, ...values, detail],
+    );
+  }
+
+  /** In turn with the imports: what one of them reads before it writes must not change meanwhile. */
+  private async write(text: string, values: unknown[]): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(takeTurn);
+      const [rows] = await manager.query<[unknown[], number]>(text, values);
+      return rows.length > 0;
+    });
+  }
+}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { putGiven, RegistryReader } from './registry-side.js';
+
+const gateway = gatewayForFile();
+const reader = new RegistryReader(() => gateway().url);
+let dataSource: DataSource;
+
+const whole = {
+  id: 'whole',
+  name: 'Whole',
+  description: 'Has everything',
+  author: 'An author',
+  category: 'image',
+  tags: [],
+  tags_admin: ['security-warning'],
+  created_at: '2024-01-02T03:04:05.678Z',
+  downloads: 9_007_199_254_740_991,
+  github_stars: 7,
+  rating: 4.25,
+  search_ranking: -3,
+  icon: 'https://nodes.example/icon.png',
+  banner_url: 'https://nodes.example/banner.png',
+  repository: 'https://git.example/whole',
+  license: 'LICENSE',
+  status: 'NodeStatusBanned',
+  status_detail: 'for a test',
+  preempted_app_node_names: ['Old'],
+  supported_accelerators: ['CUDA'],
+  supported_os: ['POSIX :: Linux'],
+  supported_app_version: '>=1.0',
+  supported_app_frontend_version: '>=2.0',
+  translations: { de: { name: 'Ganz', description: null, more: { deep: [1, null] } } },
+  publisher: {
+    id: 'example',
+    name: 'Example',
+    description: 'A publisher',
+    logo: 'https://nodes.example/logo.png',
+    website: 'https://example.org',
+    support: 'https://example.org/support',
+    source_code_repo: 'https://git.example',
+    createdAt: '2023-01-01T00:00:00.000Z',
+    status: 'PublisherStatusActive',
+    members: [{ id: 'm1', role: 'owner', user: { id: 'u1', name: 'A User' } }],
+  },
+};
+const version = {
+  id: 'v1',
+  node_id: 'whole',
+  version: '1.0.0',
+  changelog: 'First',
+  createdAt: '2024-01-02T03:04:05.678Z',
+  deprecated: false,
+  dependencies: ['numpy'],
+  downloadUrl: 'https://nodes.example/whole-1.0.0.zip',
+  status: 'NodeVersionStatusActive',
+  status_reason: 'fine',
+  app_node_extract_status: 'done',
+  supported_accelerators: ['CUDA'],
+  supported_os: [],
+  supported_app_version: '>=1.0',
+  supported_app_frontend_version: '>=2.0',
+  tags: ['a'],
+  tags_admin: [],
+};
+
+beforeAll(async () => {
+  dataSource = await gateway().database.openDataSource();
+  await putGiven(dataSource, [
+    {
+      ...whole,
+      latest_version: version,
+      publisher: {
+        ...whole.publisher,
+        members: [{ id: 'm1', role: 'owner', user: { id: 'u1', name: 'A User', email: 'user@example.org' } }],
+      },
+    },
+    ...['bare', 'b2', 'b3'].map((id) => ({ id, created_at: '2020-01-01T00:00:00Z' })),
+  ]);
+});
+afterAll(() => dataSource.destroy());
+
+describe('a node', () => {
+  it('is listed with everything that it has, but no e-mail addresses', async () => {
+    const { nodes } = await reader.list('node_id=whole');
+    expect(nodes).toEqual([{ ...whole, latest_version: version }]);
+  });
+
+  it('has no field without a value', async () => {
+    const { nodes } = await reader.list('node_id=bare');
+    expect(nodes).toEqual([
+      {
+        id: 'bare',
+        name: 'bare',
+        description: '',
+        created_at: '2020-01-01T00:00:00.000Z',
+        status: 'NodeStatusActive',
+      },
+    ]);
+  });
+});
+
+describe('paging', () => {
+  it.each([
+    ['', { page: 1, limit: 10, total: 4, totalPages: 1 }],
+    ['limit=0', { limit: 10 }],
+    ['limit=-7', { limit: 10 }],
+    ['limit=101', { limit: 100 }],
+    [`limit=${'9'.repeat(400)}`, { limit: 100 }],
+    ['limit=3', { limit: 3, totalPages: 2 }],
+    ['page=0', { page: 1 }],
+    ['page=-1', { page: 1 }],
+    ['page=2', { page: 2, nodes: [], total: 4 }],
+    ['page=9007199254740991&limit=100', { page: 9_007_199_254_740_991, nodes: [], total: 4 }],
+    [`page=${'9'.repeat(400)}`, { page: 9_007_199_254_740_991, nodes: [], total: 4 }],
+    ['node_id=nobody', { nodes: [], total: 0, totalPages: 0 }],
+  ])('takes ?%s', async (query, expected) => expect(await reader.list(query)).toMatchObject(expected));
+});
+
+describe('values', () => {
+  it.each([
+    ['node_id=b2&node_id=b3&node_id=b2', ['b2', 'b3']],
+    ['node_id[]=b2&node_id%5B%5D=b3', ['b2', 'b3']],
+    ['node_id=b2&node_id[]=b3', ['b2', 'b3']],
+    ['node_id=b2', ['b2']],
+    ['node_id=b2,b3', []],
+    ['node_id=%00&node_id=b%002&node_id=b2', ['b2']],
+    ['node_id=%00', []],
+    ['node_id=%ff%zz%', []],
+    [`node_id=${'b2&node_id='.repeat(1000)}b3`, ['b2', 'b3']],
+    ["node_id=b2' OR '1'='1", []],
+    [`${'sort=downloads;desc&'.repeat(500)}limit=1`, ['whole']],
+    ['sort=downloads%3Bdesc&limit=1', ['whole']],
+    ['sort[]=id;desc&limit=2', ['whole', 'bare']],
+    ['sort=&supported_os=&node_id=&app_version=&form_factor=', ['b2', 'b3', 'bare', 'whole']],
+    ['include_banned=FALSE', ['b2', 'b3', 'bare']],
+    ['include_banned=true', ['b2', 'b3', 'bare', 'whole']],
+    ['supported_os=%00', ['b2', 'b3', 'bare']],
+    ['app_version=%00', ['b2', 'b3', 'bare']],
+    ['timestamp=2020-01-01T00:00:00Z', ['whole']],
+    ['timestamp=2020-01-01T01:00:00+01:00', ['whole']],
+    ['timestamp=2020-01-01T01:00:00.001%2B01:00', ['whole']],
+    ['timestamp=2019-W52', ['b2', 'b3', 'bare', 'whole']],
+    ['timestamp=-200000-01-01', ['b2', 'b3', 'bare', 'whole']],
+    ['timestamp=%2B012000-01-01', []],
+    ['nothing=known&__proto__=x&constructor=y', ['b2', 'b3', 'bare', 'whole']],
+  ])('takes ?%.80s', async (query, ids) => expect(await reader.ids(query)).toEqual(ids));
+
+  it.each([
+    'page=x',
+    'page=1.5',
+    'page=1e9',
+    'page=0x10',
+    'page=',
+    'page=%00',
+    'page=%zz',
+    'page=1&page=2',
+    'limit=ten',
+    'limit=10;drop',
+    'limit=NaN',
+    'include_banned=maybe',
+    'include_banned=',
+    'latest=2',
+    'latest=true&latest=true',
+    'timestamp=yesterday',
+    'timestamp=',
+    'timestamp=2024-02-30',
+    'supported_os=a&supported_os=b',
+    'sort=rank',
+    'sort=description',
+    'sort=publisher_banned',
+    'sort=downloads;asc',
+    'sort=downloads;desc;desc',
+    'sort=downloads desc',
+    'sort=id;DROP TABLE node;desc',
+    'sort=constructor',
+    'sort=__proto__',
+    'sort=toString;desc',
+    'sort=%00',
+  ])('refuses ?%s', async (query) => {
+    const answer = await reader.get(query);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      400,
+      'application/json; charset=utf-8',
+    ]);
+    expect(await answer.json()).toEqual({ error: 'invalid_input', message: expect.any(String) });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('other origins', () => {
+  it('may read, and may send headers of their own', async () => {
+    expect((await reader.get()).headers.get('access-control-allow-origin')).toBe('*');
+    const asked = await reader.get('limit=1', {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://frontend.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-anything',
+      },
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-origin')).toBe('*');
+    expect(asked.headers.get('access-control-allow-methods')).toBe('GET');
+    expect(asked.headers.get('access-control-allow-headers')).toBe('*');
+  });
+
+  it('need no credential, and a bad one does not matter', async () => {
+    const answer = await reader.get('', {
+      headers: { authorization: 'Bearer nonsense', 'x-api-key': 'none' },
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('answers %s like a path where nothing is', async (method) => {
+  const answer = await reader.get('', { method });
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toEqual({ error: 'not_found', message: expect.any(String) });
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+});
