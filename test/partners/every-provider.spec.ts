@@ -130,14 +130,14 @@ beforeAll(async () => {
   });
   await waitFor(
     async () => (await system.sql(`SELECT 1 FROM run WHERE stage <> 'completed' LIMIT 1`)).length === 0,
-    { withinMs: 90_000, what: 'every run to end', everyMs: 200 },
+    { withinMs: 180_000, what: 'every run to end', everyMs: 200 },
   );
   const answers = await inTurns(runs, (run) => caller.collect(run));
   for (const [index, { tag }] of planned.entries()) {
     const [run, answer] = [runs[index], answers[index]];
     if (run && answer) ended.set(tag, { run, answer });
   }
-}, 120_000);
+}, 240_000);
 afterAll(() => system.stop());
 
 describe.each(rows)('$model', (row) => {
