@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { bearerOf } from '../../keys.js';
 import type { Partner, Reply } from '../../partner.js';
 
-const lifeS = 3600;
+/** Shorter than the assertion, so that a moved clock ends the one and not the other. */
+const lifeS = 1800;
 const refused: Reply = {
   status: 400,
   body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' },

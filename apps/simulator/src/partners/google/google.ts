@@ -17,7 +17,7 @@ const failures = {
   job_failed: video('poll-failed'),
 };
 
-/** Google on Vertex AI: a token for an hour, an operation that is polled by POST, pictures at once. */
+/** Google on Vertex AI: a token for a while, an operation that is polled by POST, pictures at once. */
 export const google: Partner = {
   name: 'google',
   authorized: account.authorized,
