@@ -67,7 +67,7 @@ class RouteGateway {
       log,
       metrics: new Metrics(),
       tracing: noTracing,
-      catalog,
+      catalog: { current: catalog },
       database,
       transport,
       storage,

@@ -6,13 +6,18 @@ import type { OpenedStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { GatewaySettings } from './settings.js';
 
+/** The catalog of this moment: whoever answers one request asks once. */
+export interface RunningCatalog {
+  readonly current: Catalog;
+}
+
 /** What a gateway is built on; whoever opens these also closes them. */
 export interface Resources {
   settings: GatewaySettings;
   log: Log;
   metrics: Metrics;
   tracing: Tracing;
-  catalog: Catalog;
+  catalog: RunningCatalog;
   database: Database;
   transport: Transport;
   storage: OpenedStore;

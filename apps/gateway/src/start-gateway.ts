@@ -1,4 +1,4 @@
-import { builtInDirectories, loadCatalog } from '#catalog';
+import { LiveCatalog } from '#catalog';
 import {
   createLog,
   createTracing,
@@ -7,7 +7,7 @@ import {
   startInternalServer,
   stopWithParent,
 } from '#observability';
-import { Database, schemaIsCurrent } from '#persistence';
+import { Database, ProcessRecord, schemaIsCurrent } from '#persistence';
 import { createTransport } from '#queue';
 import { createStore } from '#storage';
 import { createGateway } from './gateway.js';
@@ -26,11 +26,19 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog('gateway', settings.LOG_LEVEL);
   const storage = await createStore(settings);
   for (const warning of storage.warnings) log.warn({}, warning);
-  const directories = [...builtInDirectories(), settings.CATALOG_DIR].filter((each) => each !== undefined);
-  const catalog = await loadCatalog({ directories });
-  const database = new Database(settings);
-  await demandCurrentSchema(database);
   const metrics = new Metrics();
+  const database = new Database(settings);
+  const record = new ProcessRecord(database, 'gateway', log);
+  const catalog = await LiveCatalog.open({
+    directory: settings.CATALOG_DIR,
+    builtInRows: true,
+    everyMs: settings.CATALOG_POLL_MS,
+    prepare: compileAhead,
+    report: (state) => record.say(state),
+    log,
+    metrics,
+  });
+  await demandCurrentSchema(database);
   metrics.watchPools(() => database.pools());
   const transport = await createTransport(settings, log, metrics);
   const tracing = await createTracing('gateway', settings);
@@ -42,16 +50,22 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
     { ready: () => readiness.ready(), live: () => true },
   );
   await app.listen(settings.PORT, settings.HOST);
-  announce(log, await app.getUrl(), catalog.models.length, internal.address());
+  announce(log, await app.getUrl(), catalog.current.models.length, internal.address());
 
   stopWithParent();
-  compileAhead(catalog).catch((error: unknown) => log.error({ error }, 'a schema could not be compiled'));
+  compileAhead(catalog.current).catch((error: unknown) =>
+    log.error({ error }, 'a schema could not be compiled'),
+  );
+  catalog.watch();
+  process.on('SIGHUP', () => void catalog.renew());
   stopInOrder(log, settings.CLOSE_TIMEOUT_MS, [
     async () => readiness.stop(),
     async () => app.get(WakeUps, { strict: false }).stop(),
     () => app.close(),
     () => transport.close(),
     () => storage.store.close(),
+    async () => catalog.stop(),
+    () => record.stop(),
     () => database.close(),
     () => tracing.close(),
     async () => void internal.close(),

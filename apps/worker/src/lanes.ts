@@ -1,5 +1,4 @@
 import { RouterError } from '#errors';
-import type { BoundProvider } from '#providers';
 import type { Consumer, Transport, Verdict } from '#queue';
 import type { AssetCopying } from './assets/copying.js';
 import type { Dispatch } from './life/dispatch.js';
@@ -7,10 +6,11 @@ import type { Leases } from './life/leases.js';
 import type { Progress } from './life/progress.js';
 import type { Polling } from './life/poll.js';
 import type { Sweep } from './life/sweep.js';
+import type { Providers } from './providers.js';
 
 interface LaneParts {
   transport: Transport;
-  providers: ReadonlyMap<string, BoundProvider>;
+  providers: Providers;
   dispatch: Dispatch;
   polling: Polling;
   copying: AssetCopying;
@@ -38,6 +38,7 @@ const again = (handling: Promise<Verdict>): Promise<Verdict> =>
 
 /** What this worker does: a dispatch lane per provider, the poll lane, the lane of assets, the sweep. */
 export class Lanes {
+  private readonly dispatching = new Map<string, Consumer>();
   private consumers: Consumer[] = [];
 
   constructor(
@@ -48,19 +49,8 @@ export class Lanes {
   start(): void {
     this.parts.leases.start();
     this.parts.sweep.start();
-    for (const provider of this.parts.providers.values()) {
-      this.consumers.push(
-        this.parts.transport.consume({
-          lane: 'dispatch',
-          provider: provider.name,
-          concurrency: this.options.WORKER_DISPATCH_CONCURRENCY,
-          handle: (runId, signal, crashes) =>
-            this.parts.progress.during(() =>
-              again(this.parts.dispatch.handle(provider, runId, signal, crashes)),
-            ),
-        }),
-      );
-    }
+    this.openDispatch();
+    this.parts.providers.whenBound(() => this.openDispatch());
     this.consumers.push(
       this.parts.transport.consume({
         lane: 'poll',
@@ -79,10 +69,38 @@ export class Lanes {
     );
   }
 
+  /** Opens the lane of each provider that has none yet. A lane stays open: a provider that is gone may have runs in it. */
+  private openDispatch(): void {
+    for (const name of this.parts.providers.names()) {
+      if (this.dispatching.has(name)) continue;
+      const consumer = this.parts.transport.consume({
+        lane: 'dispatch',
+        provider: name,
+        concurrency: this.options.WORKER_DISPATCH_CONCURRENCY,
+        handle: (runId, signal, crashes) =>
+          this.parts.progress.during(() => again(this.handleDispatch(name, runId, signal, crashes))),
+      });
+      this.dispatching.set(name, consumer);
+    }
+  }
+
+  /** By the provider as it is declared now, not as it was when its lane was opened. */
+  private async handleDispatch(
+    name: string,
+    runId: string,
+    signal: AbortSignal,
+    crashes: number,
+  ): Promise<Verdict> {
+    const provider = this.parts.providers.get(name);
+    if (provider === undefined) return { kind: 'again', afterMs: pauseMs };
+    return this.parts.dispatch.handle(provider, runId, signal, crashes);
+  }
+
   /** Calls in the air may end; what is waiting stays in its lane for another worker. */
   async stop(): Promise<void> {
     this.parts.sweep.stop();
-    await Promise.all(this.consumers.map((consumer) => consumer.close(this.options.WORKER_CLOSE_MS)));
+    const consumers = [...this.consumers, ...this.dispatching.values()];
+    await Promise.all(consumers.map((consumer) => consumer.close(this.options.WORKER_CLOSE_MS)));
     this.parts.leases.stop();
   }
 }

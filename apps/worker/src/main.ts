@@ -1,8 +1,10 @@
 import 'reflect-metadata';
+import { BadCatalog, LiveCatalog } from '#catalog';
 import { createLog, Metrics, nestLogger, startInternalServer, stopWithParent } from '#observability';
 import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
 import { boardPath, createBoard, type Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
+import { ShutdownSignal } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Lanes } from './lanes.js';
 import { Gauges } from './life/gauges.js';
@@ -19,7 +21,8 @@ async function start(): Promise<void> {
   const app = await NestFactory.createApplicationContext(await WorkerModule.with(settings, process.env), {
     logger: nestLogger(log),
   });
-  app.enableShutdownHooks([], { useProcessExit: true });
+  // Not SIGHUP: it asks for the catalog to be read again.
+  app.enableShutdownHooks([ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT], { useProcessExit: true });
   const database = app.get(Database);
   if (!(await schemaIsCurrent(database))) {
     throw new Error('The database schema is not current: run "npm run admin -- migrate" first.');
@@ -42,10 +45,15 @@ async function start(): Promise<void> {
   app.get(Lanes).start();
   app.get(Retention).start();
   app.get(Gauges).start();
+  const catalog = app.get(LiveCatalog);
+  catalog.watch();
+  process.on('SIGHUP', () => void catalog.renew());
   log.info({ internal: internal.address(), transport: transport.kind }, 'worker started');
 }
 
 start().catch((error: unknown) => {
-  process.stderr.write(`worker: ${error instanceof BadSettings ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `worker: ${error instanceof BadSettings || error instanceof BadCatalog ? error.message : String(error)}\n`,
+  );
   process.exit(1);
 });

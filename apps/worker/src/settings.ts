@@ -1,6 +1,7 @@
+import { catalogSettings } from '#catalog';
 import { databaseSettings, upkeepSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
-import { providerSettings } from '#providers';
+import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
 import { count, list, milliseconds } from '#schemas';
 import { storageSettings } from '#storage';
@@ -14,7 +15,9 @@ export const workerSettings = {
   ...boardSettings,
   ...databaseSettings,
   ...upkeepSettings,
+  ...catalogSettings,
   ...providerSettings,
+  ...providerKeySettings,
   ...storageSettings,
   WORKER_DISPATCH_CONCURRENCY: count(50).meta({
     description: 'Submissions that one worker has in the air at once, per provider.',

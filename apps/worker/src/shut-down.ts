@@ -1,5 +1,6 @@
+import { LiveCatalog } from '#catalog';
 import type { Tracing } from '#observability';
-import { Database, DatabaseClock } from '#persistence';
+import { Database, DatabaseClock, ProcessRecord } from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
@@ -14,6 +15,8 @@ import { STORAGE, TRACING, TRANSPORT } from './tokens.js';
 @Injectable()
 export class ShutDown implements OnApplicationShutdown {
   constructor(
+    private readonly catalog: LiveCatalog,
+    private readonly record: ProcessRecord,
     private readonly retention: Retention,
     private readonly gauges: Gauges,
     private readonly replies: ReplyReader,
@@ -27,11 +30,13 @@ export class ShutDown implements OnApplicationShutdown {
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
+    this.catalog.stop();
     await Promise.all([this.retention.stop(), this.gauges.stop(), this.lanes.stop()]);
     await Promise.all([this.doors.close(), this.replies.close()]);
     await this.transport.close();
     await this.storage.store.close();
     this.clock.stop();
+    await this.record.stop();
     await this.database.close();
     await this.tracing.close();
   }

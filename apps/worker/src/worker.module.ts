@@ -1,6 +1,14 @@
+import { LiveCatalog } from '#catalog';
 import { createLog, createTracing, Metrics } from '#observability';
-import { Database, DatabaseClock, Deliveries, Dispatching, StoredObjects, Upkeep } from '#persistence';
-import { bindProviders } from '#providers';
+import {
+  Database,
+  DatabaseClock,
+  Deliveries,
+  Dispatching,
+  ProcessRecord,
+  StoredObjects,
+  Upkeep,
+} from '#persistence';
 import { createTransport } from '#queue';
 import { createStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -23,6 +31,8 @@ import { Results } from './life/results.js';
 import { Retention } from './life/retention.js';
 import { StoreUpkeep } from './life/store-upkeep.js';
 import { Sweep } from './life/sweep.js';
+import { openCatalog } from './open-catalog.js';
+import { Providers } from './providers.js';
 import type { WorkerSettings } from './settings.js';
 import { ShutDown } from './shut-down.js';
 import { STORAGE, TRACING, TRANSPORT } from './tokens.js';
@@ -36,12 +46,12 @@ export class WorkerModule {
     const tracing = await createTracing('worker', settings);
     const storage = await createStore(settings);
     for (const warning of storage.warnings) log.warn({}, warning);
-    const { providers, withoutKey } = bindProviders(env);
-    if (withoutKey.length > 0) log.warn({ providers: withoutKey }, 'no key is set for these providers');
-    metrics.expectProviders(providers.keys());
+    const database = new Database(settings);
+    const record = new ProcessRecord(database, 'worker', log);
+    const providers = new Providers(env, settings.PROVIDER_KEYS_DIR, metrics, log);
+    const catalog = await openCatalog(settings, providers, record, metrics, log);
     const transport = await createTransport(settings, log, metrics);
 
-    const database = new Database(settings);
     const clock = new DatabaseClock(database, log);
     const dispatching = new Dispatching(database);
     const deliveries = new Deliveries(database);
@@ -93,6 +103,8 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       providers: [
+        { provide: LiveCatalog, useValue: catalog },
+        { provide: ProcessRecord, useValue: record },
         { provide: TRANSPORT, useValue: transport },
         { provide: STORAGE, useValue: storage },
         { provide: TRACING, useValue: tracing },

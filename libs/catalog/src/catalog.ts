@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import type { ProviderDefinition } from '#providers';
 import type { Model } from './model.js';
 import { nearestIds } from './nearest-ids.js';
 
@@ -6,10 +6,11 @@ export type ModelFilter = (model: Model) => boolean;
 
 /** One immutable revision of what can be run. */
 export interface Catalog {
-  /** Hash of the content: equal rows give an equal revision, whatever files they came from. */
+  /** Which files it was read from, as a hash. */
   readonly revision: string;
   /** Ordered by id. */
   readonly models: readonly Model[];
+  readonly providers: readonly ProviderDefinition[];
   find(id: string): Model | undefined;
   /**
    * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
@@ -23,12 +24,16 @@ export interface Catalog {
   suggest(asked: string, visible: ModelFilter): string[];
 }
 
-export function catalogOf(unordered: readonly Model[]): Catalog {
+export function catalogOf(
+  unordered: readonly Model[],
+  { revision = '', providers = [] }: Partial<Pick<Catalog, 'revision' | 'providers'>> = {},
+): Catalog {
   const models = unordered.toSorted((one, other) => compare(one.id, other.id));
   const byId = new Map(models.map((model) => [model.id, model]));
   return Object.freeze({
-    revision: createHash('sha256').update(JSON.stringify(models)).digest('hex'),
+    revision,
     models: Object.freeze(models),
+    providers,
     find: (id: string) => byId.get(id),
     page({ cursorAfterId, limit, filter }: { cursorAfterId?: string; limit: number; filter: ModelFilter }) {
       const served: Model[] = [];

@@ -2,8 +2,8 @@ import { inputErrors } from './check-input.js';
 import type { CounterExample, Model } from './model.js';
 import { declares, pointerFrom } from './pointer.js';
 import { pricePointers } from './price.js';
-import { type CatalogProblem, readRows } from './read-rows.js';
-import { builtInDirectories } from './load-catalog.js';
+import { type CatalogSources, readCatalog } from './load-catalog.js';
+import type { CatalogProblem } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
 
@@ -12,25 +12,14 @@ const deliveryField = /^(web_?hook|callback)|^sync_mode$/i;
 
 /**
  * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields,
- * examples pass and counter-examples fail as stated. `providers` are the names that ids may
- * start with; left out, any.
+ * examples pass and counter-examples fail as stated.
  */
-export async function checkCatalog({
-  directories = builtInDirectories(),
-  providers,
-}: { directories?: readonly string[]; providers?: readonly string[] } = {}): Promise<CatalogProblem[]> {
-  const { found, problems } = await readRows(directories);
+export async function checkCatalog(sources: CatalogSources = {}): Promise<CatalogProblem[]> {
+  const { models, problems } = await readCatalog(sources);
   return [
     ...problems,
-    ...found.flatMap(({ file, model }) =>
-      [...unknownProvider(model, providers), ...findings(model)].map((finding) => ({ file, ...finding })),
-    ),
+    ...models.flatMap(({ file, content }) => findings(content).map((finding) => ({ file, ...finding }))),
   ];
-}
-
-function unknownProvider(model: Model, providers: readonly string[] | undefined): Finding[] {
-  if (providers === undefined || providers.includes(model.provider)) return [];
-  return [{ pointer: '/id', reason: `no provider is named ${model.provider}` }];
 }
 
 function findings(model: Model): Finding[] {

@@ -4,18 +4,16 @@ import { InputRejection } from '#errors';
 import { routerValidationErrorResponse } from '#schemas';
 import { checkInput, inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
-import { modelFrom, modelRow } from './model.js';
+import { modelOfRow } from './testing/model-of-row.js';
 
 const modelWith = (input?: object) =>
-  modelFrom(
-    modelRow.parse({
-      id: 'a/b',
-      upstream: { path: 'b' },
-      charges_on_policy_rejection: 'no',
-      price: { call: 1 },
-      ...(input === undefined ? {} : { input }),
-    }),
-  );
+  modelOfRow({
+    id: 'a/b',
+    upstream: { path: 'b' },
+    charges_on_policy_rejection: 'no',
+    price: { call: 1 },
+    ...(input === undefined ? {} : { input }),
+  });
 
 /** A model whose input has the one field `v`. */
 const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });

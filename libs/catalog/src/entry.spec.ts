@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { routerModelDetail, routerModelListEntry } from '#schemas';
 import { detail, entry } from './entry.js';
-import { modelFrom, modelRow } from './model.js';
+import { modelOfRow } from './testing/model-of-row.js';
 
 const row = { id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'yes', price: { call: 1 } };
-const authored = modelFrom(modelRow.parse({ ...row, input: { type: 'object' } }));
-const unauthored = modelFrom(modelRow.parse(row));
+const authored = modelOfRow({ ...row, input: { type: 'object' } });
+const unauthored = modelOfRow(row);
 
 describe('entry', () => {
   it('has the wire shape', () => {

@@ -9,7 +9,7 @@ import {
 import { intake } from './intake/intake.js';
 import type { Documents } from './intake/walk.js';
 import type { JsonSchema } from './json-schema.js';
-import { pointerSegments } from './pointer.js';
+import { pointerFrom, pointerSegments, valueAt } from './pointer.js';
 import { type Price, price } from './price.js';
 
 /** An input that the schema must refuse, and exactly the entries it is refused with. */
@@ -44,66 +44,95 @@ const assetPointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /i
 
 const defaultBudgetSeconds = 540;
 
-/** A schema in any dialect, brought to the one form; `documents` are the files its references may name. */
-const schemaIn = (documents?: Documents) =>
-  z.unknown().transform((given, context): JsonSchema => {
-    const { schema, problems } = intake(given, documents);
-    for (const { pointer, reason } of problems) {
-      context.addIssue({ code: 'custom', path: pointerSegments(pointer), message: reason });
-    }
-    return schema;
-  });
+const anySchema = z.unknown().meta({
+  $ref: 'https://json-schema.org/draft/2020-12/schema',
+  description:
+    'JSON Schema 2020-12, or the dialect of OpenAPI 3.0 or 3.1; may refer to a JSON file beside the row.',
+});
 
 /** One YAML file of a catalog directory, field by field; unknown fields are problems. */
-export const modelRowWith = (documents?: Documents) =>
-  z
-    .strictObject({
-      id: routerModelId,
-      upstream: z.object({ path: z.string().min(1) }).catchall(z.string()),
-      charges_on_policy_rejection: routerChargesOnPolicyRejection,
-      price,
-      budget_seconds: z.int().min(1).max(86_400).default(defaultBudgetSeconds),
-      assets: z.array(assetPointer).default([]),
-      input: schemaIn(documents).optional(),
-      output: z
-        .strictObject({
-          media_type: z.string().regex(/^[^/\s]+\/[^/\s]+$/),
-          schema: schemaIn(documents).optional(),
-        })
-        .optional(),
-      example: inputValue.optional(),
-      counter_examples: z
-        .array(
-          z.strictObject({
-            input: inputValue,
-            fails: z
-              .array(
-                z.strictObject({ loc: z.array(z.union([z.string(), z.int()])).min(1), type: z.string() }),
-              )
-              .min(1),
-          }),
-        )
-        .default([]),
-    })
-    .superRefine(({ id, input }, context) => {
-      const [provider, model] = id.split('/');
-      if (
-        !routerProviderSegment.safeParse(provider).success ||
-        !routerModelSegment.safeParse(model).success
-      ) {
-        context.addIssue({ code: 'custom', path: ['id'], message: 'a segment of the id is too long' });
-      }
-      if (input?.type !== undefined && input.type !== 'object') {
-        context.addIssue({ code: 'custom', path: ['input', 'type'], message: 'the input is an object' });
-      }
-    });
-
-export const modelRow = modelRowWith();
+export const modelRow = z
+  .strictObject({
+    id: routerModelId,
+    upstream: z.object({ path: z.string().min(1) }).catchall(z.string()),
+    charges_on_policy_rejection: routerChargesOnPolicyRejection,
+    price,
+    budget_seconds: z.int().min(1).max(86_400).default(defaultBudgetSeconds),
+    assets: z.array(assetPointer).default([]),
+    input: anySchema.optional(),
+    output: z
+      .strictObject({
+        media_type: z.string().regex(/^[^/\s]+\/[^/\s]+$/),
+        schema: anySchema.optional(),
+      })
+      .optional(),
+    example: inputValue.optional(),
+    counter_examples: z
+      .array(
+        z.strictObject({
+          input: inputValue,
+          fails: z
+            .array(z.strictObject({ loc: z.array(z.union([z.string(), z.int()])).min(1), type: z.string() }))
+            .min(1),
+        }),
+      )
+      .default([]),
+  })
+  .superRefine(({ id }, context) => {
+    const [provider, model] = id.split('/');
+    if (!routerProviderSegment.safeParse(provider).success || !routerModelSegment.safeParse(model).success) {
+      context.addIssue({ code: 'custom', path: ['id'], message: 'a segment of the id is too long' });
+    }
+  });
 
 /** Hides the row of the same id that an earlier directory brings. */
 export const hidingRow = z.strictObject({ id: routerModelId, hidden: z.literal(true) });
 
-export function modelFrom(row: z.infer<typeof modelRow>): Model {
+interface RowProblem {
+  path: readonly PropertyKey[];
+  message: string;
+}
+
+/** The model of a row, or everything that is wrong with it; `documents` are the files its schemas may refer to. */
+export function readModel(
+  row: unknown,
+  documents?: Documents,
+): { model: Model } | { model?: undefined; problems: RowProblem[] } {
+  const parsed = modelRow.safeParse(row);
+  const given: unknown = parsed.success ? parsed.data : row;
+  const input = schemaAt(given, ['input'], documents);
+  const output = schemaAt(given, ['output', 'schema'], documents);
+  const problems = [...(parsed.error?.issues ?? []), ...input.problems, ...output.problems];
+  if (input.schema?.type !== undefined && input.schema.type !== 'object') {
+    problems.push({ path: ['input', 'type'], message: 'the input is an object' });
+  }
+  if (!parsed.success || problems.length > 0) return { problems };
+  return { model: modelFrom(parsed.data, input.schema, output.schema) };
+}
+
+/** The schema at a place of a row, brought to the one form. */
+function schemaAt(
+  row: unknown,
+  path: readonly string[],
+  documents: Documents | undefined,
+): { schema?: JsonSchema; problems: RowProblem[] } {
+  const given = valueAt(row, pointerFrom(path));
+  if (given === undefined) return { problems: [] };
+  const { schema, problems } = intake(given, documents);
+  return {
+    schema,
+    problems: problems.map(({ pointer, reason }) => ({
+      path: [...path, ...pointerSegments(pointer)],
+      message: reason,
+    })),
+  };
+}
+
+function modelFrom(
+  row: z.infer<typeof modelRow>,
+  input: JsonSchema | undefined,
+  output: JsonSchema | undefined,
+): Model {
   const slash = row.id.indexOf('/');
   return freeze({
     id: row.id,
@@ -114,13 +143,13 @@ export function modelFrom(row: z.infer<typeof modelRow>): Model {
     price: row.price,
     budgetMs: row.budget_seconds * 1000,
     assetPointers: row.assets,
-    ...(row.input === undefined ? {} : { input: row.input }),
+    ...(input === undefined ? {} : { input }),
     ...(row.output === undefined
       ? {}
       : {
           output: {
             mediaType: row.output.media_type,
-            ...(row.output.schema === undefined ? {} : { schema: row.output.schema }),
+            ...(output === undefined ? {} : { schema: output }),
           },
         }),
     ...(row.example === undefined ? {} : { example: row.example }),

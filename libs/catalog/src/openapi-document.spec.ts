@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { modelFrom, modelRow } from './model.js';
+import { modelOfRow } from './testing/model-of-row.js';
 import { openApiDocument } from './openapi-document.js';
 
 const row = { id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price: { call: 1 } };
 const input = { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] };
 const output = { media_type: 'application/json', schema: { type: 'object' } };
-const authored = modelFrom(modelRow.parse({ ...row, input, output, example: { prompt: 'a cat' } }));
-const unauthored = modelFrom(modelRow.parse(row));
+const authored = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } });
+const unauthored = modelOfRow(row);
 const read = (...args: Parameters<typeof openApiDocument>): unknown =>
   JSON.parse(openApiDocument(...args).bytes.toString());
 
@@ -69,7 +69,7 @@ describe('openApiDocument', () => {
   });
 
   it('has equal bytes for an equal row of another revision', () => {
-    const again = modelFrom(modelRow.parse({ ...row, input, output, example: { prompt: 'a cat' } }));
+    const again = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } });
     expect(openApiDocument(again, 'v2')).toEqual(openApiDocument(authored, 'v2'));
   });
 });

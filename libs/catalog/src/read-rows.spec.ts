@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { providerList } from '#providers';
 import { BadCatalog, loadCatalog } from './load-catalog.js';
-import { readRows } from './read-rows.js';
+import { layered, readDirectory } from './read-rows.js';
 
 const made: string[] = [];
 
@@ -21,15 +22,19 @@ afterEach(async () => {
 const row = (id: string, more = '') =>
   `id: ${id}\nupstream: { path: x }\ncharges_on_policy_rejection: no\nprice: { call: 5 }\n${more}`;
 
+/** The rows below are of providers that no release has. */
+const builtIn = providerList.slice(0, 2).map((some, index) => ({ ...some, name: ['a', 'b'][index] ?? '' }));
+const load = (...directories: string[]) => loadCatalog({ directories, builtIn });
+
 describe('loadCatalog', () => {
   it.each(['yes', 'no', 'unknown'])('reads a bare %s as the text it is, not as a boolean', async (word) => {
     const text = row('a/b').replace('rejection: no', `rejection: ${word}`);
-    const catalog = await loadCatalog({ directories: [await directoryOf({ 'b.yaml': text })] });
+    const catalog = await load(await directoryOf({ 'b.yaml': text }));
     expect(catalog.find('a/b')?.chargesOnPolicyRejection).toBe(word);
   });
 
   it('fills in a budget of nine minutes and no assets', async () => {
-    const catalog = await loadCatalog({ directories: [await directoryOf({ 'b.yml': row('a/b') })] });
+    const catalog = await load(await directoryOf({ 'b.yml': row('a/b') }));
     expect(catalog.find('a/b')).toEqual({
       id: 'a/b',
       provider: 'a',
@@ -44,7 +49,7 @@ describe('loadCatalog', () => {
   });
 
   it('lets a later directory replace, hide and add', async () => {
-    const builtIn = await directoryOf({
+    const first = await directoryOf({
       '1.yaml': row('a/kept'),
       '2.yaml': row('a/old'),
       '3.yaml': row('a/new'),
@@ -56,7 +61,7 @@ describe('loadCatalog', () => {
       'notes.txt': 'not a row',
       '.hidden.yaml': 'not: a row',
     });
-    const catalog = await loadCatalog({ directories: [builtIn, own] });
+    const catalog = await load(first, own);
     expect(catalog.models.map(({ id, budgetMs }) => [id, budgetMs])).toEqual([
       ['a/kept', 540_000],
       ['a/new', 60_000],
@@ -64,11 +69,72 @@ describe('loadCatalog', () => {
     ]);
   });
 
+  it('has a revision that follows the files, wherever they lie', async () => {
+    const files = { 'b.yaml': row('a/b'), 'partner.json': '{}' };
+    const edits: Record<string, string>[] = [
+      files,
+      files,
+      { ...files, 'b.yaml': row('a/b', 'budget_seconds: 60\n') },
+      { ...files, 'partner.json': '{"a":1}' },
+      { 'c.yaml': row('a/b'), 'partner.json': '{}' },
+    ];
+    const directories = await Promise.all(edits.map(directoryOf));
+    const revisions = (await Promise.all(directories.map((each) => load(each)))).map(
+      ({ revision }) => revision,
+    );
+    expect(revisions[1]).toBe(revisions[0]);
+    expect(new Set(revisions).size).toBe(4);
+  });
+
   it('throws with every problem of every file', async () => {
     const directory = await directoryOf({ 'a.yaml': 'id: [', 'b.yaml': row('A/b', 'colour: red\n') });
-    const failure = loadCatalog({ directories: [directory, join(directory, 'absent')] });
+    const failure = load(directory, join(directory, 'absent'));
     await expect(failure).rejects.toThrow(BadCatalog);
     await expect(failure).rejects.toThrow(/a\.yaml.*[^]*b\.yaml#\/id.*[^]*colour.*[^]*absent.*ENOENT/);
+  });
+});
+
+const provider = (name: string, more = '') =>
+  `provider: ${name}\nbase: https://api.example.com\nauth: { authorization: "Key {secret}" }\nsubmit: { url: "{base}/x" }\n${more}`;
+
+describe('a provider of a directory', () => {
+  it('is at home for rows, of its directory and of later ones', async () => {
+    const one = await directoryOf({ 'p.yaml': provider('acme'), 'm.yaml': row('acme/one') });
+    const catalog = await load(one, await directoryOf({ 'm.yaml': row('acme/two') }));
+    expect(catalog.models.map(({ id }) => id)).toEqual(['acme/one', 'acme/two']);
+    expect(catalog.providers.map(({ name }) => name)).toEqual(['a', 'b', 'acme']);
+  });
+
+  it('replaces one of the same name, and is part of the revision', async () => {
+    const [plain, own, edited] = await Promise.all([
+      load(await directoryOf({ 'm.yaml': row('a/m') })),
+      load(await directoryOf({ 'm.yaml': row('a/m'), 'p.yaml': provider('a') })),
+      load(await directoryOf({ 'm.yaml': row('a/m'), 'p.yaml': provider('a', 'files: true\n') })),
+    ]);
+    expect(own.providers.find(({ name }) => name === 'a')?.defaultBase).toBe('https://api.example.com');
+    expect(new Set([plain.revision, own.revision, edited.revision]).size).toBe(3);
+  });
+
+  it('must be there for each row', async () => {
+    await expect(load(await directoryOf({ 'm.yaml': row('nobody/m') }))).rejects.toThrow(
+      /m\.yaml#\/id: no provider is named nobody/,
+    );
+  });
+
+  it('may not share the names of its settings with another', async () => {
+    const files = { '1.yaml': provider('my-lab'), '2.yaml': provider('my.lab') };
+    await expect(load(await directoryOf(files))).rejects.toThrow(
+      /#\/provider: my.lab has the same settings, PROVIDER_MY_LAB/,
+    );
+  });
+
+  it('has its problems told by file and place', async () => {
+    const files = {
+      'p.yaml': provider('acme', 'poll: { url: "{base}/{task}", status: /s, life: {}, every_seconds: 1 }\n'),
+    };
+    await expect(load(await directoryOf(files))).rejects.toThrow(
+      /p\.yaml#\/poll\/url: there is no \{task\} here/,
+    );
   });
 });
 
@@ -112,8 +178,8 @@ describe('a row', () => {
     ['an empty file', '', ''],
   ])('may not have %s', async (_, text, pointer) => {
     const directory = await directoryOf({ 'row.yaml': text });
-    const { found, problems } = await readRows([directory]);
-    expect(found).toEqual([]);
+    const { models, problems } = layered([await readDirectory(directory)]);
+    expect(models).toEqual([]);
     expect(problems.map((problem) => [problem.file, problem.pointer])).toContainEqual([
       join(directory, 'row.yaml'),
       pointer,
@@ -127,9 +193,9 @@ describe('a row', () => {
       'partner.json':
         '{"Input": {"type": "object", "properties": {"seed": {"type": "integer", "nullable": true}}}}',
     });
-    const { found, problems } = await readRows([directory]);
+    const { models, problems } = layered([await readDirectory(directory)]);
     expect(problems).toEqual([]);
-    expect(found[0]?.model.input).toEqual({
+    expect(models[0]?.content.input).toEqual({
       type: 'object',
       properties: { seed: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
     });
@@ -137,7 +203,7 @@ describe('a row', () => {
 
   it('may not describe an id that the same directory describes already', async () => {
     const directory = await directoryOf({ '1.yaml': row('a/b'), '2.yaml': row('a/b') });
-    const { problems } = await readRows([directory]);
+    const { problems } = layered([await readDirectory(directory)]);
     expect(problems).toEqual([
       {
         file: join(directory, '2.yaml'),
@@ -155,7 +221,7 @@ describe('a row', () => {
         return `${name}: &${name} [${Array.from({ length: 9 }, () => `*${before}`).join(', ')}]`;
       }),
     ].join('\n');
-    const { problems } = await readRows([await directoryOf({ 'row.yaml': bomb })]);
+    const { problems } = await readDirectory(await directoryOf({ 'row.yaml': bomb }));
     expect(problems[0]?.reason).toContain('alias');
   });
 });

@@ -1,18 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
-import { modelFrom, modelRow } from './model.js';
+import { modelOfRow } from './testing/model-of-row.js';
 
 const modelWith = (input: object) =>
-  modelFrom(
-    modelRow.parse({
-      id: 'a/b',
-      upstream: { path: 'b' },
-      charges_on_policy_rejection: 'no',
-      price: { call: 1 },
-      input,
-    }),
-  );
+  modelOfRow({
+    id: 'a/b',
+    upstream: { path: 'b' },
+    charges_on_policy_rejection: 'no',
+    price: { call: 1 },
+    input,
+  });
 
 /** The errors of a model whose input has the one field `v`. */
 const errorsOf = (v: JsonSchema, value: unknown) =>

@@ -145,6 +145,21 @@ export class Metrics {
   );
   readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
 
+  // Catalog.
+  readonly catalogReadings = this.counter(
+    'router_catalog_readings_total',
+    'Readings of the catalog by what came of them: loaded, unchanged, refused.',
+    ['result'],
+  );
+  readonly catalogRefused = this.gauge(
+    'router_catalog_refused',
+    'Whether the last reading of the catalog was refused, so that an older revision runs on.',
+  );
+  readonly catalogLoadedAt = this.gauge(
+    'router_catalog_loaded_timestamp_seconds',
+    'When the running revision of the catalog was loaded.',
+  );
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     const build = this.gauge('router_build_info', 'Always 1; what runs.', ['version', 'node']);

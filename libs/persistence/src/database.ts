@@ -7,6 +7,7 @@ import { Workspace } from './entities/workspace.entity.js';
 import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
 import { ProviderPause1763700600000 } from './migrations/1763700600000-provider-pause.js';
 import { Registry1763800000000 } from './migrations/1763800000000-registry.js';
+import { Processes1763900000000 } from './migrations/1763900000000-processes.js';
 
 interface DatabaseOptions {
   DATABASE_URL: string;
@@ -126,7 +127,12 @@ export class Database {
       type: 'postgres',
       url: this.options.DATABASE_DIRECT_URL ?? this.options.DATABASE_URL,
       entities: [Workspace, ApiKey],
-      migrations: [Foundation1763700000000, ProviderPause1763700600000, Registry1763800000000],
+      migrations: [
+        Foundation1763700000000,
+        ProviderPause1763700600000,
+        Registry1763800000000,
+        Processes1763900000000,
+      ],
       migrationsTransactionMode: 'each',
       synchronize: false,
       poolSize: 2,

@@ -9,6 +9,7 @@ export { Workspace } from './entities/workspace.entity.js';
 export { Holding, type Leaving } from './holding.js';
 export { isApiKey, keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
+export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';
 export type { DemandKind, PageAsk } from './registry/page-query.js';
 export { type Demand, Registry } from './registry/registry.js';
 export type { NodeRecord, Written } from './registry/put-nodes.js';

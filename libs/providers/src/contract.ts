@@ -138,5 +138,7 @@ export interface ProviderDefinition {
   /** Bound on one submission call in milliseconds, its reply included. */
   submitTimeoutMs: number;
   settings?: Readonly<Record<string, ProviderSetting>>;
+  /** The whole text of it, for a provider that a catalog directory declares: equal texts are equal providers. */
+  declaration?: string;
   create(base: string, settings: Readonly<Record<string, string>>): ProviderAdapter;
 }

@@ -18,7 +18,16 @@ export type {
 export { valuesAt } from './pointer.js';
 export { credentialHeaders } from './credential.js';
 export { failureClasses, type Rejection, toRejection } from './failure.js';
+export { declaredProvider } from './declared/declared.js';
+export { providerRow } from './declared/shape.js';
 export { job } from './job.js';
 export type { HandleFields, JobSpec, Life } from './job-spec.js';
-export { type BoundProvider, bindProviders, providerList, providerSettings } from './providers.js';
+export {
+  type BoundProvider,
+  bindProviders,
+  providerKeySettings,
+  providerList,
+  providerSettings,
+  settingStem,
+} from './providers.js';
 export type { Rule } from './rules.js';

@@ -159,7 +159,7 @@ function ruleFailure(
     class: failureClass,
     retry: retry === 'again' ? again : retry,
     ...(lost && { lost }),
-    note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${is ?? 'set'}`,
+    note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
   };
 }
 

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readSettings, type SettingsShape } from '#schemas';
 import { z } from 'zod';
 
@@ -54,14 +56,21 @@ export interface BoundProvider {
   adapter: ProviderAdapter;
   secret: string | undefined;
   submitTimeoutMs: number;
+  /** The text of a declared provider. */
+  declaration?: string;
 }
 
+/** What the names of a provider's settings start with. */
+export const settingStem = (name: string): string =>
+  `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+
 const variables = (name: string) => {
-  const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+  const stem = settingStem(name);
   return { base: `${stem}_BASE_URL`, key: `${stem}_KEY`, own: (setting: string) => `${stem}_${setting}` };
 };
 
-const baseUrl = (byDefault: string) =>
+/** An address that paths are added to; without a trailing slash. */
+export const baseUrl = () =>
   z
     .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
     .refine(
@@ -73,7 +82,6 @@ const baseUrl = (byDefault: string) =>
       },
       { error: 'expected a URL without user name, query and fragment' },
     )
-    .default(byDefault)
     .transform((text) => text.replace(/\/+$/, ''));
 
 /** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner, and what it declares beside them. */
@@ -82,10 +90,12 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
     definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => [
       [
         variables(name).base,
-        baseUrl(defaultBase).meta({
-          description: `Where the API of ${name} is reached; another address than its own serves tests.`,
-          example: defaultBase,
-        }),
+        baseUrl()
+          .default(defaultBase)
+          .meta({
+            description: `Where the API of ${name} is reached; another address than its own serves tests.`,
+            example: defaultBase,
+          }),
       ],
       [
         variables(name).key,
@@ -111,6 +121,21 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
 
 export const providerSettings = settingsOf(providerList);
 
+export const providerKeySettings = {
+  PROVIDER_KEYS_DIR: z.string().min(1).optional().meta({
+    description:
+      'A directory with a file per provider, named like it, that holds its account key; read again when it changes. A file goes before PROVIDER_…_KEY.',
+    example: '/etc/model-router/keys',
+  }),
+};
+
+/** A key from a file, read at each binding: a declared provider, or a renewed key, needs no restart. */
+function keyFrom(directory: string | undefined, name: string): string | undefined {
+  const file = directory === undefined ? undefined : join(directory, name);
+  if (file === undefined || !existsSync(file)) return undefined;
+  return readFileSync(file, 'utf8').trim() || undefined;
+}
+
 /**
  * Binds every partner to its address and key. `env` is the process's environment; throws `BadSettings` with
  * all problems. `withoutKey` names the partners that have none, so that boot can warn.
@@ -118,16 +143,25 @@ export const providerSettings = settingsOf(providerList);
 export function bindProviders(
   env: Readonly<Record<string, string | undefined>>,
   definitions: readonly ProviderDefinition[] = providerList,
+  keysDirectory?: string,
 ): { providers: Map<string, BoundProvider>; withoutKey: string[] } {
   const settings = readSettings(settingsOf(definitions), env);
   const bound = definitions.map((definition): BoundProvider => {
-    const { name, submitTimeoutMs } = definition;
+    const { name, submitTimeoutMs, declaration } = definition;
     const own = Object.fromEntries(
       Object.keys(definition.settings ?? {}).map((key) => [key, settings[variables(name).own(key)] ?? '']),
     );
     const base = settings[variables(name).base] ?? definition.defaultBase;
-    const secret = settings[variables(name).key] || undefined;
-    return { name, base, adapter: definition.create(base, own), secret, submitTimeoutMs };
+    const secret = keyFrom(keysDirectory, name) ?? (settings[variables(name).key] || undefined);
+    const adapter = definition.create(base, own);
+    return {
+      name,
+      base,
+      adapter,
+      secret,
+      submitTimeoutMs,
+      ...(declaration !== undefined && { declaration }),
+    };
   });
   return {
     providers: new Map(bound.map((provider) => [provider.name, provider])),

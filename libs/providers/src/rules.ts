@@ -5,6 +5,12 @@ import { isSuccess } from './reply.js';
 /** Which of a run's calls a reply answers. */
 export type Phase = 'submit' | 'poll' | 'fetch';
 
+/** A regular expression, of whatever engine. */
+interface Pattern {
+  test(text: string): boolean;
+  toString(): string;
+}
+
 /**
  * Maps replies to what became of the run. Every condition that is given must hold: `phase`; `http`, one status
  * or `error` for any that is not 2xx; `where`, a place in the JSON body, or `header`, that holds a value, or,
@@ -16,7 +22,7 @@ export interface Rule {
   http?: number | 'error';
   where?: Pointer;
   header?: string;
-  is?: string | number | boolean | RegExp;
+  is?: string | number | boolean | Pattern;
   unless?: Pointer | readonly Pointer[];
   class: FailureClass | 'canceled';
   retry?: ProviderFailure['retry'] | 'again';
@@ -25,7 +31,7 @@ export interface Rule {
 
 function isValue(found: Json, wanted: Rule['is']): boolean {
   if (found === null || wanted === undefined) return found !== null;
-  if (!(wanted instanceof RegExp)) return found === wanted;
+  if (typeof wanted !== 'object') return found === wanted;
   return (typeof found === 'string' || typeof found === 'number') && wanted.test(String(found));
 }
 

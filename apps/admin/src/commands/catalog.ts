@@ -1,6 +1,9 @@
-import { builtInDirectories, type CatalogProblem, checkCatalog, loadCatalog } from '#catalog';
-import { providerList } from '#providers';
+import { builtInDirectories, type CatalogProblem, catalogSchemas, checkCatalog, loadCatalog } from '#catalog';
+import { type RunningProcess, runningProcesses } from '#persistence';
+import { Argument } from 'commander';
+import { withDatabase } from '../open-database.js';
 import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
 
 export const catalogCommands: CommandGroup = (program, desk) => {
   const catalog = program.command('catalog').description('The catalog of models.');
@@ -10,21 +13,60 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .description(
       'Check the built-in catalog, or what it becomes with the rows of a directory; needs no database.',
     )
-    .argument('[directory]', 'rows that add to, replace or hide built-in ones')
+    .argument('[directory]', 'rows that add to, replace or hide built-in ones, and providers')
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
-      const problems = await checkCatalog({ directories, providers: providerList.map(({ name }) => name) });
+      const problems = await checkCatalog({ directories });
       if (problems.length > 0) {
         desk.answer({ document: { problems }, text: problems.map(problemLine).join('\n'), bad: true });
         return;
       }
-      const { models } = await loadCatalog({ directories });
+      const { models, revision } = await loadCatalog({ directories });
       desk.answer({
-        document: { models: models.length, problems },
-        text: `${models.length} models, no problems.`,
+        document: { models: models.length, revision, problems },
+        text: `${models.length} models, no problems. Revision ${short(revision)}.`,
       });
     });
+
+  catalog
+    .command('status')
+    .description('Show which revision each running gateway and worker has; ends with 1 when they differ.')
+    .action(async () => {
+      const processes = await withDatabase(desk.env, runningProcesses);
+      const agreed = new Set(processes.map(({ revision }) => revision)).size <= 1;
+      const bad = !agreed || processes.some(({ problem }) => problem !== undefined);
+      desk.answer({ document: { agreed, processes }, text: statusText(processes, agreed), bad });
+    });
+
+  catalog
+    .command('schema')
+    .description('Print the JSON Schema of a file of a catalog directory, for editors.')
+    .addArgument(new Argument('<kind>', 'what the file describes').choices(Object.keys(catalogSchemas)))
+    .action((kind: keyof typeof catalogSchemas) => {
+      const document = catalogSchemas[kind]();
+      desk.answer({ document, text: JSON.stringify(document, null, 2) });
+    });
 };
+
+const short = (revision: string): string => revision.slice(0, 12);
+
+function statusText(processes: readonly RunningProcess[], agreed: boolean): string {
+  if (processes.length === 0) return 'No gateway or worker runs.';
+  const lines = processes.map(({ app, host, pid, revision, problem }) => [
+    app,
+    `${host}/${pid}`,
+    short(revision),
+    problem === undefined ? 'ok' : 'refused what is there now',
+  ]);
+  const problems = processes.flatMap(({ app, host, pid, problem }) =>
+    problem === undefined ? [] : [`${app} ${host}/${pid}: ${problem}`],
+  );
+  return [
+    table([['App', 'Process', 'Revision', 'Last reading'], ...lines]),
+    ...(agreed ? [] : ['The processes do not run the same revision.']),
+    ...problems,
+  ].join('\n');
+}
 
 /** `file#pointer: reason` on one line; a problem of the whole file has no pointer. */
 export const problemLine = ({ file, pointer, reason }: CatalogProblem): string =>

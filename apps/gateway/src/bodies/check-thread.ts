@@ -17,7 +17,8 @@ interface Waiting {
 /** Checks bodies in a thread of its own, one after the other. The thread starts with the first one. */
 export class CheckThread {
   private worker: Worker | undefined;
-  private sentModels = new Set<string>();
+  /** By id the model that the thread knows: an edited row is another model of the same id. */
+  private sentModels = new Map<string, Model>();
   private readonly waiting = new Map<number, Waiting>();
   private orders = 0;
 
@@ -27,8 +28,8 @@ export class CheckThread {
     const worker = (this.worker ??= this.start());
     this.orders += 1;
     const order: CheckOrder = { order: this.orders, modelId: model.id, bytes };
-    if (!this.sentModels.has(model.id)) order.model = model;
-    this.sentModels.add(model.id);
+    if (this.sentModels.get(model.id) !== model) order.model = model;
+    this.sentModels.set(model.id, model);
     const checked = new Promise<CheckedBody>((resolve, reject) => {
       this.waiting.set(order.order, { resolve, reject });
     });
@@ -73,7 +74,7 @@ export class CheckThread {
   private abandon(worker: Worker, reason: string): void {
     if (this.worker !== worker) return;
     this.worker = undefined;
-    this.sentModels = new Set();
+    this.sentModels = new Map();
     const left = [...this.waiting.values()];
     this.waiting.clear();
     void worker.terminate();

@@ -1,4 +1,4 @@
-import { type Catalog, detail, entry, openApiDocument, openCursor, sealCursor } from '#catalog';
+import { detail, entry, openApiDocument, openCursor, sealCursor } from '#catalog';
 import type { RouterModelDetail, RouterModelListResponse } from '#schemas';
 import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,7 +7,7 @@ import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
 import { generationOf } from '../http/generation.js';
-import { CATALOG, SETTINGS } from '../resources.js';
+import { CATALOG, type RunningCatalog, SETTINGS } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
 import { noneMatchCovers } from './entity-tag.js';
 import { visibleModel } from './find-model.js';
@@ -17,7 +17,7 @@ import { type Query as PageQuery, pageCursor, pageLimit } from './page-request.j
 @UseGuards(CallerGuard)
 export class ModelsController {
   constructor(
-    @Inject(CATALOG) private readonly catalog: Catalog,
+    @Inject(CATALOG) private readonly catalog: RunningCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -27,7 +27,7 @@ export class ModelsController {
     const limit = pageLimit(query);
     const cursor = pageCursor(query);
     const sealing = { secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
-    const { models, hasMore } = this.catalog.page({
+    const { models, hasMore } = this.catalog.current.page({
       ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
       limit,
       filter: ({ id }) => maySee(caller, id) && mayRun(caller, id),
@@ -49,7 +49,7 @@ export class ModelsController {
     @Param('model') model: string,
     @Req() request: FastifyRequest,
   ): RouterModelDetail {
-    return detail(visibleModel(this.catalog, caller, `${provider}/${model}`), {
+    return detail(visibleModel(this.catalog.current, caller, `${provider}/${model}`), {
       publicBaseUrl: this.settings.PUBLIC_BASE_URL,
       generation: generationOf(request),
     });
@@ -65,7 +65,7 @@ export class ModelsController {
     @Res() reply: FastifyReply,
   ): void {
     const { bytes, etag } = openApiDocument(
-      visibleModel(this.catalog, caller, `${provider}/${model}`),
+      visibleModel(this.catalog.current, caller, `${provider}/${model}`),
       generationOf(request),
     );
     reply.header('etag', etag).header('cache-control', 'private, max-age=300, must-revalidate');

@@ -1,11 +1,10 @@
-import type { Catalog } from '#catalog';
 import { Controller, Get, Inject, Param, Post, Put, UseGuards } from '@nestjs/common';
 import { unknownPath } from '../answers/to-router-error.js';
 import { Access } from '../auth/access.js';
 import type { Caller } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
-import { CATALOG } from '../resources.js';
+import { CATALOG, type RunningCatalog } from '../resources.js';
 import { modelNotFound } from './find-model.js';
 
 interface Segments {
@@ -23,7 +22,7 @@ const routeWords = new Set(['requests', 'openapi.json']);
 @Controller()
 @UseGuards(CallerGuard)
 export class VariantPathsController {
-  constructor(@Inject(CATALOG) private readonly catalog: Catalog) {}
+  constructor(@Inject(CATALOG) private readonly catalog: RunningCatalog) {}
 
   @Get([v1, `${v1}/openapi.json`, v2, `${v2}/openapi.json`])
   @Access({ scope: 'catalog' })
@@ -51,6 +50,6 @@ export class VariantPathsController {
 
   private refusal(caller: Caller, { provider, model, variant }: Segments) {
     if (routeWords.has(variant)) return unknownPath();
-    return modelNotFound(this.catalog, caller, `${provider}/${model}/${variant}`);
+    return modelNotFound(this.catalog.current, caller, `${provider}/${model}/${variant}`);
   }
 }

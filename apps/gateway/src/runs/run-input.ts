@@ -1,4 +1,4 @@
-import type { Catalog, Model } from '#catalog';
+import type { Model } from '#catalog';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
@@ -6,7 +6,7 @@ import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
 
 import { runnableModel } from '../models/find-model.js';
-import { CATALOG } from '../resources.js';
+import { CATALOG, type RunningCatalog } from '../resources.js';
 
 /** A checked input; its bytes count against the budget for bodies until released. */
 interface AcceptedInput {
@@ -20,14 +20,14 @@ interface AcceptedInput {
 @Injectable()
 export class RunInput {
   constructor(
-    @Inject(CATALOG) private readonly catalog: Catalog,
+    @Inject(CATALOG) private readonly catalog: RunningCatalog,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
   ) {}
 
   /** The model, if the caller may run it. */
   model(caller: Caller, provider: string, model: string): Model {
-    return runnableModel(this.catalog, caller, `${provider}/${model}`);
+    return runnableModel(this.catalog.current, caller, `${provider}/${model}`);
   }
 
   /** Throws `InputRejection` for fields that the model does not accept. `seen` gets the body's chunks. */

@@ -1,4 +1,3 @@
-import type { Catalog } from '#catalog';
 import { RunAnswers } from '#persistence';
 import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
 import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
@@ -8,7 +7,7 @@ import type { Caller } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
 import { originOf } from '../http/origin.js';
-import { CATALOG, SETTINGS } from '../resources.js';
+import { CATALOG, type RunningCatalog, SETTINGS } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
 import { Payloads } from './payloads.js';
 import { outputOf } from './result.js';
@@ -24,7 +23,7 @@ const run = ':requestId';
 @UseGuards(CallerGuard)
 export class RunsController {
   constructor(
-    @Inject(CATALOG) private readonly catalog: Catalog,
+    @Inject(CATALOG) private readonly catalog: RunningCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
     private readonly answers: RunAnswers,
     private readonly cancellation: RunCancellation,
@@ -38,7 +37,7 @@ export class RunsController {
     @Param() segments: RunSegments,
     @Req() request: FastifyRequest,
   ): Promise<RouterQueueStatusResponse> {
-    const { modelId, runId } = runAddress(segments, caller, this.catalog);
+    const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
     const state = foundRun(await this.answers.state(caller.workspaceId, modelId, runId));
     return statusBody(runId, state, this.urls(request, modelId, runId));
   }
@@ -51,7 +50,7 @@ export class RunsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { modelId, runId } = runAddress(segments, caller, this.catalog);
+    const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
     const result = foundRun(await this.answers.result(caller.workspaceId, modelId, runId));
     if (result.stage !== 'completed') {
       void reply.code(202).send(statusBody(runId, result, this.urls(request, modelId, runId)));
@@ -67,7 +66,7 @@ export class RunsController {
     @Param() segments: RunSegments,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { modelId, runId } = runAddress(segments, caller, this.catalog);
+    const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
     const found = foundRun(await this.cancellation.ask(caller.workspaceId, modelId, runId));
     const tooLate = found === 'completed';
     if (tooLate) reply.code(400).header('x-service-error-type', 'invalid_input');

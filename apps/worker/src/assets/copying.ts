@@ -9,6 +9,7 @@ import type { Payloads } from '../bytes/payloads.js';
 import { finishing, type Outcomes } from '../life/outcomes.js';
 import { type AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
 import { type FoundAsset, findAssets, withCopies } from './found-assets.js';
+import type { Providers } from '../providers.js';
 
 interface CopyParts {
   dispatching: Dispatching;
@@ -18,7 +19,7 @@ interface CopyParts {
   payloads: Payloads;
   budget: ByteBudget;
   outcomes: Outcomes;
-  providers: ReadonlyMap<string, BoundProvider>;
+  providers: Pick<Providers, 'get'>;
   metrics: Metrics;
   log: Log;
 }

@@ -1,6 +1,6 @@
 import type { BoundProvider, Handle, HttpReply, Outcome, Run, Signal } from '#providers';
 import { Piscina } from 'piscina';
-import type { Reading, ReadingOrder } from './reply-thread.js';
+import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
 import { signed } from './signed.js';
 
 /** Above this, reading a reply would hold up everything else: seven mebibytes of JSON take a quarter of a second. */
@@ -14,14 +14,14 @@ export class ReplyReader {
 
   async submitted(provider: BoundProvider, run: Run, signal: Signal): Promise<Outcome> {
     const outcome = isLarge(signal)
-      ? await this.beside({ phase: 'submit', provider: provider.name, run, reply: signal })
+      ? await this.beside({ phase: 'submit', provider: markOf(provider), run, reply: signal })
       : null;
     return signed(provider, outcome ?? provider.adapter.onSubmit(run, signal));
   }
 
   async resumed(provider: BoundProvider, handle: Handle, signal: Signal): Promise<Outcome> {
     const outcome = isLarge(signal)
-      ? await this.beside({ phase: 'resume', provider: provider.name, handle, reply: signal })
+      ? await this.beside({ phase: 'resume', provider: markOf(provider), handle, reply: signal })
       : null;
     return signed(provider, outcome ?? resume(provider, handle, signal));
   }
@@ -56,6 +56,13 @@ export class ReplyReader {
     }
   }
 }
+
+/** An adapter has functions, which do not travel. */
+const markOf = ({ name, base, declaration }: BoundProvider): ProviderMark => ({
+  name,
+  base,
+  ...(declaration !== undefined && { declaration }),
+});
 
 const isLarge = (signal: Signal): signal is HttpReply =>
   'status' in signal && signal.body.byteLength > inlineBytes;

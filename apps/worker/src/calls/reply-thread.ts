@@ -1,6 +1,7 @@
 import {
   type BoundProvider,
   bindProviders,
+  declaredProvider,
   type Handle,
   type HttpReply,
   type Outcome,
@@ -9,9 +10,12 @@ import {
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 
 /** A reply to read, and what it answers. Its bytes move to the thread and back, they are not copied. */
-export type ReadingOrder = { provider: string; reply: HttpReply } & (
+export type ReadingOrder = { provider: ProviderMark; reply: HttpReply } & (
   { phase: 'submit'; run: Run } | { phase: 'resume'; handle: Handle }
 );
+
+/** What a thread needs to have the same adapter: a declared provider comes with its declaration. */
+export type ProviderMark = Pick<BoundProvider, 'name' | 'base' | 'declaration'>;
 
 /** `outcome` is null for a provider that this thread does not know. Where its output is the reply, its body is left out. */
 export interface Reading {
@@ -21,11 +25,12 @@ export interface Reading {
 }
 
 let providers: ReadonlyMap<string, BoundProvider> | undefined;
+/** The declared providers as they were last seen. */
+const declared = new Map<string, ProviderMark & { adapter: BoundProvider['adapter'] }>();
 
 export function read(order: ReadingOrder): unknown {
-  providers ??= bindProviders(process.env).providers;
   const { body: bytes } = order.reply;
-  const adapter = providers.get(order.provider)?.adapter;
+  const adapter = adapterOf(order.provider);
   const outcome = adapter ? outcomeOf(adapter, order) : null;
   const isReply = outcome?.kind === 'succeeded' && outcome.output.body === bytes;
   if (isReply) outcome.output.body = new Uint8Array();
@@ -33,6 +38,18 @@ export function read(order: ReadingOrder): unknown {
     [transferableSymbol]: [bytes.buffer],
     [valueSymbol]: { outcome, isReply, bytes } satisfies Reading,
   });
+}
+
+function adapterOf({ name, base, declaration }: ProviderMark): BoundProvider['adapter'] | undefined {
+  if (declaration === undefined) {
+    providers ??= bindProviders(process.env).providers;
+    return providers.get(name)?.adapter;
+  }
+  const known = declared.get(name);
+  if (known?.declaration === declaration && known.base === base) return known.adapter;
+  const adapter = declaredProvider(JSON.parse(declaration)).definition?.create(base, {});
+  if (adapter) declared.set(name, { name, base, declaration, adapter });
+  return adapter;
 }
 
 function outcomeOf(adapter: BoundProvider['adapter'], order: ReadingOrder): Outcome | null {

@@ -8,6 +8,7 @@ import type { ReplyReader } from '../calls/reply-reader.js';
 import type { Isolation } from './isolation.js';
 import { type Finishing, finishing, type Outcomes } from './outcomes.js';
 import type { Results } from './results.js';
+import type { Providers } from '../providers.js';
 
 const done: Verdict = { kind: 'done' };
 const shortestPauseMs = 50;
@@ -24,7 +25,7 @@ interface PollParts {
   budget: ByteBudget;
   client: PartnerClient;
   replies: ReplyReader;
-  providers: ReadonlyMap<string, BoundProvider>;
+  providers: Pick<Providers, 'get'>;
   tracing: Tracing;
   log: Log;
 }
@@ -51,10 +52,6 @@ export class Polling {
   private async poll(runId: string, signal: AbortSignal, crashes: number): Promise<Verdict> {
     const poll = await this.parts.dispatching.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
-    const provider = this.parts.providers.get(poll.provider);
-    // Declared by an operator, and not known to this process yet: later, by one that knows it.
-    if (!provider?.adapter.resume || !provider.adapter.onResume)
-      return { kind: 'again', afterMs: troubledPauseMs };
     const run = finishing(runId, poll);
     if (poll.overdue) {
       await this.parts.outcomes.fail(run, {
@@ -64,6 +61,10 @@ export class Polling {
       });
       return done;
     }
+    const provider = this.parts.providers.get(poll.provider);
+    // Declared by an operator, and not known to this process yet: later, by one that knows it.
+    if (!provider?.adapter.resume || !provider.adapter.onResume)
+      return { kind: 'again', afterMs: troubledPauseMs };
     if (crashes >= this.limits.MAX_POLL_CRASHES) {
       const note = `put aside after ${crashes} crashes while polling`;
       await this.parts.outcomes.failInternally(run, 'This run could not be processed.', note);

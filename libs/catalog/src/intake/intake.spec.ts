@@ -256,13 +256,13 @@ describe('what is refused', () => {
     [
       'thousands of properties',
       { properties: Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`p${index}`, text])) },
-      '4000 schemas',
+      '2000 schemas',
     ],
-    ['references that double at each level', doubling, '4000 schemas'],
+    ['references that double at each level', doubling, '2000 schemas'],
   ])('%s, at once', (_, schema, reason) => {
     const startedAt = performance.now();
     expect(given(schema).problems).toEqual([{ pointer: '', reason: expect.stringContaining(reason) }]);
     // Written out, the worst of them would have a thousand million schemas.
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 });

@@ -33,7 +33,7 @@ export interface Walk {
 }
 
 /** The numbers keep one schema's compilation within some ten milliseconds, and one value's check far below one. */
-export const caps = { schemas: 4000, branches: 400, depth: 40 };
+export const caps = { schemas: 2000, branches: 400, depth: 40 };
 
 /** Ends an intake at a cap: going on would cost what the cap is there to save. */
 export class OverCap extends Error {}

@@ -1,0 +1,65 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** An editor, or a mounted volume that is swapped, makes several changes in a row. */
+const settleMs = 200;
+
+/**
+ * Calls `changed` after the files of a directory have changed and are at rest. The system tells of changes where
+ * it can; where it cannot, such as on network volumes, a look every `everyMs` finds them.
+ */
+export function watchDirectories(
+  directories: readonly string[],
+  everyMs: number,
+  changed: () => void,
+): { stop: () => void } {
+  let settling: NodeJS.Timeout | undefined;
+  let known: string | undefined;
+  const notice = () => {
+    clearTimeout(settling);
+    settling = setTimeout(changed, settleMs).unref();
+  };
+  const look = async (): Promise<void> => {
+    const now = (await Promise.all(directories.map(stampOf))).join('\n');
+    if (known !== undefined && now !== known) notice();
+    known = now;
+  };
+  void look();
+  const watchers = directories.flatMap((directory) => watcherOf(directory, notice) ?? []);
+  const looking = setInterval(() => void look(), everyMs).unref();
+  return {
+    stop() {
+      clearTimeout(settling);
+      clearInterval(looking);
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}
+
+function watcherOf(directory: string, notice: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, { persistent: false }, notice);
+    // The directory itself may vanish, or the system run out of watches; the looks go on.
+    watcher.on('error', () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Differs when a file was added, removed, replaced or written; no file is read. */
+async function stampOf(directory: string): Promise<string> {
+  try {
+    const names = (await readdir(directory)).sort();
+    const stamps = await Promise.all(
+      names.map(async (name) => {
+        const { ino, size, mtimeMs } = await stat(join(directory, name));
+        return `${name} ${ino} ${size} ${mtimeMs}`;
+      }),
+    );
+    return stamps.join('\n');
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

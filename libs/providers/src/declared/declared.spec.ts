@@ -1,0 +1,182 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ProviderAdapter, Run } from '../contract.js';
+import { declaredProvider } from './declared.js';
+
+const sound = {
+  provider: 'acme',
+  base: 'https://api.acme.example',
+  auth: { authorization: 'Key {secret}', 'x-version': '2' },
+  submit: { url: '{base}/v1/{upstream.path}' },
+};
+const polled = {
+  ...sound,
+  handle: { id: { at: '/id' }, pollUrl: { at: '/urls/poll', url: true, optional: true } },
+  poll: {
+    url: ['{pollUrl}', '{base}/v1/jobs/{id}'],
+    status: '/status',
+    life: { done: 'succeeded' },
+    every_seconds: 2,
+  },
+};
+
+function adapterOf(row: object): ProviderAdapter {
+  const declared = declaredProvider(row);
+  if (!declared.definition) throw new Error(JSON.stringify(declared.problems));
+  return declared.definition.create(declared.definition.defaultBase, {});
+}
+
+const run: Run = {
+  runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
+  model: 'acme/paint',
+  upstream: { path: 'paint/fast' },
+  body: new TextEncoder().encode('{"prompt":"a cat"}'),
+};
+const reply = (body: string, status = 200, type = 'application/json') => ({
+  status,
+  headers: { 'content-type': type },
+  body: new TextEncoder().encode(body),
+});
+const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
+
+describe('a declared provider', () => {
+  it('fills its headers and addresses', () => {
+    const adapter = adapterOf(sound);
+    const call = adapter.submit(run);
+    expect(call.url).toBe('https://api.acme.example/v1/paint/fast');
+    expect(adapter.credential(call, 'the $& secret', 0)).toEqual({
+      authorization: 'Key the $& secret',
+      'x-version': '2',
+    });
+  });
+
+  it('without a poll takes the submit reply for the result, a file too where it says so', () => {
+    expect(adapterOf(sound).onSubmit(run, reply('{"a":1}'))).toMatchObject({ kind: 'succeeded' });
+    const sound2 = reply('ID3', 200, 'audio/mpeg');
+    expect(adapterOf(sound).onSubmit(run, sound2)).toMatchObject({ kind: 'failed' });
+    expect(adapterOf({ ...sound, files: true }).onSubmit(run, sound2)).toMatchObject({
+      kind: 'succeeded',
+      output: { mediaType: 'audio/mpeg' },
+    });
+  });
+
+  it('polls the first address whose values are there; a value of the partner’s stays one segment', () => {
+    const adapter = adapterOf(polled);
+    const pollOf = (body: string) => {
+      const outcome = adapter.onSubmit(run, reply(body));
+      if (outcome.kind !== 'pending') throw new Error(outcome.kind);
+      expect(outcome.afterMs).toBe(2000);
+      return adapter.resume?.(outcome.handle).url;
+    };
+    expect(pollOf('{"id":"a/../b?c"}')).toBe('https://api.acme.example/v1/jobs/a%2F..%2Fb%3Fc');
+    expect(pollOf('{"id":"1","urls":{"poll":"https://api.acme.example/p/1"}}')).toBe(
+      'https://api.acme.example/p/1',
+    );
+    expect(pollOf('{"id":"1","urls":{"poll":"https://elsewhere.example/p/1"}}')).toBe(
+      'https://api.acme.example/v1/jobs/1',
+    );
+  });
+
+  it('sends a body of its own with a poll, texts filled', () => {
+    const adapter = adapterOf({
+      ...polled,
+      poll: {
+        ...polled.poll,
+        method: 'POST',
+        url: '{base}/poll',
+        body: { name: '{id}', deep: [1, '{id}-x'] },
+      },
+    });
+    const call = adapter.resume?.({ v: 1, step: 'poll', id: 'a"b' });
+    expect(JSON.parse(text(call?.body))).toEqual({ name: 'a"b', deep: [1, 'a"b-x'] });
+    expect(call?.headers).toEqual({ 'content-type': 'application/json' });
+  });
+
+  it('wraps the caller’s bytes, or makes a form of them', () => {
+    const wrapped = adapterOf({ ...sound, submit: { ...sound.submit, encode: { envelope: 'input' } } });
+    expect(text(wrapped.submit(run).body)).toBe('{"input":{"prompt":"a cat"}}');
+    const form = adapterOf({ ...sound, submit: { ...sound.submit, encode: { form: {} } } });
+    expect(form.submit(run).headers?.['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+  });
+
+  it('gives its key to hosts below a starred origin, not to the domain itself or to a look-alike', () => {
+    const { credentialOrigins } = adapterOf({ ...sound, credential_origins: ['https://*.acme.example'] });
+    const trusted = (origin: string) => credentialOrigins.some((pattern) => pattern.test(origin));
+    expect(
+      ['https://eu.acme.example', 'https://a.b.acme.example', 'https://api.acme.example'].map(trusted),
+    ).toEqual([true, true, true]);
+    expect(
+      [
+        'https://acme.example',
+        'https://evilacme.example',
+        'https://eu.acme.example.evil',
+        'http://eu.acme.example',
+      ].map(trusted),
+    ).toEqual([false, false, false, false]);
+  });
+
+  it('reads replies by patterns of linear time', () => {
+    const adapter = adapterOf({
+      ...sound,
+      rules: [{ where: '/error', is: { matches: '(?i)^(a|a)*b$' }, class: 'content_policy' }],
+    });
+    const startedAt = performance.now();
+    const long = adapter.onSubmit(run, reply(`{"error":"${'a'.repeat(100_000)}"}`, 400));
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(long).toMatchObject({ kind: 'failed', failure: { class: 'rejected_input' } });
+    expect(adapter.onSubmit(run, reply('{"error":"AAB"}', 400))).toMatchObject({
+      failure: { class: 'content_policy' },
+    });
+  });
+
+  it('words a rejected input by the places it names', () => {
+    const adapter = adapterOf({ ...sound, rejections: { msg: '/error/message', field: '/error/param' } });
+    const body = '{"error":{"message":"Too wide","param":"size.width"}}';
+    expect(adapter.onSubmit(run, reply(body, 400))).toMatchObject({
+      failure: { fields: [{ loc: ['body', 'size', 'width'], msg: 'Too wide' }] },
+    });
+  });
+});
+
+describe('a declaration', () => {
+  it.each([
+    ['an unknown field', { ...sound, colour: 'red' }, ''],
+    ['a name in capitals', { ...sound, provider: 'Acme' }, 'provider'],
+    ['a base with a query', { ...sound, base: 'https://a.example/?x=1' }, 'base'],
+    ['a header in capitals', { ...sound, auth: { Authorization: '{secret}' } }, 'auth.Authorization'],
+    ['a line break in a header', { ...sound, auth: { a: 'x\r\ny: z' } }, 'auth.a'],
+    ['an unknown value in the credential', { ...sound, auth: { a: '{key}' } }, 'auth.a'],
+    ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
+    ['an address of its own', { ...sound, submit: { url: 'https://evil.example/' } }, 'submit.url'],
+    ['a base that goes on', { ...sound, submit: { url: '{base}.evil.example/' } }, 'submit.url'],
+    ['a fetch without a poll', { ...sound, fetch: { url: '{base}/x' } }, 'fetch'],
+    ['a poll without a handle', { ...polled, handle: undefined }, 'handle'],
+    ['a poll by a value that is no URL', { ...polled, poll: { ...polled.poll, url: '{id}' } }, 'poll.url'],
+    [
+      'a poll that may have no address',
+      { ...polled, poll: { ...polled.poll, url: '{pollUrl}' } },
+      'poll.url',
+    ],
+    [
+      'a word of life that is none',
+      { ...polled, poll: { ...polled.poll, life: { done: 'finished' } } },
+      'poll.life.done',
+    ],
+    ['a rule for everything', { ...sound, rules: [{ class: 'content_policy' }] }, 'rules.0'],
+    [
+      'a value without a place',
+      { ...sound, rules: [{ http: 400, is: 'x', class: 'unreadable' }] },
+      'rules.0',
+    ],
+    [
+      'a pattern that needs backtracking',
+      { ...sound, rules: [{ where: '/a', is: { matches: '(a)\\1' }, class: 'unreadable' }] },
+      'rules.0.is',
+    ],
+    ['a wide-open origin', { ...sound, credential_origins: ['https://*'] }, 'credential_origins.0'],
+    ['a kept value named like ours', { ...polled, handle: { step: { at: '/id' } } }, 'handle.step'],
+  ])('may not have %s', (_, row, place) => {
+    const declared = declaredProvider(row);
+    const places = declared.definition ? [] : declared.problems.map(({ path }) => path.join('.'));
+    expect(places.some((each) => each === place || each.startsWith(`${place}.`))).toBe(true);
+  });
+});

@@ -1,0 +1,135 @@
+import type { HttpCall, ProviderDefinition, Run } from '../contract.js';
+import { envelope, form, type Encoding } from '../encodings.js';
+import { sentenceFields } from '../fields.js';
+import { job } from '../job.js';
+import type { HandleFields, Kept } from '../job-spec.js';
+import { exactOrigin } from '../reply-url.js';
+import type { Rule } from '../rules.js';
+import { upstream } from '../upstream.js';
+import { placeholderProblems } from './placeholders.js';
+import { linear, providerRow, type ProviderRow } from './shape.js';
+import { filled, filledJson } from './templates.js';
+
+interface RowProblem {
+  path: readonly PropertyKey[];
+  message: string;
+}
+
+/** The provider that a file of a catalog directory declares, or what is wrong with it. */
+export function declaredProvider(
+  given: unknown,
+): { definition: ProviderDefinition } | { definition?: undefined; problems: RowProblem[] } {
+  const parsed = providerRow.safeParse(given);
+  if (!parsed.success) return { problems: parsed.error.issues };
+  const problems = placeholderProblems(parsed.data);
+  return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
+}
+
+function definitionOf(row: ProviderRow): ProviderDefinition {
+  return {
+    name: row.provider,
+    defaultBase: row.base,
+    submitTimeoutMs: row.submit.timeout_seconds * 1000,
+    declaration: JSON.stringify(row),
+    create: (base) => adapterOf(row, base),
+  };
+}
+
+function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinition['create']> {
+  const { submit, handle, poll, fetch, cancel, waits, needs, files, rejections } = row;
+  const common = {
+    base,
+    credentialOrigins: [exactOrigin(base), ...row.credential_origins.map(originsLike)],
+    auth: (secret: string) => mapped(row.auth, (value) => value.replaceAll('{secret}', () => secret)),
+    submit: {
+      url: (run: Run) =>
+        required(
+          filled(submit.url, (name) => addressOf(name, run, base)),
+          run,
+        ),
+      headers: () => submit.headers ?? {},
+      ...(submit.encode && { encode: encodingOf(submit.encode) }),
+      refusals: submit.refusals,
+    },
+    rules: row.rules.map(ruleOf),
+    ...(waits && { waits }),
+    ...(needs && { needs }),
+    ...(files && { files }),
+    ...(rejections && { fields: sentenceFields(present(rejections)) }),
+  };
+  if (poll === undefined || handle === undefined) return job(common);
+  return job({
+    ...common,
+    handle: mapped(handle, present),
+    poll: {
+      call: (kept) => callOf(poll, base, kept),
+      status: poll.status,
+      life: poll.life,
+      everyMs: poll.every_seconds * 1000,
+    },
+    ...(fetch && { fetch: { call: (kept: Kept<HandleFields>) => callOf(fetch, base, kept) } }),
+    ...(cancel && {
+      cancel: {
+        call: (kept: Kept<HandleFields>) => callOf(cancel, base, kept),
+        replies: cancel.replies.map(present),
+      },
+    }),
+  });
+}
+
+type DeclaredCall = NonNullable<ProviderRow['fetch']>;
+
+function callOf(declared: DeclaredCall, base: string, kept: Kept<HandleFields>): HttpCall {
+  const keptValue = (name: string) => (Object.hasOwn(kept, name) ? kept[name] : undefined);
+  const inAddress = (template: string) => (name: string) => {
+    if (name === 'base') return base;
+    const value = keptValue(name);
+    // A URL of the partner's is taken as it is; any other value must not become more than one segment of ours.
+    return template === `{${name}}` || value === undefined ? value : encodeURIComponent(value);
+  };
+  for (const template of [declared.url].flat()) {
+    const url = filled(template, inAddress(template));
+    if (url === undefined) continue;
+    const body =
+      declared.body === undefined ? undefined : JSON.stringify(filledJson(declared.body, keptValue));
+    return {
+      method: declared.method,
+      url,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...declared.headers },
+      ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+    };
+  }
+  throw new Error('the handle lacks what this provider is now declared to be found by');
+}
+
+const addressOf = (name: string, run: Run, base: string): string =>
+  name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
+
+function required(url: string | undefined, run: Run): string {
+  if (url === undefined) throw new Error(`model ${run.model} has no address`);
+  return url;
+}
+
+function encodingOf(encode: NonNullable<ProviderRow['submit']['encode']>): Encoding {
+  return 'envelope' in encode ? envelope(encode.envelope) : form(encode.form);
+}
+
+function ruleOf({ is, ...others }: ProviderRow['rules'][number]): Rule {
+  const wanted = typeof is === 'object' ? linear(is.matches) : is;
+  return { ...present(others), ...(wanted !== undefined && { is: wanted }) };
+}
+
+/** `https://*.partner.example` covers every host below, not the domain itself. */
+const originsLike = (origin: string): RegExp =>
+  new RegExp(
+    `^${origin.replaceAll('.', String.raw`\.`).replace(String.raw`*\.`, String.raw`(?:[a-z0-9-]+\.)+`)}$`,
+  );
+
+const mapped = <T, R>(record: Readonly<Record<string, T>>, change: (value: T) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+
+/** Without the members that are undefined: a row's absent field is no field of the declaration. */
+const present = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };

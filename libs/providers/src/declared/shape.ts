@@ -1,0 +1,155 @@
+import { routerProviderSegment } from '#schemas';
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import { baseUrl } from '../providers.js';
+
+const pointer = z.templateLiteral(['/', z.string()]).meta({
+  description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
+});
+const status = z.int().min(100).max(599);
+const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
+const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible ASCII characters'));
+const seconds = z.number().positive().max(3600);
+const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
+
+const template = z.string().min(1).meta({
+  description: 'A text with values in braces: {base}, {upstream.<name>}, or the name of a handle field.',
+});
+
+const url = z.union([template, z.array(template).min(1)]).meta({
+  description: 'The address; of several the first whose values are all there.',
+});
+
+const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
+  z.strictObject({
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).default(method),
+    url,
+    headers: headers.optional(),
+    body: z.json().optional().meta({ description: 'Sent as JSON; its texts are templates.' }),
+  });
+
+const matching = z
+  .strictObject({
+    matches: z
+      .string()
+      .max(1000)
+      .refine(isLinear, { message: 'a pattern without a linear-time form' })
+      .meta({ description: 'A pattern without look-around and back references.' }),
+  })
+  .meta({ description: 'Texts and numbers in which the pattern is found.' });
+
+/** Replies are as long as a partner likes: patterns run on an engine whose time grows with the length only. */
+export const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
+
+function isLinear(pattern: string): boolean {
+  try {
+    return linear(pattern).programSize() <= 1000;
+  } catch {
+    return false;
+  }
+}
+
+const rule = z
+  .strictObject({
+    phase: z.enum(['submit', 'poll', 'fetch']).optional(),
+    http: z.union([status, z.literal('error')]).optional(),
+    where: pointer.optional(),
+    header: header.optional(),
+    is: z.union([z.string(), z.number(), z.boolean(), matching]).optional(),
+    unless: pointer.optional(),
+    class: z.enum([
+      'rejected_input',
+      'content_policy',
+      'partner_failed',
+      'partner_timeout',
+      'partner_unavailable',
+      'partner_account',
+      'model_gone',
+      'unreadable',
+      'canceled',
+    ]),
+    retry: z.enum(['never', 'new_submit', 'same_call', 'again']).optional(),
+    lost: z.literal(true).optional(),
+  })
+  .refine(({ http, where, header: named }) => [http, where, named].some((each) => each !== undefined), {
+    message: 'a rule names http, where or header; without one it would hold for every reply',
+  })
+  .refine(({ is, where, header: named }) => is === undefined || where !== undefined || named !== undefined, {
+    message: 'is stands beside where or header',
+  });
+
+/** One partner's protocol as a file of a catalog directory. */
+export const providerRow = z.strictObject({
+  provider: routerProviderSegment.meta({
+    description: 'The provider segment of model ids; also names PROVIDER_<NAME>_BASE_URL and _KEY.',
+  }),
+  base: baseUrl().meta({ description: 'Where the API is reached, without a trailing slash.' }),
+  credential_origins: z
+    .array(
+      z.string().regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'such as https://*.partner.example'),
+    )
+    .default([])
+    .meta({ description: 'Origins beside that of the base that may see the key and be polled.' }),
+  auth: headers.meta({ description: 'Header fields that authenticate a call; {secret} is the key.' }),
+  submit: z.strictObject({
+    url: template,
+    headers: headers.optional(),
+    encode: z
+      .union([
+        z.strictObject({ envelope: z.string().min(1) }),
+        z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
+      ])
+      .optional()
+      .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' }),
+    refusals: z.array(status).default([]),
+    timeout_seconds: seconds.default(30),
+  }),
+  handle: z
+    .record(
+      z
+        .string()
+        .regex(/^(?!(v|step|base|secret|upstream)$)[a-z][a-z0-9_]*$/i, 'a name of letters and digits'),
+      z.union([
+        z.strictObject({
+          at: pointer,
+          url: z.literal(true).optional(),
+          optional: z.literal(true).optional(),
+        }),
+        z.strictObject({ upstream: z.string().min(1) }),
+      ]),
+    )
+    .optional()
+    .meta({ description: 'What is kept of the submit reply to find the generation again.' }),
+  poll: call('GET')
+    .extend({
+      status: z.union([pointer, z.literal('http')]),
+      life: z.record(z.string(), word),
+      every_seconds: seconds.min(0.05),
+    })
+    .optional(),
+  fetch: call('GET').optional(),
+  cancel: call('POST')
+    .extend({
+      replies: z
+        .array(
+          z.strictObject({
+            http: status.optional(),
+            where: pointer.optional(),
+            is: z.union([z.string(), z.boolean()]).optional(),
+            answer: z.enum(['requested', 'too_late']),
+          }),
+        )
+        .default([]),
+    })
+    .optional(),
+  rules: z.array(rule).default([]),
+  waits: pointer.optional(),
+  needs: z.array(pointer).min(1).optional(),
+  files: z.literal(true).optional(),
+  rejections: z
+    .strictObject({ msg: pointer, type: pointer.optional(), field: pointer.optional() })
+    .optional()
+    .meta({ description: 'Where a rejected input is worded as one sentence; left out, as FastAPI does.' }),
+});
+
+export type ProviderRow = z.infer<typeof providerRow>;

@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+interface Seen {
+  path: string;
+  credential: string | undefined;
+  body: string;
+}
+
+/** A partner that no release knows: it answers at once, with a file, or by jobs that end when they may. */
+export class OwnPartner {
+  readonly submissions: Seen[] = [];
+  /** Jobs stay running while this is set. */
+  holding = false;
+  private readonly jobs = new Map<string, string>();
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<OwnPartner> {
+    const server = createServer();
+    const partner = new OwnPartner(server);
+    server.on('request', (request, response) => void partner.answer(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return partner;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', this.url);
+    const credential = request.headers['x-lab-key'];
+    const send = (status: number, body: string | Buffer, type = 'application/json') =>
+      response.writeHead(status, { 'content-type': type }).end(body);
+    if (request.method === 'POST') {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+      const body = Buffer.concat(chunks).toString();
+      this.submissions.push({ path: pathname, credential: credential?.toString(), body });
+      if (pathname.startsWith('/now/')) return void send(200, `{"echo": ${body}}`);
+      if (pathname.startsWith('/sound/'))
+        return void send(200, Buffer.from([0xff, 0xfb, 0, 1]), 'audio/mpeg');
+      const id = `job-${this.jobs.size + 1}`;
+      this.jobs.set(id, body);
+      return void send(200, JSON.stringify({ job: { id } }));
+    }
+    const [, , id = '', result] = pathname.split('/');
+    const body = this.jobs.get(id);
+    if (body === undefined) return void send(404, '{"error":"no such job"}');
+    if (result !== undefined) return void send(200, `{"made of": ${body} }`);
+    return void send(200, JSON.stringify({ state: this.holding ? 'BUSY' : 'FINE' }));
+  }
+}
