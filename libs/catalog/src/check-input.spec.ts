@@ -63,6 +63,21 @@ describe('checkInput', () => {
     expect(routerValidationErrorResponse.parse({ detail: fields })).toEqual({ detail: fields });
   });
 
+  it.each(['^(a|a)*$', '^(a+)+$', '^(a?){40}$'])(
+    'checks %s in time that grows with the text only',
+    (pattern) => {
+      const model = modelOf({ type: 'string', pattern });
+      const text = `${'a'.repeat(10_000)}!`;
+      const timeOfOne = () => {
+        const before = process.cpuUsage();
+        expect(inputErrors(model, { v: text })).toHaveLength(1);
+        return process.cpuUsage(before).user / 1000;
+      };
+      // Processor time, and the best of several: the first ones also compile the schema and the engine.
+      expect(Math.min(...Array.from({ length: 40 }, timeOfOne))).toBeLessThan(10);
+    },
+  );
+
   it('changes nothing in the body: no default, no coercion, no removal', () => {
     const model = modelWith({
       type: 'object',
