@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { Admin } from './admin.js';
 import { startGatewayAndWorker, startSimulator } from './apps.js';
 import { accepts, keptDemo, makeDemo, type Demo } from './demo.js';
+import { keptRegistry } from './demo-registry.js';
 import { Guard } from './embedded/guard.js';
 import { StartFailure } from './embedded/start-failure.js';
 import { appEnvironment, simulatedPartners } from './environment.js';
@@ -55,6 +56,11 @@ export async function raise(plan: Plan): Promise<Installation> {
     'workspace',
     () => keptDemo(folder.demo, admin),
     ({ demo, kept }) => `${demo.workspace}, its key and token ${kept ? 'kept' : 'made'}`,
+  );
+  await steps.run(
+    'registry',
+    () => keptRegistry(folder.demoRegistry, admin),
+    ({ nodes, kept }) => `${nodes} demo nodes ${kept ? 'kept' : 'imported'}`,
   );
   const simulator = await steps.run(
     'simulator',

@@ -15,6 +15,8 @@ export interface LocalFolder {
   secrets: string;
   ports: string;
   demo: string;
+  /** What the node registry was filled with. */
+  demoRegistry: string;
   simulatorLedger: string;
 }
 
@@ -41,6 +43,7 @@ export function prepareFolder(wanted: string): LocalFolder {
     secrets: at('secrets.json'),
     ports: at('ports.json'),
     demo: at('demo.json'),
+    demoRegistry: at('demo-registry.json'),
     simulatorLedger: at('simulator-ledger.jsonl'),
   };
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { RegistryWriting } from '#persistence';
 import { givenRecords } from './given-records.js';
+import { settleMany } from './settle-many.js';
 import { NodeBatches } from './node-batches.js';
 import { readRecord } from './read-record.js';
 
@@ -50,5 +51,6 @@ export async function importNodes(
     bytesBefore += sizes[index] ?? 0;
   }
   const { created, changed } = await batches.end();
+  if (!dryRun) await settleMany(writing, created + changed);
   return { read, created, changed, rejected };
 }

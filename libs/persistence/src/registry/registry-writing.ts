@@ -15,6 +15,16 @@ export class RegistryWriting {
     return this.within(records, 'rollback');
   }
 
+  /**
+   * After much was written: without fresh statistics, and the knowledge which pages everybody sees, the planner
+   * would rather read the whole table than the middle of an index.
+   */
+  async settle(): Promise<void> {
+    await this.dataSource.query(
+      'VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand',
+    );
+  }
+
   private async within(records: readonly NodeRecord[], end: 'commit' | 'rollback'): Promise<Written> {
     const runner = this.dataSource.createQueryRunner();
     try {
