@@ -89,7 +89,9 @@ function resultOf(view: View): Reply {
     queued: () => later('poll-running', about),
     running: () => later('poll-running', about),
     unknown: () => later('poll-running', { ...about, '/status': 'warming-up' }),
-    failed: () => failed(view) ?? now('submit-failed'),
+    // A job that broke leaves nothing to ask for; a 500 would only say that the question failed.
+    failed: () =>
+      view.control.has('job_failed') ? later('poll-lost') : (failed(view) ?? later('poll-lost')),
     empty: () => later('poll-succeeded-without-result'),
     succeeded: () => picture(view, 'SUCCESS'),
   });
