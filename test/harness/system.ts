@@ -94,9 +94,10 @@ export class System {
 
   async startGateway(env: Record<string, string> = {}, options?: SpawnOptions): Promise<App> {
     const app = await spawnApp('gateway', { ...this.env(), ...env }, options);
-    this.gateways.push(app);
     this.apps.push(app);
     await app.ready;
+    // Callers are sent to it from now on.
+    this.gateways.push(app);
     return app;
   }
 
