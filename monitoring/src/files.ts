@@ -5,9 +5,10 @@ import { money } from './dashboards/money.js';
 import { overview } from './dashboards/overview.js';
 import { providers } from './dashboards/providers.js';
 import { queues } from './dashboards/queues.js';
+import { registry } from './dashboards/registry.js';
 import { build } from './panel.js';
 
-export const dashboards = { overview, queues, providers, money, infrastructure };
+export const dashboards = { overview, queues, providers, money, registry, infrastructure };
 
 const rules = {
   groups: [

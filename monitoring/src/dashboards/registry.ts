@@ -1,0 +1,38 @@
+import { type Dashboard, quantiles, rate } from '../panel.js';
+
+const nodes = '{route="/nodes"}';
+
+export const registry: Dashboard = {
+  uid: 'model-router-registry',
+  title: 'Model router: node registry',
+  rows: [
+    {
+      title: 'GET /nodes',
+      panels: [
+        {
+          title: 'Calls by status',
+          says: 'Pages of the registry.',
+          unit: 'reqps',
+          queries: [rate('http_server_request_duration_seconds_count', ['status_class'], nodes)],
+        },
+        {
+          title: 'Time',
+          says: 'Fifty milliseconds at the slow end is the aim.',
+          unit: 's',
+          queries: quantiles('http_server_request_duration_seconds', [], nodes),
+        },
+        {
+          title: 'Share of calls that failed',
+          says: 'Server errors only.',
+          unit: 'percentunit',
+          queries: [
+            [
+              '(sum(rate(http_server_request_duration_seconds_count{route="/nodes",status_class="5xx"}[$__rate_interval])) or vector(0)) / sum(rate(http_server_request_duration_seconds_count{route="/nodes"}[$__rate_interval]))',
+              'failed',
+            ],
+          ],
+        },
+      ],
+    },
+  ],
+};
