@@ -1,7 +1,6 @@
 import { Database, Deliveries, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from '#persistence';
 import { providerList } from '#providers';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
 import { freePort } from '../../apps/local/src/embedded/ports.js';
@@ -10,6 +9,7 @@ import { createDatabase, type TestDatabase } from './database.js';
 import { PartnerSide } from './partner-side.js';
 import { startDatabaseServer } from './own-postgres.js';
 import { startRedis, type TestServer } from './servers.js';
+import { temporaryFolder } from './running.js';
 import { type App, spawnApp, type SpawnOptions } from './spawn-app.js';
 import type { TransportKind } from './transports.js';
 
@@ -40,7 +40,7 @@ export class System {
   private readonly pool: Pool;
   private readonly store: Database;
   /** Where assets and large payloads lie. */
-  readonly assets = mkdtempSync(path.join(os.tmpdir(), 'model-router-assets-'));
+  readonly assets = temporaryFolder('assets');
   /** API keys given out: none may show in a log. */
   readonly secrets: string[] = [secret];
 

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { builtInDirectories, loadCatalog } from '#catalog';
 import { createLog, Metrics, noTracing } from '#observability';
 import {
@@ -26,6 +23,7 @@ import {
   createDatabase,
   failOnLeftovers,
   type Submitted,
+  temporaryFolder,
   type TestDatabase,
 } from '../harness/index.js';
 
@@ -42,12 +40,11 @@ class RouteGateway {
     private readonly app: NestFastifyApplication,
     private readonly transport: Transport,
     private readonly testDatabase: TestDatabase,
-    private readonly assets: string,
   ) {}
 
   static async start(env: Record<string, string>): Promise<RouteGateway> {
     const testDatabase = await createDatabase();
-    const assets = await mkdtemp(path.join(os.tmpdir(), 'model-router-assets-'));
+    const assets = temporaryFolder('assets');
     const settings = readSettings(gatewaySettings, {
       DATABASE_URL: testDatabase.url,
       JWT_SECRET: jwtSecret,
@@ -73,15 +70,7 @@ class RouteGateway {
       storage,
     });
     await app.listen(0, '127.0.0.1');
-    return new RouteGateway(
-      await app.getUrl(),
-      database,
-      storage.store,
-      app,
-      transport,
-      testDatabase,
-      assets,
-    );
+    return new RouteGateway(await app.getUrl(), database, storage.store, app, transport, testDatabase);
   }
 
   /** The address of its database, for programs beside it. */
@@ -100,7 +89,6 @@ class RouteGateway {
     await this.transport.close();
     await this.database.close();
     await this.testDatabase.drop();
-    await rm(this.assets, { recursive: true });
   }
 
   /** A workspace of its own for each call: tests of a file cannot disturb each other. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Database, databaseSettings, Workspaces } from '#persistence';
 import { readSettings } from '#schemas';
@@ -12,10 +11,11 @@ import {
   failOnLeftovers,
   sha256,
   spawnApp,
+  temporaryFolder,
   type TestDatabase,
 } from '../../harness/index.js';
 
-const assets = mkdtempSync(path.join(os.tmpdir(), 'model-router-assets-'));
+const assets = temporaryFolder('assets');
 // Large bodies are checked in a thread, which only the built program has.
 let database: TestDatabase;
 let gateway: App;
@@ -47,7 +47,6 @@ afterAll(async () => {
   const code = await gateway.stop();
   if (code !== 0) throw new Error(`the gateway ended with ${code}`);
   await database.drop();
-  rmSync(assets, { recursive: true });
 });
 failOnLeftovers();
 
