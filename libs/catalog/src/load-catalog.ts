@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Catalog, catalogOf } from './catalog.js';
+import { packageRoot } from './parsed-rows.js';
 import { type ProviderDefinition, providerList, settingStem } from '#providers';
 import {
   type CatalogProblem,
@@ -26,16 +27,11 @@ export class BadCatalog extends Error {
 
 /**
  * The model rows that the providers bring. The compiler copies no YAML, so sources and build read the same
- * files: those below the package root, the nearest folder upwards that has a package.json. An image ships
+ * files, those below the package root. An image ships
  * them under the same relative path.
  */
-export function builtInDirectories(from: string = import.meta.dirname): string[] {
-  let root = from;
-  while (!existsSync(join(root, 'package.json'))) {
-    if (dirname(root) === root) throw new Error(`no package.json above ${from}`);
-    root = dirname(root);
-  }
-  const providers = join(root, 'libs/providers/src/providers');
+export function builtInDirectories(from?: string): string[] {
+  const providers = join(packageRoot(from), 'libs/providers/src/providers');
   return readdirSync(providers)
     .sort()
     .map((provider) => join(providers, provider, 'models'))

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { parse } from 'yaml';
 import { declaredProvider, type ProviderDefinition } from '#providers';
 import { documentsIn, smallText } from './documents.js';
 import type { Documents } from './intake/walk.js';
 import { hidingRow, type Model, readModel } from './model.js';
+import { parseRow } from './parsed-rows.js';
 import { pointerFrom } from './pointer.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
@@ -89,7 +89,7 @@ export const namesIn = async (directory: string, ending: RegExp): Promise<string
 function readRow(file: string, documents: Documents, problems: CatalogProblem[]): Row | undefined {
   let row: unknown;
   try {
-    row = parse(smallText(file, largestRowBytes), { version: '1.2', schema: 'core', maxAliasCount: 100 });
+    row = parseRow(smallText(file, largestRowBytes));
   } catch (error) {
     problems.push({ file, pointer: '', reason: messageOf(error) });
     return undefined;
