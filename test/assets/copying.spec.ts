@@ -59,10 +59,10 @@ describe('copied assets', () => {
   const generated = async (prompt: string, headers: Record<string, string> = {}) =>
     caller.call('POST', run, { body: JSON.stringify({ prompt }), headers });
 
-  const counted = (outcome: string) => metric(system.workers[0]!, 'router_asset_copy_total', { outcome });
-
-  const urlsOf = (bytes: Buffer): string[] =>
-    (JSON.parse(bytes.toString()) as { images: { url: string }[] }).images.map(({ url }) => url);
+  const counted = async (outcome: string): Promise<number> => {
+    const counts = system.workers.map((worker) => metric(worker, 'router_asset_copy_total', { outcome }));
+    return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+  };
 
   it('replace the URLs of those that could be copied; everything else stays byte for byte', async () => {
     partner.paths.set('/good.png', file('image/png', 100_000));
@@ -207,5 +207,8 @@ describe('copied assets', () => {
     await holdToInvariants(system);
   });
 });
+
+const urlsOf = (bytes: Buffer): string[] =>
+  (JSON.parse(bytes.toString()) as { images: { url: string }[] }).images.map(({ url }) => url);
 
 failOnLeftovers();

@@ -78,7 +78,7 @@ describe('memory', () => {
           JSON.stringify({ model: 'tts-1', input: `${index}`, voice: 'alloy' }),
         ),
       );
-      expect(await Promise.all(calls)).toEqual(Array(10).fill([200, 'audio/mpeg', 50 * mebibyte]));
+      expect(await Promise.all(calls)).toEqual(calls.map(() => [200, 'audio/mpeg', 50 * mebibyte]));
     });
     process.stderr.write(
       `ten of 50 MiB: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`,

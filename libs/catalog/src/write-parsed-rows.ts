@@ -1,9 +1,9 @@
-// Part of `npm run build`: what the built-in rows say, in a form that is quick to read.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtInDirectories } from '../dist/libs/catalog/src/load-catalog.js';
-import { packageRoot, parsedRows, parsedRowsFile } from '../dist/libs/catalog/src/parsed-rows.js';
+import { builtInDirectories } from './load-catalog.js';
+import { packageRoot, parsedRows, parsedRowsFile } from './parsed-rows.js';
 
+// Part of `npm run build`: what the built-in rows say, in a form that is quick to read.
 const texts = builtInDirectories().flatMap((directory) =>
   readdirSync(directory)
     .filter((name) => name.endsWith('.yaml'))
