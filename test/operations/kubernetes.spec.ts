@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { providerList } from '#providers';
 import { readSettings } from '#schemas';
+import { createStore, storageSettings } from '#storage';
 import { readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { gatewaySettings } from '../../apps/gateway/src/settings.js';
@@ -151,7 +152,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     expect(known).toEqual(expect.arrayContaining(holders[0]?.[1] as string[]));
   });
 
-  it('configures with settings that exist and pass', () => {
+  it('configures with settings that exist and pass', async () => {
     const { data } = manifests.find(
       ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('model-router'),
     ) as unknown as {
@@ -167,6 +168,9 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     };
     const gateway = readSettings(gatewaySettings, { ...data, ...secret });
     const worker = readSettings(workerSettings, { ...data, ...secret });
+    const { store } = await createStore(readSettings(storageSettings, { ...data, ...secret }));
+    expect(store.kind).toBe(overlay === 'dev' ? 'files' : 's3');
+    await store.close();
     const graceMs = (name: string) =>
       (deployment(manifests, name).spec.template.spec.terminationGracePeriodSeconds ?? 0) * 1000;
     const preStop = only(deployment(manifests, 'gateway').spec.template.spec).lifecycle;

@@ -10,17 +10,11 @@ import { failOnLeftovers, tcpProxy, type TcpProxy, waitFor } from '../harness/in
 import { inChunks, keysOf, still } from './bodies.js';
 import { assetStoreSuite, type Side } from './suite.js';
 import { rawClient, startSwift, type Swift } from './swift.js';
-import { type SwiftPackages, swiftPackages } from './swift-packages.js';
+import { describeWithSwift, packages } from './with-swift.js';
 
 const megabyte = 1024 * 1024;
-const packages = await swiftPackages();
-if (typeof packages === 'string') {
-  if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and there is no S3 here: ${packages}`);
-  process.stderr.write(`Tests with S3 are skipped: ${packages}.\n`);
-}
-const withSwift = typeof packages === 'string' ? describe.skip : describe;
 
-withSwift('assets on S3', () => {
+describeWithSwift('assets on S3', () => {
   let swift: Swift;
   const open = async (more: Record<string, string> = {}) => {
     const env = { ...swift.settings, S3_LIST_PAGE: '20', ...more };
@@ -29,7 +23,7 @@ withSwift('assets on S3', () => {
   const quick = { S3_CONNECT_TIMEOUT_MS: '500', S3_REQUEST_TIMEOUT_MS: '1000', S3_ATTEMPTS: '2' };
 
   beforeAll(async () => {
-    swift = await startSwift(packages as SwiftPackages);
+    swift = await startSwift(packages);
   }, 60_000);
   afterAll(() => swift.stop());
   failOnLeftovers();

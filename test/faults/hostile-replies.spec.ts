@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { ScriptedPartner } from '../assets/scripted-partner.js';
+import {
+  type Answer,
+  type Caller,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  temporaryFolder,
+  transports,
+} from '../harness/index.js';
+import { metric } from './metrics.js';
+
+const mebibyte = 1024 * 1024;
+const place = '/v1/images/generations';
+const model = 'openai/hasty';
+const runs = `/v2/models/${model}`;
+
+/** A row like OpenAI's own, whose runs have two seconds. */
+const row = `id: ${model}
+upstream: { path: images/generations }
+charges_on_policy_rejection: unknown
+price: { call: 1000 }
+budget_seconds: 2
+`;
+
+const json = (response: ServerResponse, headers: Record<string, string | number> = {}) =>
+  response.writeHead(200, { 'content-type': 'application/json', ...headers });
+
+/** Pieces as fast as they are read, until the other side has enough. */
+function endless(response: ServerResponse, piece: Buffer): void {
+  const more = () => {
+    while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', more);
+  };
+  more();
+}
+
+// What a partner sends may be anything: it costs neither memory, nor the event loop, nor a second submission.
+describe('a hostile reply', () => {
+  let partner: ScriptedPartner;
+  let system: System;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    const catalog = temporaryFolder('catalog');
+    writeFileSync(path.join(catalog, 'hasty.yaml'), row);
+    partner = await ScriptedPartner.start();
+    system = await System.start({
+      transport: transports()[0] ?? 'postgres',
+      env: {
+        CATALOG_DIR: catalog,
+        PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`,
+        PROVIDER_REPLY_LIMIT: String(32 * mebibyte),
+      },
+    });
+    caller = await system.caller({ inflightLimit: 20 });
+  }, 60_000);
+  afterAll(async () => {
+    await system.stop();
+    await partner.stop();
+  });
+
+  /** One held call whose partner answers like this; each input is another one. */
+  async function answered(respond: (response: ServerResponse) => void): Promise<Answer> {
+    partner.paths.set(place, (_request, response) => respond(response));
+    return caller.call('POST', runs, { body: `{"n":${partner.asked.length}}` });
+  }
+
+  const hostile: [what: string, respond: (response: ServerResponse) => void, bucket: string][] = [
+    [
+      'of two gigabytes',
+      (response) => endless(json(response, { 'content-length': 2048 * mebibyte }), Buffer.alloc(65_536, ' ')),
+      'provider_error',
+    ],
+    ['that never ends', (response) => endless(json(response), Buffer.alloc(65_536, '[')), 'provider_error'],
+    [
+      'that is a million levels deep',
+      (response) => json(response).end(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`),
+      'provider_error',
+    ],
+    [
+      'that would unpack to a gigabyte',
+      (response) => json(response, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * mebibyte))),
+      'provider_error',
+    ],
+    [
+      'whose body comes a byte a second',
+      (response) => {
+        json(response);
+        const timer = setInterval(
+          () => (response.destroyed ? clearInterval(timer) : response.write(' ')),
+          1000,
+        );
+      },
+      'provider_timeout',
+    ],
+    [
+      'whose headers come a byte a second',
+      (response) => {
+        const { socket } = response;
+        const timer = setInterval(
+          () => (socket?.destroyed ? clearInterval(timer) : socket?.write('H')),
+          1000,
+        );
+      },
+      'provider_timeout',
+    ],
+    [
+      'with headers without end',
+      (response) => response.writeHead(200, { a: 'b'.repeat(100_000) }).end('{}'),
+      'provider_error',
+    ],
+    [
+      'that is a page',
+      (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>'),
+      'provider_error',
+    ],
+    [
+      'that breaks off',
+      (response) => void json(response, { 'content-length': 100 }).write('{', () => response.destroy()),
+      'provider_error',
+    ],
+  ];
+
+  it.each(hostile)('%s ends its run, and nothing else', async (_what, respond, bucket) => {
+    const [worker] = system.workers;
+    if (!worker) throw new Error('no worker');
+    const resident = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+    const before = resident();
+    const submissions = partner.asked.length;
+    const answer = await answered(respond);
+    expect([answer.status, answer.bucket]).toEqual([bucket === 'provider_timeout' ? 504 : 502, bucket]);
+    expect(answer.bytes.toString()).not.toMatch(/<h1>|\[\[/);
+    expect(partner.asked.length).toBe(submissions + 1);
+    expect(resident() - before).toBeLessThan(256);
+    expect(await metric(worker, 'nodejs_eventloop_lag_max_seconds')).toBeLessThan(1);
+    expect(worker.child.exitCode).toBeNull();
+  });
+
+  it('of many mebibytes is read all the same, byte for byte', async () => {
+    const text = `{"created":1, "data":[{"b64_json":"${'A'.repeat(8 * mebibyte)}"}],"x":9007199254740993}`;
+    const answer = await answered((response) => json(response).end(text));
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(text.length)]);
+    expect(answer.bytes.equals(Buffer.from(text))).toBe(true);
+  });
+
+  it('leaves every invariant', async () => {
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();
