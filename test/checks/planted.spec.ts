@@ -26,6 +26,7 @@ beforeAll(() => {
   for (const name of [
     'apps',
     'libs',
+    'monitoring',
     'test',
     'package.json',
     'tsconfig.json',

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { Database, Deliveries } from '#persistence';
 import { Client } from 'pg';
+import { driftLines, moneyLines } from './books.js';
 import { noteCreated, noteDropped } from './running.js';
 
 export interface TestDatabase {
   url: string;
   name: string;
+  /** Fails when the books do not balance: whatever a test did, counters and ledger must tell of the runs that are there. */
   drop(): Promise<void>;
 }
 
@@ -20,11 +23,31 @@ export async function createDatabase(): Promise<TestDatabase> {
     url: url.href,
     name,
     drop: async () => {
+      const broken = await brokenBooks(url.href);
       // FORCE: a pool that closes may hold its connection for a moment longer.
       await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       noteDropped(name);
+      if (broken.length > 0) throw new Error(`The books do not balance:\n  ${broken.join('\n  ')}`);
     },
   };
+}
+
+async function brokenBooks(url: string): Promise<string[]> {
+  const database = new Database({
+    DATABASE_URL: url,
+    DATABASE_POOL: 1,
+    DATABASE_READ_POOL: 1,
+    DATABASE_REGISTRY_POOL: 1,
+    DATABASE_ACQUIRE_MS: 5_000,
+    DATABASE_STATEMENT_MS: 10_000,
+  });
+  try {
+    const drift = await new Deliveries(database).drift();
+    const money = await moneyLines((text) => database.read({ name: '', text }, []));
+    return [...driftLines(drift), ...money];
+  } finally {
+    await database.close();
+  }
 }
 
 async function administer(sql: string): Promise<void> {

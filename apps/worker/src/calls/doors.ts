@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { guardedLookup, isPublicAddress, RefusedAddress, refusalOf } from './address-guard.js';
 import { NotConnected } from './fault.js';
@@ -16,10 +17,13 @@ export class Doors {
   readonly named: Dispatcher;
   private readonly guarded: Dispatcher;
 
-  constructor(private readonly options: DoorOptions) {
+  constructor(
+    private readonly options: DoorOptions,
+    lookup: LookupFunction = guardedLookup,
+  ) {
     const timeout = options.PROVIDER_CONNECT_MS;
     this.named = new Agent({ connect: telling(buildConnector({ timeout })) });
-    this.guarded = new Agent({ connect: telling(guardedConnector(timeout)) });
+    this.guarded = new Agent({ connect: telling(guardedConnector(timeout, lookup)) });
   }
 
   /** The way to `url`; null when it may not be called. `base` is an address that the operator set. */
@@ -42,8 +46,8 @@ function telling(connect: buildConnector.connector): buildConnector.connector {
     );
 }
 
-function guardedConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup: guardedLookup });
+function guardedConnector(timeout: number, lookup: LookupFunction): buildConnector.connector {
+  const connect = buildConnector({ timeout, lookup });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);

@@ -1,0 +1,28 @@
+import type { Drift } from '#persistence';
+
+/** The rows of one statement. */
+type Sql = <Row extends Record<string, unknown>>(text: string) => Promise<Row[]>;
+
+/** I3: counters equal the sums over live runs. */
+export const driftLines = (drift: readonly Drift[]): string[] =>
+  drift.map((each) => `I3 ${each.counter} of ${each.workspaceId} says ${each.counted}, is ${each.actual}`);
+
+/** I3: the ledger is the sum of billed outcomes, which the audit records repeat, also those of runs that are gone. */
+export async function moneyLines(sql: Sql): Promise<string[]> {
+  const differing = await sql<{ id: string }>(
+    `SELECT id FROM run JOIN audit_record ON run_id = id WHERE run.billed_micros <> audit_record.billed_micros`,
+  );
+  const rows = await sql<{ id: string; billed: string; entered: string }>(
+    `SELECT id, billed, entered FROM (
+       SELECT workspace.id,
+         coalesce((SELECT sum(billed_micros) FROM audit_record
+           WHERE audit_record.workspace_id = workspace.id), 0) AS billed,
+         coalesce((SELECT -sum(amount_micros) FROM ledger_entry
+           WHERE ledger_entry.workspace_id = workspace.id AND run_id IS NOT NULL), 0) AS entered
+       FROM workspace) AS sums WHERE billed <> entered`,
+  );
+  return [
+    ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about what was billed`),
+    ...rows.map((row) => `I3 workspace ${row.id} was billed ${row.billed}, its ledger says ${row.entered}`),
+  ];
+}
