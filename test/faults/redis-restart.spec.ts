@@ -39,7 +39,10 @@ describe.each(onRedis())('%s dies and comes back', () => {
       withinMs: 10_000,
       what: 'polls that wait',
     });
-    expect(await heldChannels()).toBe(5);
+    await waitFor(async () => (await heldChannels()) === 5, {
+      withinMs: 10_000,
+      what: 'the held calls to listen',
+    });
     await redis.kill('SIGKILL');
     const lastMs = performance.now() + awayMs;
     while (performance.now() < lastMs) {

@@ -1,0 +1,261 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { Pool } from 'undici';
+import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
+import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
+import { orderBy, sortColumns } from '../../dist/libs/persistence/src/registry/sorting.js';
+import { pageQuery } from '../../dist/libs/persistence/src/registry/page-query.js';
+
+const nodes = Number(process.env.BENCH_NODES ?? 100_000);
+const versionsEach = 10;
+const concurrency = 16;
+const roundMs = 3000;
+
+const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
+
+/** Imports 100,000 nodes, adds versions up to a million, and asks for pages. */
+export async function* run() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-registry-'));
+  const guard = Guard.open();
+  const closing = [
+    async () => rmSync(folder, { recursive: true, force: true }),
+    async () => void guard.close(),
+  ];
+  try {
+    const { url, server } = await startPostgres({
+      guard,
+      folder: path.join(folder, 'postgres'),
+      logPath: path.join(folder, 'postgres.log'),
+      password: 'bench',
+    });
+    closing.push(() => server.stop());
+    const env = { PATH: process.env.PATH, DATABASE_URL: url };
+    await admin(env, 'migrate');
+    yield await importing(env, path.join(folder, 'nodes.jsonl'));
+
+    const client = new Client(url);
+    await client.connect();
+    closing.push(async () => client.end());
+    await client.query(
+      `INSERT INTO node_version (node_id, version, changelog, created_at, status)
+        SELECT node.id, '2.' || n, 'Small repairs.', node.created_at + n * interval '1 day', 'NodeVersionStatusActive'
+        FROM node, generate_series(2, $1::integer) AS n`,
+      [versionsEach],
+    );
+    await client.query('VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand');
+    yield await plans(client);
+
+    const gateway = await startGateway(env);
+    closing.push(() => gateway.stop());
+    yield await cachedFirstPage(gateway.url, folder);
+    yield* freshPages(gateway.url);
+  } finally {
+    for (const close of closing.toReversed()) await close();
+  }
+}
+
+const admin = (env, ...words) => promisify(execFile)(process.execPath, [main('admin'), ...words], { env });
+
+async function importing(env, file) {
+  const out = createWriteStream(file);
+  for (let n = 0; n < nodes; n += 1) out.write(`${JSON.stringify(node(n))}\n`);
+  await new Promise((resolve) => out.end(resolve));
+  const startedMs = performance.now();
+  await admin(env, 'registry', 'import', file);
+  const perSecond = Math.round((nodes * 1000) / (performance.now() - startedMs));
+  return {
+    what: `import of ${nodes} nodes`,
+    measured: `${perSecond} nodes/s`,
+    aim: '≥ 5000',
+    reached: perSecond >= 5000,
+  };
+}
+
+const some = (list, n) => list.filter((_, index) => (n >> index) % 2 === 1);
+
+const node = (n) => ({
+  id: `node-${(n * 7919) % nodes}`,
+  name: `Node ${(n * 31) % 9973}`,
+  description: `What number ${n} does, in a sentence or two of the usual length. `.repeat(3),
+  author: `author ${n % 4999}`,
+  category: n % 3 === 0 ? null : `category ${n % 23}`,
+  tags: some(['image', 'video', 'audio', 'text'], n),
+  created_at: new Date(Date.UTC(2022, 0, 1) + n * 900_000).toISOString(),
+  downloads: (n * n) % 999_983,
+  github_stars: n % 10 === 0 ? null : n % 4001,
+  rating: (n % 51) / 10,
+  search_ranking: n % 997,
+  repository: `https://git.example/node-${n}`,
+  publisher: { id: `publisher-${n % 5000}`, name: `Publisher ${n % 5000}` },
+  status: n % 29 === 0 ? 'NodeStatusBanned' : 'NodeStatusActive',
+  supported_os: some(['POSIX', 'MacOS', 'Microsoft :: Windows', 'POSIX :: Linux'], n >> 2),
+  supported_accelerators: some(['CUDA', 'DirectML', 'ROCm'], n >> 3),
+  supported_app_version: n % 4 === 0 ? `>=${n % 7}.0` : null,
+  latest_version: { version: '2.1', createdAt: new Date(Date.UTC(2022, 3, 1) + n * 900_000).toISOString() },
+});
+
+const directions = (column) => [false, true].map((descending) => [{ column, descending }]);
+const orders = [
+  ...Object.keys(sortColumns).flatMap(directions),
+  [
+    { column: 'category', descending: false },
+    { column: 'downloads', descending: true },
+  ],
+];
+
+async function plans(client) {
+  const { rows } = await client.query(
+    `SELECT mark FROM node_demand WHERE kind = 'os' AND ('MacOS' = ANY (demands) OR demands = '{}')`,
+  );
+  const filters = [
+    { met: {} },
+    { met: { os: rows.map(({ mark }) => mark) } },
+    { met: {}, withoutBanned: true },
+    { met: {}, changedAfter: new Date('2023-06-01') },
+  ];
+  const scanned = new Set();
+  for (const filter of filters) {
+    for (const sort of orders) {
+      for (const offset of [0, nodes / 2, nodes - 10]) {
+        const { text, values } = pageQuery({ ...filter, sort, limit: 10, offset }, nodes);
+        const plan = await client.query(`EXPLAIN ${text}`, values);
+        if (JSON.stringify(plan.rows).includes('Seq Scan')) scanned.add(orderBy(sort, false));
+      }
+    }
+  }
+  return {
+    what: 'pages of analysed rows without a sequential scan',
+    measured: scanned.size === 0 ? 'all' : `not by ${[...scanned].join(' | ')}`,
+    aim: 'all',
+    reached: scanned.size === 0,
+  };
+}
+
+async function startGateway(env) {
+  const port = await freePort();
+  const child = spawn(process.execPath, [main('gateway')], {
+    env: {
+      ...env,
+      PORT: port,
+      INTERNAL_PORT: 0,
+      ASSET_BASE_URL: `http://127.0.0.1:${port}`,
+      LOG_LEVEL: 'warn',
+      JWT_SECRET: 'b'.repeat(32),
+      SIGNING_SECRET: 'b'.repeat(32),
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (
+      await fetch(`${url}/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  return { url, stop: () => (child.kill('SIGTERM'), ended) };
+}
+
+async function cachedFirstPage(url, folder) {
+  const bytes = Buffer.from(await (await fetch(`${url}/nodes`)).arrayBuffer());
+  const file = path.join(folder, 'page.json');
+  writeFileSync(file, bytes);
+  const bare = spawn(process.execPath, [path.resolve('scripts/bench/bare-server.mjs'), file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [floor] = (await once(bare.stdout, 'data')).map((text) => String(text).trim());
+  const best = { ours: 0, floor: 0 };
+  for (let round = 0; round < 3; round += 1) {
+    best.floor = Math.max(best.floor, await perSecond(floor, '/nodes'));
+    best.ours = Math.max(best.ours, await perSecond(url, '/nodes'));
+  }
+  bare.kill();
+  const ratio = best.ours / best.floor;
+  return {
+    what: 'cached first page against bare Fastify with the same bytes',
+    measured: `${ratio.toFixed(2)} (${Math.round(best.ours)} / ${Math.round(best.floor)} a second)`,
+    aim: '≥ 0.6',
+    reached: ratio >= 0.6,
+  };
+}
+
+async function perSecond(origin, target) {
+  const pool = new Pool(origin, { connections: concurrency });
+  const untilMs = performance.now() + roundMs;
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (performance.now() < untilMs) {
+        const { body } = await pool.request({ path: target, method: 'GET' });
+        await body.arrayBuffer();
+        done += 1;
+      }
+    }),
+  );
+  await pool.close();
+  return (done * 1000) / roundMs;
+}
+
+async function* freshPages(url) {
+  const timed = async (query) => {
+    const startedMs = performance.now();
+    const answer = await fetch(`${url}/nodes?latest=true&${query}`);
+    await answer.arrayBuffer();
+    if (answer.status !== 200) throw new Error(`${query} answers ${answer.status}`);
+    return performance.now() - startedMs;
+  };
+  const filters = [
+    '',
+    '&supported_os=MacOS',
+    '&supported_accelerator=CUDA',
+    '&include_banned=false',
+    '&app_version=3.1',
+    '&timestamp=2023-06-01',
+    '&form_factor=x-linux&include_banned=false',
+  ];
+  const sorts = Object.keys(sortColumns).flatMap((column) => [`sort=${column}`, `sort=${column};desc`]);
+  const times = [];
+  for (let round = 0; round < 3; round += 1)
+    for (const filter of filters) for (const sort of sorts) times.push(await timed(`${sort}${filter}`));
+  const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)];
+  yield {
+    what: `fresh pages of ${filters.length} filters in ${sorts.length} orders, p99`,
+    measured: `${p99.toFixed(1)} ms`,
+    aim: '≤ 50 ms',
+    reached: p99 <= 50,
+  };
+
+  const median = async (query) => {
+    const found = [];
+    for (let round = 0; round < 15; round += 1) found.push(await timed(query));
+    return found.sort((a, b) => a - b)[7];
+  };
+  for (const sort of ['sort=id', 'sort=downloads;desc', 'sort=name']) {
+    const first = await median(`${sort}&page=1`);
+    const last = await median(`${sort}&page=${nodes / 10}`);
+    yield {
+      what: `last page against the first, ${sort}`,
+      measured: (last / first).toFixed(2),
+      aim: '≤ 3',
+      reached: last <= 3 * first,
+    };
+  }
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
