@@ -21,8 +21,11 @@ export function residentMib(app: App): number {
   return Number(kib) / 1024;
 }
 
-/** Apps that have ended, by name and cause. */
+/** Apps that have ended, by name and cause, with the last they said. */
 export const ended = (apps: readonly App[]): string[] =>
   apps
     .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
-    .map(({ name, child }) => `${name} ended with ${child.exitCode ?? child.signalCode}`);
+    .map(
+      (app) =>
+        `${app.name} ended with ${app.child.exitCode ?? app.child.signalCode}: ${app.logs().slice(-1500)}`,
+    );

@@ -1,5 +1,5 @@
 import { bindProviders } from '#providers';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
 import { replaceStrings } from '../../apps/worker/src/assets/json-places.js';
@@ -154,7 +154,9 @@ async function stored(system: System): Promise<string[]> {
     'SELECT stored_as FROM payload WHERE stored_as IS NOT NULL',
   );
   return [
-    ...files.filter((file) => file.startsWith('~incoming/')).map((file) => `I7 ${file} was left half made`),
+    ...files
+      .filter((file) => file.startsWith('~incoming/') && isStale(system, file))
+      .map((file) => `I7 ${file} was left half made`),
     ...files
       .filter((file) => !file.startsWith('~') && !known.has(file.replace(/~type$/, '')))
       .map((file) => `I7 nothing knows of the stored ${file}`),
@@ -162,6 +164,13 @@ async function stored(system: System): Promise<string[]> {
       .filter(({ stored_as: key }) => !files.includes(key))
       .map(({ stored_as: key }) => `I7 ${key} is not in the store`),
   ];
+}
+
+/** What a killed worker had begun to write stays as long as a put may take. */
+function isStale(system: System, file: string): boolean {
+  const doubtMs = Number(system.env()['STORE_DOUBT_SECONDS'] ?? 3600) * 1000;
+  const facts = statSync(path.join(system.assets, file), { throwIfNoEntry: false });
+  return facts !== undefined && Date.now() - facts.mtimeMs > doubtMs + 10_000;
 }
 
 /** I6: no unhandled rejection, and neither key nor body in any log. */

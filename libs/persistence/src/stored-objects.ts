@@ -9,10 +9,11 @@ export class StoredObjects {
 
   /**
    * Notes what is about to be put. Unless a run needs it by then, it is deleted after `doubtSeconds`. False for
-   * a key whose object is being deleted: nothing may be put there now.
+   * a key whose object is being deleted: nothing may be put there now. `patienceMs`: how long to wait for a
+   * database that is away.
    */
-  async note(key: string, runId: string, doubtSeconds: number): Promise<boolean> {
-    const rows = await this.database.write(
+  async note(key: string, runId: string, doubtSeconds: number, patienceMs = 0): Promise<boolean> {
+    const rows = await this.database.persist(
       {
         name: 'note_object',
         text: `INSERT INTO stored_object AS noted (key, run_id, delete_at)
@@ -22,6 +23,7 @@ export class StoredObjects {
           RETURNING key`,
       },
       [key, runId, doubtSeconds],
+      patienceMs,
     );
     return rows.length === 1;
   }

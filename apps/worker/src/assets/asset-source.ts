@@ -2,6 +2,7 @@ import { type BoundProvider, credentialHeaders } from '#providers';
 import type { Readable } from 'node:stream';
 import picomatch from 'picomatch';
 import { type Dispatcher, request } from 'undici';
+import { discard } from '../calls/discard.js';
 import type { Doors } from '../calls/doors.js';
 
 /** Why an asset was not copied; the label of a metric. */
@@ -59,7 +60,7 @@ export class AssetSource {
       const reply = await this.get(next, provider, signal);
       if (!redirects.has(reply.statusCode)) return this.accept(reply);
       const location = textOf(reply.headers['location']);
-      discard(reply);
+      discard(reply.body);
       if (!URL.canParse(location, next.href))
         throw new NotCopied('redirects', 'a redirect without an address');
       next = new URL(location, next);
@@ -94,7 +95,7 @@ export class AssetSource {
   private accept(reply: Dispatcher.ResponseData): Source {
     const trouble = this.troubleWith(reply);
     if (trouble === null) return { mediaType: mediaTypeOf(reply), body: reply.body };
-    discard(reply);
+    discard(reply.body);
     throw trouble;
   }
 
@@ -124,8 +125,3 @@ const textOf = (header: string | string[] | undefined): string =>
 
 const mediaTypeOf = ({ headers }: Dispatcher.ResponseData): string =>
   textOf(headers['content-type']) || 'application/octet-stream';
-
-/** Not read to its end: it may have none. */
-function discard({ body }: Dispatcher.ResponseData): void {
-  body.on('error', () => {}).destroy();
-}

@@ -1,8 +1,10 @@
+import { RouterError } from '#errors';
 import { failpoint, type Log, type Metrics } from '#observability';
 import type { Copying, Dispatching, StoredObjects } from '#persistence';
 import type { BoundProvider } from '#providers';
 import type { Verdict } from '#queue';
 import { type AssetStore, runKeys, StorageError } from '#storage';
+import { discard } from '../calls/discard.js';
 import { faultOf } from '../calls/fault.js';
 import type { ByteBudget, Share } from '../bytes/byte-budget.js';
 import type { Payloads } from '../bytes/payloads.js';
@@ -162,6 +164,8 @@ export class AssetCopying {
       return copy;
     } catch (error) {
       if (signal.aborted) return undefined;
+      // Nothing is wrong with the asset: the job comes again when the database is back.
+      if (error instanceof RouterError) throw error;
       const trouble = late.aborted ? 'timeout' : troubleOf(error);
       this.parts.metrics.assetCopies.inc({ outcome: trouble });
       // Neither the URL, which may open the asset for everyone, nor what the partner said.
@@ -195,7 +199,7 @@ export class AssetCopying {
       this.parts.metrics.assetCopyBytes.inc(bytes);
       await failpoint('copying.afterPut', runId);
     } finally {
-      body.destroy();
+      discard(body);
     }
     return {
       key,

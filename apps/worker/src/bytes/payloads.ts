@@ -66,7 +66,9 @@ export class Payloads {
     body: Body,
     facts: { mediaType: string; maxBytes: number; signal: AbortSignal },
   ): Promise<{ storedAs: string }> {
-    if (!(await this.objects.note(key, runId, this.options.STORE_DOUBT_SECONDS))) {
+    const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.options;
+    // What is put is paid for, and may not come a second time.
+    if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {
       throw new StorageError('unavailable', `${key} is being deleted`);
     }
     await this.store.put(key, body, facts);

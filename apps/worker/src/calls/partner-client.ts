@@ -11,6 +11,7 @@ import { runKeys, StorageError } from '#storage';
 import { type Dispatcher, request } from 'undici';
 import type { Share } from '../bytes/byte-budget.js';
 import type { Payloads } from '../bytes/payloads.js';
+import { discard } from './discard.js';
 import type { Doors } from './doors.js';
 import { faultOf } from './fault.js';
 import { Tokens } from './tokens.js';
@@ -112,7 +113,7 @@ export class PartnerClient {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      return await this.collect(reply, asked, signal);
+      return await this.collect(reply, asked, signal).finally(() => discard(reply.body));
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
       return late.aborted ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
@@ -141,10 +142,7 @@ export class PartnerClient {
         });
         return { ...reply, ...stored, body: new Uint8Array() };
       }
-      if (size > this.options.PROVIDER_REPLY_LIMIT) {
-        body.destroy();
-        return { fault: 'oversize' };
-      }
+      if (size > this.options.PROVIDER_REPLY_LIMIT) return { fault: 'oversize' };
       await share.grow(next.value.length, signal);
     }
     return { ...reply, body: Buffer.concat(chunks, size) };
