@@ -4,6 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ErrorFilter } from './answers/error.filter.js';
 import { GatewayModule } from './gateway.module.js';
+import { Readiness } from './health/readiness.js';
 import { recordCalls } from './http/call-records.js';
 import { takeOverFromNode } from './http/take-over-from-node.js';
 import { fastifyOptions } from './http/fastify-options.js';
@@ -31,6 +32,7 @@ export async function createGateway(resources: Resources): Promise<NestFastifyAp
     abortOnError: false,
   });
   app.useGlobalFilters(errors);
+  lettingGo(server, app.get(Readiness));
   await app.init();
   await server.ready();
   return app;
@@ -40,4 +42,12 @@ export async function createGateway(resources: Resources): Promise<NestFastifyAp
 function leaveBodiesUnread(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
+
+/** While the gateway stops, each answer is the last on its connection: an idle one would hold up the stop. */
+function lettingGo(server: FastifyInstance, readiness: Readiness): void {
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (readiness.stopping) void reply.header('connection', 'close');
+    done(null, payload);
+  });
 }

@@ -4,16 +4,20 @@ import { Injectable } from '@nestjs/common';
 /** Whether calls should be sent here. */
 @Injectable()
 export class Readiness {
-  private stopping = false;
+  private isStopping = false;
 
   constructor(private readonly database: Database) {}
 
+  get stopping(): boolean {
+    return this.isStopping;
+  }
+
   async ready(): Promise<boolean> {
-    return !this.stopping && (await this.database.healthy());
+    return !this.isStopping && (await this.database.healthy());
   }
 
   /** From now on not ready, so that a load balancer stops sending before the listener closes. */
   stop(): void {
-    this.stopping = true;
+    this.isStopping = true;
   }
 }
