@@ -260,9 +260,9 @@ describe('what is refused', () => {
     ],
     ['references that double at each level', doubling, '2000 schemas'],
   ])('%s, at once', (_, schema, reason) => {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     expect(given(schema).problems).toEqual([{ pointer: '', reason: expect.stringContaining(reason) }]);
     // Written out, the worst of them would have a thousand million schemas.
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(5000);
   });
 });
