@@ -54,6 +54,10 @@ describe('admin provider pause', () => {
       ],
     });
     expect(await system.partner.ledger()).toHaveLength(2);
+    // They are held, not failed: a claim that breaks would keep them from being sent as well.
+    expect(system.workers.map((worker) => worker.logs()).join('')).not.toMatch(
+      /structure of query|"level":50/,
+    );
 
     const resumedAtMs = performance.now();
     await admin('resume', 'bfl');

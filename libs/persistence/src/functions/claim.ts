@@ -1,7 +1,8 @@
 /**
  * `claim(run, lease)`: makes the caller the run's only dispatcher until the lease ends. Answers
  * `claimed` (with facts and input), `abandoned` (a former claimant died with the submission in the air:
- * whether the partner accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused) or `gone`.
+ * whether the partner accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused)
+ * or `gone`. What an answer does not need is null.
  */
 export const claim = /* sql */ `
 CREATE FUNCTION claim(claimed_id uuid, lease interval)
@@ -14,16 +15,20 @@ DECLARE
 BEGIN
   SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE;
   IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
-    RETURN QUERY SELECT 'gone', 0, ''::text, ''::text, NULL::jsonb, 0, NULL::integer, NULL::bytea, NULL::text, 0;
+    kind := 'gone';
+    RETURN NEXT;
     RETURN;
   ELSIF mine.lease_until > clock_timestamp() THEN
-    RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea, NULL::text,
-      (ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000))::integer;
+    kind := 'held';
+    free_in_ms := ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000);
+    RETURN NEXT;
     RETURN;
   ELSIF mine.stage = 'ready' AND EXISTS (SELECT 1 FROM provider_pause AS pause WHERE pause.provider = mine.provider) THEN
     -- The end of the pause makes the row due at once.
     UPDATE delivery SET due_at = clock_timestamp() + interval '60 seconds' WHERE run_id = claimed_id;
-    RETURN QUERY SELECT 'held', mine.epoch, mine.provider, mine.model, NULL::jsonb, mine.crashes, NULL::integer, NULL::bytea, 50000;
+    kind := 'held';
+    free_in_ms := 50000;
+    RETURN NEXT;
     RETURN;
   END IF;
   UPDATE run SET epoch = epoch + 1, lease_until = clock_timestamp() + lease,
