@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { addAbortSignal } from 'node:stream';
 import { type AssetUrlClaim, signAssetUrl, verifyAssetUrl } from './asset-url.js';
+import { endedBy } from './ended-by.js';
 import { folderFailed, placeFailure, readFailure } from './file-failure.js';
 import { listFiles, reserved, unlessGone } from './file-listing.js';
 import { checkKey, checkPrefix } from './key.js';
@@ -63,7 +63,7 @@ export class FilesStore implements AssetStore {
         throw new StorageError('not_found', `No asset ${key}`);
       }
       const mediaType = (await unlessGone(readFile(typeOf(file), 'utf8'))) ?? 'application/octet-stream';
-      const body = addAbortSignal(signal, handle.createReadStream());
+      const body = endedBy(signal, handle.createReadStream());
       return { mediaType, bytes: facts.size, body };
     } catch (error) {
       throw readFailure(error, key);

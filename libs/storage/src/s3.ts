@@ -10,7 +10,8 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { endedBy } from './ended-by.js';
 import { checkKey, checkPrefix } from './key.js';
 import { MeasuredBody } from './measured-body.js';
 import type { Asset, AssetStore, Body, ListedAsset, PutFacts, Stored } from './port.js';
@@ -64,7 +65,7 @@ export class S3Store implements AssetStore {
       return {
         mediaType: reply.ContentType ?? 'application/octet-stream',
         bytes: reply.ContentLength ?? 0,
-        body: addAbortSignal(signal, reply.Body as Readable),
+        body: endedBy(signal, reply.Body as Readable),
       };
     } catch (error) {
       throw s3Failure(error, key, signal);
