@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { startPostgres, startRedis, temporaryFolder, waitFor } from '../harness/index.js';
 
 export type Kind = 'redis' | 'postgres';
@@ -114,14 +114,4 @@ function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
       // It ended by itself meanwhile.
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('no port');
-  return address.port;
 }

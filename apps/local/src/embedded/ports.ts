@@ -1,16 +1,18 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 
+// Below what systems give to outgoing connections (Linux from 32768, macOS from 49152): any of those may take a port
+// of that range between the look and the use.
+const lowest = 20_000;
+const highest = 32_767;
+
 /** A port that was free on 127.0.0.1 a moment ago; `preferred` when it is free. */
 export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && (await portProblem(preferred, '127.0.0.1')) === undefined) return preferred;
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was given');
-  return address.port;
+  for (let port = preferred, tries = 0; tries < 100; port = randomInt(lowest, highest + 1), tries += 1) {
+    if (port !== undefined && (await portProblem(port, '127.0.0.1')) === undefined) return port;
+  }
+  throw new Error(`No free port was found from ${lowest} to ${highest}`);
 }
 
 /** Undefined when one can listen there, else the system's code, such as EADDRINUSE or EACCES. */
