@@ -84,10 +84,7 @@ export class WorkerModule {
     const dispatch = new Dispatch({ ...shared, leases, transport }, settings);
     const polling = new Polling({ ...shared, providers }, settings);
     const source = new AssetSource(doors, settings);
-    const copying = new AssetCopying(
-      { ...shared, objects, store: storage.store, source, providers },
-      settings,
-    );
+    const copying = new AssetCopying({ ...shared, store: storage.store, source, providers }, settings);
 
     const sweep = new Sweep(deliveries, transport, settings.SWEEP_EVERY_MS, metrics, log);
     const upkeep = new Upkeep(database, settings);

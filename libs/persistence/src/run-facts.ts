@@ -71,7 +71,7 @@ export interface FinishedRun {
   bucket: Bucket | null;
   billedMicros: number;
   traceparent: string | null;
-  phasesMs: { queue?: number; dispatch?: number; provider?: number };
+  phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
 }
 
 /** A run that was granted its slot by a change to another run. */

@@ -75,4 +75,4 @@ export { type Answer, type Area, areas, type Credentials, type Route } from './s
 export { routes } from './service-document/routes.js';
 export { introduction, serviceDocument } from './service-document/service-document.js';
 export { componentSchemas, type ShapeName } from './service-document/shapes.js';
-export { type JsonExcess, scanJson } from './scan-json.js';
+export { endOfString, type JsonExcess, scanJson } from './scan-json.js';

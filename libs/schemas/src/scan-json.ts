@@ -39,8 +39,8 @@ export function scanJson(bytes: Uint8Array, most: { depth: number; keys: number 
   return null;
 }
 
-/** The index of the closing quote; past the end when there is none. */
-function endOfString(bytes: Uint8Array, opening: number): number {
+/** The index of the closing quote of the string that opens there; past the end when there is none. */
+export function endOfString(bytes: Uint8Array, opening: number): number {
   let at = opening + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
   return at;

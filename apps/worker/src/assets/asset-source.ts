@@ -22,9 +22,8 @@ export class NotCopied extends Error {
   constructor(
     readonly trouble: CopyTrouble,
     message: string,
-    options?: { cause?: unknown },
   ) {
-    super(message, options);
+    super(message);
     this.name = 'NotCopied';
   }
 }

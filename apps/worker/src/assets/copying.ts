@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { failpoint, type Log, type Metrics } from '#observability';
-import type { Copying, Dispatching, StoredObjects } from '#persistence';
+import type { Copying, Dispatching } from '#persistence';
 import type { BoundProvider } from '#providers';
 import type { Verdict } from '#queue';
 import { type AssetStore, runKeys, StorageError } from '#storage';
@@ -15,7 +15,6 @@ import type { Providers } from '../providers.js';
 
 interface CopyParts {
   dispatching: Dispatching;
-  objects: StoredObjects;
   store: AssetStore;
   source: AssetSource;
   payloads: Payloads;
@@ -32,7 +31,6 @@ interface CopyOptions {
   ASSET_MAX_COUNT: number;
   ASSET_COPY_MS: number;
   ASSET_COPIES_AT_ONCE: number;
-  STORE_DOUBT_SECONDS: number;
   MAX_COPY_CRASHES: number;
 }
 
@@ -108,7 +106,6 @@ export class AssetCopying {
     copies: ReadonlyMap<string, Copy>,
   ): Promise<void> {
     const { mediaType } = copying;
-    const left = assets.filter(({ url }) => !copies.has(url)).length;
     const body =
       copies.size === 0
         ? copying.body
@@ -126,7 +123,7 @@ export class AssetCopying {
         keys: [...copies.values()].map(({ key }) => key),
         openUntilMs: Date.now() + this.options.ASSET_URL_TTL * 1000,
       },
-      providerUrls: left > 0,
+      providerUrls: assets.some(({ url }) => !copies.has(url)),
     });
   }
 
@@ -187,11 +184,8 @@ export class AssetCopying {
     const { mediaType, body } = await this.parts.source.open(url, provider, signal);
     const key = runKeys.asset(runId, index, extensionOf(url));
     try {
-      if (!(await this.parts.objects.note(key, runId, this.options.STORE_DOUBT_SECONDS))) {
-        throw new NotCopied('store', 'is being deleted');
-      }
       await failpoint('copying.beforePut', runId);
-      const { bytes } = await this.parts.store.put(key, body, {
+      const { bytes } = await this.parts.payloads.put(key, runId, body, {
         mediaType,
         maxBytes: this.options.ASSET_MAX_BYTES,
         signal,

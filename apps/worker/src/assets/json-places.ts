@@ -1,3 +1,5 @@
+import { endOfString } from '#schemas';
+
 /** Where a string literal stands in JSON text: the offsets of its opening quote and of what follows its closing one. */
 export interface Place {
   start: number;
@@ -18,7 +20,6 @@ interface Frame {
 }
 
 const quote = 0x22;
-const backslash = 0x5c;
 
 /**
  * Where the strings stand that the pointers reach (RFC 6901; a segment `*` stands for every element), in the order
@@ -32,7 +33,7 @@ export function stringPlaces(json: Uint8Array, pointers: readonly string[]): Pla
     const frame = frames.at(-1);
     switch (json[at]) {
       case quote: {
-        const end = endOfString(json, at);
+        const end = Math.min(endOfString(json, at) + 1, json.length);
         if (frame?.awaitsKey) {
           frame.next = into(frame.rests, () => textAt(json, { start: at, end }));
           frame.awaitsKey = false;
@@ -105,13 +106,4 @@ function into(rests: Rest[], name: () => string): Rest[] {
   if (leading.length === 0) return leading;
   const named = leading.every(([segment]) => segment === '*') ? '*' : name();
   return leading.filter(([segment]) => segment === '*' || segment === named).map((rest) => rest.slice(1));
-}
-
-/** The offset after the closing quote; the end of the text when there is none. */
-function endOfString(json: Uint8Array, opening: number): number {
-  for (let at = opening + 1; at < json.length; at += 1) {
-    if (json[at] === backslash) at += 1;
-    else if (json[at] === quote) return at + 1;
-  }
-  return json.length;
 }

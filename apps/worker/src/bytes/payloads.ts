@@ -1,6 +1,6 @@
 import type { Log } from '#observability';
 import type { PayloadBody, StoredObjects } from '#persistence';
-import { type AssetStore, type Body, StorageError } from '#storage';
+import { type AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
 import type { Share } from './byte-budget.js';
 
 interface PayloadOptions {
@@ -48,11 +48,12 @@ export class Payloads {
   async keep(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
     if (bytes.byteLength <= this.options.LARGE_PAYLOAD_BYTES) return bytes;
     try {
-      return await this.put(key, runId, bytes, {
+      await this.put(key, runId, bytes, {
         mediaType,
         maxBytes: bytes.byteLength,
         signal: AbortSignal.timeout(this.options.STORE_PAYLOAD_MS),
       });
+      return { storedAs: key };
     } catch (error) {
       this.log.warn({ error, run_id: runId, bytes: bytes.byteLength }, 'a large output goes into its row');
       return bytes;
@@ -60,18 +61,12 @@ export class Payloads {
   }
 
   /** Into the store as the bytes arrive. Rejects with `StorageError`, or with what the body failed of. */
-  async put(
-    key: string,
-    runId: string,
-    body: Body,
-    facts: { mediaType: string; maxBytes: number; signal: AbortSignal },
-  ): Promise<{ storedAs: string }> {
+  async put(key: string, runId: string, body: Body, facts: PutFacts): Promise<Stored> {
     const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.options;
     // What is put is paid for, and may not come a second time.
     if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {
       throw new StorageError('unavailable', `${key} is being deleted`);
     }
-    await this.store.put(key, body, facts);
-    return { storedAs: key };
+    return this.store.put(key, body, facts);
   }
 }

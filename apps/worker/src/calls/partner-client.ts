@@ -135,12 +135,13 @@ export class PartnerClient {
       chunks.push(next.value);
       size += next.value.length;
       if (isFile && size > this.payloads.largeBytes) {
-        const stored = await this.payloads.put(runKeys.reply(runId), runId, rest(chunks, arriving), {
+        const storedAs = runKeys.reply(runId);
+        await this.payloads.put(storedAs, runId, rest(chunks, arriving), {
           mediaType: reply.headers['content-type'] ?? 'application/octet-stream',
           maxBytes: this.options.ASSET_MAX_BYTES,
           signal,
         });
-        return { ...reply, ...stored, body: new Uint8Array() };
+        return { ...reply, storedAs, body: new Uint8Array() };
       }
       if (size > this.options.PROVIDER_REPLY_LIMIT) return { fault: 'oversize' };
       await share.grow(next.value.length, signal);
