@@ -1,7 +1,8 @@
 import { RouterError } from '#errors';
-import { type OpenedStore, StorageError } from '#storage';
+import { type Asset, type AssetUrlClaim, type OpenedStore, StorageError } from '#storage';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { openedFor } from '../http/opened-for.js';
 import { STORAGE } from '../resources.js';
 import { isShownInPlace } from './shown-in-place.js';
 
@@ -21,12 +22,8 @@ export class AssetsController {
   @Get('*')
   async read(@Req() request: FastifyRequest<SignedRequest>, @Res() reply: FastifyReply): Promise<void> {
     const { expires, signature } = request.query;
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const { mediaType, bytes, body } = await this.open(
-      { key: request.params['*'], expires: String(expires), signature: String(signature) },
-      gone,
-    );
+    const claim = { key: request.params['*'], expires: String(expires), signature: String(signature) };
+    const { mediaType, bytes, body } = await openedFor(reply, openMs, (signal) => this.open(claim, signal));
     void reply
       .header('content-type', mediaType)
       .header('content-length', bytes)
@@ -40,15 +37,12 @@ export class AssetsController {
       .send(body);
   }
 
-  private async open(claim: { key: string; expires: string; signature: string }, gone: AbortController) {
-    const late = setTimeout(() => gone.abort(), openMs);
+  private async open(claim: AssetUrlClaim, signal: AbortSignal): Promise<Asset> {
     try {
       if (this.storage.openSigned === undefined) throw new StorageError('not_found', 'Assets are in S3');
-      return await this.storage.openSigned(claim, { nowMs: Date.now(), signal: gone.signal });
+      return await this.storage.openSigned(claim, { nowMs: Date.now(), signal });
     } catch (error) {
       throw answerTo(error);
-    } finally {
-      clearTimeout(late);
     }
   }
 }

@@ -4,6 +4,7 @@ import { type PayloadBody, StoredObjects } from '#persistence';
 import { type OpenedStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { openedFor } from '../http/opened-for.js';
 import { LOG, SETTINGS, STORAGE } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
 import type { Output } from './result.js';
@@ -52,17 +53,14 @@ export class Payloads {
   }
 
   private async open(reply: FastifyReply, key: string) {
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const late = setTimeout(() => gone.abort(), this.settings.STORE_PAYLOAD_MS);
     try {
-      const asset = await this.storage.store.get(key, gone.signal);
+      const asset = await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) =>
+        this.storage.store.get(key, signal),
+      );
       reply.header('content-length', asset.bytes);
       return asset.body;
     } catch (error) {
       throw unavailable(error);
-    } finally {
-      clearTimeout(late);
     }
   }
 }
