@@ -51,6 +51,8 @@ class RouteGateway {
       SIGNING_SECRET: 'a-secret-of-tests-for-cursors-00000000',
       ASSET_BASE_URL: 'http://assets.test',
       ASSET_DIR: assets,
+      // The thread for larger ones is there in the built program only.
+      BODY_CHECK_AT_ONCE: String(1024 * 1024),
       ...env,
     });
     const log = createLog('gateway', 'fatal');

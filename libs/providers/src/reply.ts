@@ -9,12 +9,12 @@ export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && r
 
 export const textOf = (reply: HttpReply): string => decoder.decode(reply.body);
 
-/** No partner nests deeper; a million levels would hold the parser for half a second. */
-const mostLevels = { depth: 512, keys: Infinity };
+/** No partner goes beyond; a million levels would hold the parser for half a second, many small parts would fill the memory. */
+const most = { depth: 512, keys: Infinity, containers: 1_000_000 };
 
 /** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). */
 export function jsonOf(reply: HttpReply): Json | undefined {
-  if (scanJson(reply.body, mostLevels) !== null) return undefined;
+  if (scanJson(reply.body, most) !== null) return undefined;
   try {
     return JSON.parse(textOf(reply)) as Json;
   } catch {

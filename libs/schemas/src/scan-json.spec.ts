@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { scanJson } from './scan-json.js';
+import { type JsonBounds, scanJson } from './scan-json.js';
 
-const scan = (text: string, most: { depth: number; keys: number }) => scanJson(Buffer.from(text), most);
+const scan = (text: string, most: Partial<JsonBounds>) =>
+  scanJson(Buffer.from(text), { depth: Infinity, keys: Infinity, containers: Infinity, ...most });
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -13,6 +14,11 @@ function keysOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;
   return Object.values(value).reduce<number>((sum, member) => sum + keysOf(member), own);
+}
+
+function containersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, member) => sum + containersOf(member), 1);
 }
 
 describe('scanJson', () => {
@@ -29,10 +35,13 @@ describe('scanJson', () => {
     fc.assert(
       fc.property(tree, fc.constantFrom(undefined, 1), (value, indent) => {
         const json = JSON.stringify(value, undefined, indent);
-        const [depth, keys] = [depthOf(value), keysOf(value)];
-        expect(scan(json, { depth, keys })).toBeNull();
-        expect(scan(json, { depth: depth - 1, keys })).toBe(depth === 0 ? null : 'too_deep');
-        expect(scan(json, { depth, keys: keys - 1 })).toBe(keys === 0 ? null : 'too_many_keys');
+        const [depth, keys, containers] = [depthOf(value), keysOf(value), containersOf(value)];
+        expect(scan(json, { depth, keys, containers })).toBeNull();
+        expect(scan(json, { depth: depth - 1 })).toBe(depth === 0 ? null : 'too_deep');
+        expect(scan(json, { keys: keys - 1 })).toBe(keys === 0 ? null : 'too_many_keys');
+        expect(scan(json, { containers: containers - 1 })).toBe(
+          containers === 0 ? null : 'too_many_containers',
+        );
       }),
     );
   });

@@ -6,15 +6,23 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const colon = 0x3a;
 
-export type JsonExcess = 'too_deep' | 'too_many_keys';
+export type JsonExcess = 'too_deep' | 'too_many_keys' | 'too_many_containers';
+
+/** The most that is borne. A container is an array or an object: an empty one takes twenty times its text once parsed. */
+export interface JsonBounds {
+  depth: number;
+  keys: number;
+  containers: number;
+}
 
 /**
- * Looks over JSON text before anything parses it: how deep it nests and how many keys it has. One loop,
+ * Looks over JSON text before anything parses it: how deep it nests, how many keys and containers it has. One loop,
  * no recursion, nothing allocated. Text that is not JSON gets no particular answer: the parser refuses it.
  */
-export function scanJson(bytes: Uint8Array, most: { depth: number; keys: number }): JsonExcess | null {
+export function scanJson(bytes: Uint8Array, most: JsonBounds): JsonExcess | null {
   let depth = 0;
   let keys = 0;
+  let containers = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {
       case quote:
@@ -24,6 +32,8 @@ export function scanJson(bytes: Uint8Array, most: { depth: number; keys: number 
       case openBracket:
         depth += 1;
         if (depth > most.depth) return 'too_deep';
+        containers += 1;
+        if (containers > most.containers) return 'too_many_containers';
         break;
       case closeBrace:
       case closeBracket:

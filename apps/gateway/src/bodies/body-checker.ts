@@ -4,20 +4,20 @@ import { checkBody } from './check-body.js';
 import { type CheckedBody, CheckThread } from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
-/** Above this, parsing and checking would hold up every other call: seven mebibytes take a quarter of a second. */
-const inlineBytes = 1024 * 1024;
-
-/** Checks bodies: small ones at once, large ones beside the event loop. */
+/**
+ * Checks bodies: small ones at once, large ones beside the event loop, where they hold up no other call. A mebibyte of
+ * empty objects takes a fifth of a second.
+ */
 export class BodyChecker implements OnModuleDestroy {
   private readonly thread: CheckThread;
 
-  constructor(settings: BodySettings) {
+  constructor(private readonly settings: BodySettings) {
     this.thread = new CheckThread(settings.BODY_CHECK_TIMEOUT_MS);
   }
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
-    if (bytes.length > inlineBytes) return this.thread.check(model, bytes);
+    if (bytes.length > this.settings.BODY_CHECK_AT_ONCE) return this.thread.check(model, bytes);
     return { bytes, reservedMicros: checkBody(model, bytes) };
   }
 

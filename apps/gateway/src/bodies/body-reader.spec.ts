@@ -15,8 +15,7 @@ function requestOf(chunks: (string | null)[], headers: Record<string, string> = 
   return request;
 }
 
-const reader = (limit: number, budget: number) =>
-  new BodyReader({ BODY_LIMIT: limit, BODY_BUDGET: budget, BODY_CHECK_TIMEOUT_MS: 1 });
+const reader = (limit: number, budget: number) => new BodyReader({ BODY_LIMIT: limit, BODY_BUDGET: budget });
 
 describe('BodyReader', () => {
   it('joins the chunks of a body', async () => {

@@ -2,11 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#errors';
 import { type JsonExcess, scanJson } from '#schemas';
 
-const most = { depth: 64, keys: 10_000 };
+const most = { depth: 64, keys: 10_000, containers: 100_000 };
 
 const excessTexts: Record<JsonExcess, string> = {
   too_deep: `The body nests deeper than ${most.depth} levels.`,
   too_many_keys: `The body has more than ${most.keys} keys.`,
+  too_many_containers: `The body has more than ${most.containers} arrays and objects.`,
 };
 
 /**

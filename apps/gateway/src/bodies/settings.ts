@@ -13,6 +13,11 @@ export const bodySettings = {
     description: 'Most bytes of all bodies that a gateway holds at once; above it calls answer 503.',
     example: '268435456',
   }),
+  BODY_CHECK_AT_ONCE: count(64 * 1024).meta({
+    description:
+      'Largest body, in bytes, that is checked between other calls; larger ones are checked in a thread beside the event loop.',
+    example: '65536',
+  }),
   BODY_CHECK_TIMEOUT_MS: milliseconds(15_000).meta({
     description: 'Longest a large body may take to be checked, the wait for its turn included.',
     example: '15000',
