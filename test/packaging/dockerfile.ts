@@ -1,6 +1,6 @@
 import { textOf } from '../documents/checkout-files.js';
 
-interface Instruction {
+export interface Instruction {
   keyword: string;
   rest: string;
 }
@@ -33,9 +33,16 @@ export function copied({ rest }: Instruction): {
   from: string | undefined;
   sources: string[];
   target: string;
+  /** uid:gid, of what is copied. */
+  owner: string | undefined;
 } {
   const words = rest.split(' ');
-  const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+  const flag = (name: string) => words.find((word) => word.startsWith(name))?.slice(name.length);
   const paths = words.filter((word) => !word.startsWith('--'));
-  return { from, sources: paths.slice(0, -1), target: paths.at(-1) ?? '' };
+  return {
+    from: flag('--from='),
+    sources: paths.slice(0, -1),
+    target: paths.at(-1) ?? '',
+    owner: flag('--chown='),
+  };
 }

@@ -1,75 +1,48 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { filesBelow, pathOf } from '../documents/checkout-files.js';
-import { failOnLeftovers, fileGuard, System, temporaryFolder, waitFor } from '../harness/index.js';
+import { failOnLeftovers, System, waitFor } from '../harness/index.js';
+import { type Container, container, nearness } from './contained.js';
+import { type Image, layOut } from './laid-out.js';
 
-interface Locked {
-  packages: Record<string, { dev?: true; optional?: true; devOptional?: true }>;
+const near = nearness();
+if (near !== 'alone with the image, read-only') {
+  if (near === 'as oneself' && process.env['NO_SKIP'] === '1') {
+    throw new Error('NO_SKIP=1, and only root can start a process as another user');
+  }
+  process.stderr.write(`The image's files are run ${near}: this machine lets nobody mount\n`);
 }
-
-/** What the image holds, laid out in a folder; packages are links to the installed ones. */
-function layOut(folder: string): void {
-  for (const file of ['package.json', 'docker/entry.mjs', 'docker/health.mjs']) {
-    cpSync(pathOf(file), path.join(folder, file));
-  }
-  for (const part of ['libs', 'apps/gateway', 'apps/worker', 'apps/admin']) {
-    cpSync(pathOf(`dist/${part}`), path.join(folder, 'dist', part), { recursive: true });
-  }
-  const rows = filesBelow('libs/providers/src/providers').filter((name) =>
-    /\/models\/[^/]+\.yaml$/.test(name),
-  );
-  for (const row of rows) cpSync(pathOf(row), path.join(folder, row));
-  const { packages } = JSON.parse(readFileSync(pathOf('package-lock.json'), 'utf8')) as Locked;
-  for (const [name, { dev, optional, devOptional }] of Object.entries(packages)) {
-    // Packages below another one come along with it.
-    if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) || dev || optional || devOptional) continue;
-    const link = path.join(folder, name);
-    mkdirSync(path.dirname(link), { recursive: true });
-    symlinkSync(pathOf(name), link);
-  }
-}
+const describeAsAnother = near === 'as oneself' ? describe.skip : describe;
+const describeAlone = near === 'alone with the image, read-only' ? describe : describe.skip;
 
 describe('the files of the image', () => {
   let folder: string;
+  let image: Image;
+  let inside: Container;
   let system: System;
   const children: ChildProcess[] = [];
-  // A linked package finds its own dependencies in this folder, not beside its target.
-  const flags = ['--preserve-symlinks', '--preserve-symlinks-main'];
 
-  const environment = (more: Record<string, string>) => ({
-    PATH: process.env['PATH'] ?? '',
-    NODE_ENV: 'production',
+  const environment = (more: Record<string, string> = {}) => ({
     ...system.env(),
+    ASSET_DIR: inside.assets,
     ...more,
   });
-
-  function start(app: string, more: Record<string, string>): void {
-    const child = spawn(process.execPath, [...flags, 'docker/entry.mjs', app], {
-      cwd: folder,
-      env: environment(more),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    fileGuard().watch(child);
-    children.push(child);
-  }
-
-  function run(script: string, words: string[], more: Record<string, string>) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, script, ...words], {
-      cwd: folder,
-      env: environment(more),
-      encoding: 'utf8',
-      timeout: 30_000,
-    });
-    return { status, stdout, stderr };
-  }
+  const start = (app: string, more: Record<string, string>) =>
+    children.push(inside.start([...image.entrypoint, app], environment(more)));
+  const run = (words: string[], more?: Record<string, string>) => inside.run(words, environment(more));
 
   beforeAll(async () => {
-    folder = temporaryFolder('image');
-    layOut(folder);
+    // Another user has to reach it, and the folder of the run is closed to all but its own.
+    folder = mkdtempSync(path.join(os.tmpdir(), 'model-router-image-'));
+    chmodSync(folder, 0o755);
+
+    image = layOut('docker/Dockerfile', 'router', folder);
+    inside = container(image, near);
+
     system = await System.start({ transport: 'postgres', gateways: 0, workers: 0 });
   }, 60_000);
 
@@ -84,54 +57,87 @@ describe('the files of the image', () => {
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
-  it('are enough for gateway, worker and admin to serve a run', async () => {
-    const [gateway, gatewayInternal, workerInternal] = await Promise.all([
-      freePort(),
-      freePort(),
-      freePort(),
-    ]);
-    start('gateway', { PORT: String(gateway), INTERNAL_PORT: String(gatewayInternal) });
-    start('worker', { INTERNAL_PORT: String(workerInternal) });
-    for (const port of [gatewayInternal, workerInternal]) {
-      await waitFor(() => run('docker/health.mjs', [], { INTERNAL_PORT: String(port) }).status === 0, {
-        withinMs: 30_000,
-        what: 'a health check that passes',
-        everyMs: 200,
-      });
+  it('are enough for gateway, worker and admin to serve a run and its assets', async () => {
+    const [port, gatewayInternal, workerInternal] = await Promise.all([freePort(), freePort(), freePort()]);
+    const base = `http://127.0.0.1:${port}`;
+    start('gateway', { PORT: `${port}`, INTERNAL_PORT: `${gatewayInternal}`, ASSET_BASE_URL: base });
+    start('worker', { INTERNAL_PORT: `${workerInternal}`, ASSET_BASE_URL: base });
+    for (const internal of [gatewayInternal, workerInternal]) {
+      const ready = async () => (await fetch(`http://127.0.0.1:${internal}/health/ready`)).ok;
+      await waitFor(ready, { withinMs: 30_000, what: 'an app that is ready', everyMs: 100 });
+      expect(run(['node', 'docker/health.mjs'], { INTERNAL_PORT: `${internal}` }).status).toBe(0);
     }
-    expect(run('docker/entry.mjs', ['admin', 'migrate'], {})).toEqual({
+
+    expect(run([...image.entrypoint, 'admin', 'migrate'])).toEqual({
       status: 0,
       stdout: 'The schema was up to date already.\n',
       stderr: '',
     });
 
     const caller = await system.caller();
-    const base = `http://127.0.0.1:${gateway}`;
     const model = 'bfl/flux-2-pro';
-    const submitted = await caller.call('POST', `${base}/v2/models/${model}/requests`, {
-      body: '{"prompt":"a cat"}',
-    });
-    expect(submitted.status).toBe(201);
-    const collect = `${base}/v2/models/${model}/requests/${String(submitted.json()['request_id'])}`;
-    const result = await waitFor(
-      async () => {
-        const answer = await caller.call('GET', collect);
-        return answer.status === 200 && answer.json();
-      },
-      { withinMs: 30_000, what: 'the result', everyMs: 200 },
-    );
-    expect(result).toMatchObject({ status: 'Ready' });
+    const result = await caller.call('POST', `${base}/v2/models/${model}`, { body: '{"prompt":"a cat"}' });
+    expect(result.status).toBe(200);
+    const { sample } = result.json()['result'] as { sample: string };
+    expect(new URL(sample).origin).toBe(base);
+    expect((await fetch(sample)).status).toBe(200);
+  });
+
+  describeAsAnother('as the user of the image', () =>
+    it('have no rights', () => {
+      const said = run([
+        'node',
+        '--print',
+        'process.getuid() + ":" + process.getgid() + ":" + process.getgroups()',
+      ]);
+      expect(said).toEqual({ status: 0, stdout: '65532:65532:65532\n', stderr: '' });
+      expect(run(writing('/app/file', 'dist/libs/file', 'package.json')).stdout).toBe('');
+    }),
+  );
+
+  describeAlone('and nothing else', () =>
+    it('leave only the volume to write to, and no shell', () => {
+      expect(run(writing('/app/file', '/tmp/file', '/file', '/assets/file')).stdout).toBe('/assets/file\n');
+      const shell = 'require("node:child_process").spawnSync("sh", ["-c", "true"]).error.code';
+      expect(run(['node', '--print', shell]).stdout).toBe('ENOENT\n');
+    }),
+  );
+
+  it.each([
+    ['what the apps share', 'dist/libs', 'ERR_MODULE_NOT_FOUND'],
+    ['a package', 'node_modules/pg', 'ERR_MODULE_NOT_FOUND'],
+    ['package.json', 'package.json', 'ERR_'],
+    ['the rows of the models', 'libs/providers', 'ENOENT'],
+  ])('would not do without %s', (_, missing, complaint) => {
+    const place = path.join(image.root, image.workdir, missing);
+    renameSync(place, `${folder}/aside`);
+    try {
+      const { status, stderr } = run([...image.entrypoint, 'admin', 'catalog', 'check']);
+      expect(stderr).toContain(complaint);
+      expect(status).not.toBe(0);
+    } finally {
+      renameSync(`${folder}/aside`, place);
+    }
   });
 
   it('say so when a container that is asked for has no such app, or is not ready', async () => {
-    expect(run('docker/entry.mjs', ['simulator'], {})).toEqual({
+    expect(run([...image.entrypoint, 'simulator'])).toEqual({
       status: 2,
       stdout: '',
       stderr: 'There is no app "simulator" in this image: name gateway, worker or admin\n',
     });
     const nobody = await freePort();
-    expect(run('docker/health.mjs', [], { INTERNAL_PORT: String(nobody) }).status).toBe(1);
+    expect(run(['node', 'docker/health.mjs'], { INTERNAL_PORT: `${nobody}` }).status).toBe(1);
   });
 });
+
+/** A program that says which of the files it could write. */
+const writing = (...files: string[]): string[] => [
+  'node',
+  '--eval',
+  `for (const file of ${JSON.stringify(files)}) {
+    try { require("node:fs").writeFileSync(file, ""); console.log(file); } catch {}
+  }`,
+];
 
 failOnLeftovers();
