@@ -17,6 +17,10 @@ const ours = '{error_type=~"internal_error|service_unavailable"}';
 const burn = (window: string, times: number) =>
   `sum by (error_type) (rate(${calls}${ours}[${window}])) / ignoring (error_type) group_left sum(rate(${calls}[${window}])) > ${times} * 0.001`;
 
+/** The lanes in which runs wait because an operator wants them to. */
+const pausedLanes =
+  'label_replace(router_provider_paused{calls="submit",asked_by="operator"}, "queue", "dispatch-$1", "provider", "(.+)")';
+
 /** Every alert has a page in docs/operations/alerts with its name, and a case in which it fires and one in which it does not. */
 export const alerts: readonly Alert[] = [
   {
@@ -42,7 +46,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterRunsWaitForWorkers',
-    expression: 'max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120',
+    expression: `max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120 unless on (queue) ${pausedLanes}`,
     holds: '5m',
     severity: 'page',
     summary: 'A run waits in {{ $labels.queue }} for {{ $value | humanizeDuration }}.',
@@ -90,6 +94,13 @@ export const alerts: readonly Alert[] = [
     holds: '10m',
     severity: 'ticket',
     summary: '{{ $labels.provider }} fails {{ $value | humanizePercentage }} of its runs.',
+  },
+  {
+    name: 'RouterProviderThrottles',
+    expression: 'sum by (provider) (increase(router_provider_asks_to_wait_total[10m])) > 5',
+    holds: '30m',
+    severity: 'ticket',
+    summary: '{{ $labels.provider }} refuses calls and asks to be left alone, again and again.',
   },
   {
     name: 'RouterPollsLate',

@@ -77,7 +77,8 @@ export class Real {
   claim = (runId: string) => this.dispatching.claim(runId, leaseMs);
   begin = (runId: string, epoch: number) => this.dispatching.beginSubmission(runId, epoch, leaseMs);
   save = (runId: string, epoch: number) => this.dispatching.saveHandle(runId, epoch, { step: 'poll' }, 700);
-  postpone = (runId: string, epoch: number) => this.dispatching.postpone(runId, epoch, 0);
+  postpone = async (runId: string, epoch: number) =>
+    (await this.dispatching.postpone(runId, epoch, 0)) !== null;
   finish = (runId: string, epoch: number, kind: EndingKind) =>
     this.dispatching.finish(runId, epoch, endings[kind]);
   leave = (runId: string, disconnected: boolean) => this.holding.leave(runId, disconnected);

@@ -45,6 +45,9 @@ export const alertCases: Record<string, Case> = {
     rests: {
       'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '119x20',
       'router_queue_oldest_job_age_seconds{queue="parked"}': '0+60x20',
+      // An operator wants these to wait.
+      'router_queue_oldest_job_age_seconds{queue="dispatch-bfl"}': '0+30x20',
+      'router_provider_paused{provider="bfl",calls="submit",asked_by="operator"}': '1x20',
     },
   },
   RouterLaneStandsStill: {
@@ -92,6 +95,11 @@ export const alertCases: Record<string, Case> = {
       'router_runs_total{provider="bfl",error_type="provider_error"}': '0x20 1x20',
       'router_runs_total{provider="bfl",error_type=""}': '0x20 1x20',
     },
+  },
+  RouterProviderThrottles: {
+    at: '1h',
+    fires: { 'router_provider_asks_to_wait_total{provider="bfl",calls="submit"}': '0+2x60' },
+    rests: { 'router_provider_asks_to_wait_total{provider="bfl",calls="submit"}': '0x20 40x40' },
   },
   RouterPollsLate: {
     at: '30m',

@@ -12,8 +12,7 @@ import {
 interface Listed {
   providers: {
     provider: string;
-    paused_at: string | null;
-    reason: string | null;
+    pauses: { calls: string; asked_by: string; since: string; until: string | null; reason: string }[];
     waiting: number;
     under_way: number;
   }[];
@@ -50,7 +49,20 @@ describe('admin provider pause', () => {
     expect((await caller.status(paused[0] as (typeof paused)[number])).json()['status']).toBe('IN_QUEUE');
     expect(await admin<Listed>('list')).toEqual({
       providers: [
-        { provider: 'bfl', paused_at: expect.any(String), reason: 'a test', waiting: 3, under_way: 0 },
+        {
+          provider: 'bfl',
+          pauses: [
+            {
+              calls: 'submit',
+              asked_by: 'operator',
+              since: expect.any(String),
+              until: null,
+              reason: 'a test',
+            },
+          ],
+          waiting: 3,
+          under_way: 0,
+        },
       ],
     });
     expect(await system.partner.ledger()).toHaveLength(2);

@@ -72,6 +72,11 @@ export const workerSettings = {
       'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
     example: '60000',
   }),
+  PROVIDER_LANE_PAUSE_MS: milliseconds(60_000).meta({
+    description:
+      'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
+    example: '60000',
+  }),
   PROVIDER_REPLY_LIMIT: count(64 * mebibyte).meta({
     description: 'Largest JSON reply of a partner that is read, in bytes.',
     example: '67108864',

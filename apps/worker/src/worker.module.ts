@@ -6,6 +6,7 @@ import {
   Deliveries,
   Dispatching,
   ProcessRecord,
+  ProviderPauses,
   StoredObjects,
   Upkeep,
 } from '#persistence';
@@ -25,6 +26,7 @@ import { Gauges } from './life/gauges.js';
 import { Isolation } from './life/isolation.js';
 import { Leases } from './life/leases.js';
 import { Outcomes } from './life/outcomes.js';
+import { PartnerAsks } from './life/partner-asks.js';
 import { Polling } from './life/poll.js';
 import { Progress } from './life/progress.js';
 import { Results } from './life/results.js';
@@ -56,6 +58,7 @@ export class WorkerModule {
     const dispatching = new Dispatching(database);
     const deliveries = new Deliveries(database);
     const objects = new StoredObjects(database);
+    const pauses = new ProviderPauses(database);
 
     const doors = new Doors(settings);
     const budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
@@ -68,11 +71,13 @@ export class WorkerModule {
     const isolation = new Isolation();
     const outcomes = new Outcomes(dispatching, transport, metrics, log);
     const results = new Results(dispatching, payloads, outcomes, transport, log);
+    const asks = new PartnerAsks(pauses, settings, metrics, log);
     const shared = {
       dispatching,
       isolation,
       outcomes,
       results,
+      asks,
       payloads,
       budget,
       client,
@@ -91,7 +96,15 @@ export class WorkerModule {
     const storeUpkeep = new StoreUpkeep(storage.store, objects, settings.STORE_DOUBT_SECONDS);
     const retention = new Retention(upkeep, storeUpkeep, settings.RETENTION_EVERY_MS, log);
     const progress = new Progress();
-    const gauges = new Gauges(deliveries, transport, progress, settings.GAUGES_EVERY_MS, metrics, log);
+    const gauges = new Gauges(
+      deliveries,
+      pauses,
+      transport,
+      progress,
+      settings.GAUGES_EVERY_MS,
+      metrics,
+      log,
+    );
     const lanes = new Lanes(
       { transport, providers, dispatch, polling, copying, leases, sweep, progress },
       settings,

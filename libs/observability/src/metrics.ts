@@ -138,6 +138,16 @@ export class Metrics {
     'Replies that say our key or balance at the provider is not accepted.',
     ['provider'],
   );
+  readonly asksToWait = this.counter(
+    'router_provider_asks_to_wait_total',
+    'Refusals by which a provider named a time to stay away.',
+    ['provider', 'calls'],
+  );
+  readonly pausedProviders = this.gauge(
+    'router_provider_paused',
+    'Always 1: calls that are not made to a provider, and who asked for that; every worker says the same.',
+    ['provider', 'calls', 'asked_by'],
+  );
   readonly assetCopies = this.counter(
     'router_asset_copy_total',
     'Assets of results, by whether they were copied or why not.',
@@ -171,6 +181,7 @@ export class Metrics {
     for (const provider of names) {
       this.dispatchUnknown.inc({ provider }, 0);
       this.accountTrouble.inc({ provider }, 0);
+      for (const calls of ['submit', 'poll']) this.asksToWait.inc({ provider, calls }, 0);
     }
   }
 

@@ -44,6 +44,8 @@ export interface Poll {
   cancelDue: boolean;
   cancelAsked: boolean;
   lostPolls: number;
+  /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
+  pausedMs: number | null;
   /** The delivery row falls due soon and should be moved. */
   dueSoon: boolean;
 }
@@ -99,7 +101,8 @@ export class Dispatching {
         text: `WITH begun AS (
             UPDATE run SET stage = 'submitting', sent_at = clock_timestamp(),
               dispatched_at = coalesce(dispatched_at, clock_timestamp()),
-              deadline_at = coalesce(deadline_at, clock_timestamp() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond'),
+              deadline_at = CASE WHEN dispatched_at IS NULL
+                THEN clock_timestamp() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
               lease_until = clock_timestamp() + $3 * interval '1 millisecond'
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
             RETURNING id
@@ -131,22 +134,26 @@ export class Dispatching {
     );
   }
 
-  /** Gives the claim back unused or after a provable refusal: the same run is dispatched again in `afterMs`. */
-  async postpone(runId: string, epoch: number, afterMs: number): Promise<boolean> {
-    const rows = await this.database.persist(
+  /**
+   * Gives the claim back unused or after a provable refusal: the same run is dispatched again in `afterMs`, or when its
+   * time budget ends before. Returns which in milliseconds; null when the claim was lost.
+   */
+  async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
+    const [row] = await this.database.persist<{ afterMs: number }>(
       {
         name: 'postpone',
         text: `WITH back AS (
             UPDATE run SET sent_at = NULL, lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') RETURNING id
+            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
+            RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - clock_timestamp()) * 1000)))::integer AS after_ms
           )
-          UPDATE delivery SET due_at = clock_timestamp() + ($3 + 2000) * interval '1 millisecond'
-          WHERE run_id = (SELECT id FROM back) RETURNING run_id`,
+          UPDATE delivery SET due_at = clock_timestamp() + (after_ms + 2000) * interval '1 millisecond'
+          FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
       },
       [runId, epoch, afterMs],
       patienceMs,
     );
-    return rows.length === 1;
+    return row?.afterMs ?? null;
   }
 
   /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel ask is waiting. */
@@ -185,6 +192,7 @@ export class Dispatching {
             (extract(epoch FROM run.deadline_at - clock_timestamp()) * 1000)::integer AS "leftMs",
             run.cancel_asked_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_asked_at IS NOT NULL AS "cancelAsked", run.lost_polls AS "lostPolls",
+            paused_ms(run.provider, 'poll') AS "pausedMs",
             delivery.due_at < clock_timestamp() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN delivery ON delivery.run_id = run.id WHERE run.id = $1`,
       },

@@ -18,7 +18,7 @@ export { RegistryRulings, type Ruled } from './registry/registry-rulings.js';
 export { RegistryWriting } from './registry/registry-writing.js';
 export { type SortColumn, sortColumns, type SortKey } from './registry/sorting.js';
 export { type AgedOut, type CancelAnswer, RunAnswers, type RunResult, type RunState } from './run-answers.js';
-export { ProviderPauses, type ProviderState } from './provider-pauses.js';
+export { type ProviderPause, ProviderPauses, type ProviderState } from './provider-pauses.js';
 export type { AdmittingCall, Ending, Granted, PayloadBody, RunFacts, Stage } from './run-facts.js';
 export { databaseSettings, type ResultPeriods, retentionSettings, upkeepSettings } from './settings.js';
 export { StoredObjects } from './stored-objects.js';

@@ -1,64 +1,117 @@
 import type { Database } from './database.js';
 
+/** What a pause stops: new submissions, or polls and fetches. */
+type PausedCalls = 'submit' | 'poll';
+
+/** Times are ISO 8601 in UTC; an operator's pause has no end. */
+export interface ProviderPause {
+  provider: string;
+  calls: PausedCalls;
+  askedBy: 'operator' | 'partner';
+  since: string;
+  until: string | null;
+  reason: string;
+}
+
 /** A provider with live runs, or one that is paused. */
 export interface ProviderState {
   provider: string;
-  pausedAt: string | null;
-  reason: string | null;
+  pauses: Omit<ProviderPause, 'provider'>[];
   /** Granted and not submitted. */
   waiting: number;
   /** Submitted and not finished. */
   underWay: number;
 }
 
-/** Stops and starts submissions to a provider. Runs that wait keep their place; those under way are polled on. */
+/**
+ * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
+ * until further notice; a partner whose refusal says how long to stay away stops what it refused for that long.
+ */
 export class ProviderPauses {
   constructor(private readonly database: Database) {}
 
   /** False when it was paused already; the reason is the new one then. */
   async pause(provider: string, reason: string): Promise<boolean> {
+    return this.put(provider, 'submit', 'operator', null, reason);
+  }
+
+  /** A longer wait that was asked for before stands. False when there was one, whichever is longer. */
+  async leaveAlone(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
+    return this.put(provider, calls, 'partner', forMs, reason);
+  }
+
+  private async put(
+    provider: string,
+    calls: PausedCalls,
+    askedBy: ProviderPause['askedBy'],
+    forMs: number | null,
+    reason: string,
+  ): Promise<boolean> {
     const [row] = await this.database.write<{ fresh: boolean }>(
       {
         name: 'pause_provider',
-        text: `INSERT INTO provider_pause (provider, reason) VALUES ($1, $2)
-          ON CONFLICT (provider) DO UPDATE SET reason = $2 RETURNING xmax = 0 AS fresh`,
+        text: `SELECT pause_provider($1, $2, $3,
+          coalesce(clock_timestamp() + $4 * interval '1 millisecond', 'infinity'), $5) AS fresh`,
       },
-      [provider, reason],
+      [provider, calls, askedBy, forMs, reason],
     );
     return row?.fresh ?? false;
   }
 
-  /** False when it was not paused. What waits is due at once, and the next sweep delivers it. */
+  /** Ends what partners asked for too. False when it was not paused. What waits is due at once, and the next sweep delivers it. */
   async resume(provider: string): Promise<boolean> {
     const rows = await this.database.write(
       {
         name: 'resume_provider',
-        text: `WITH resumed AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING provider),
+        text: `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > clock_timestamp() AS stood),
           woken AS (
-            UPDATE delivery SET due_at = clock_timestamp() FROM resumed
-            WHERE delivery.provider = resumed.provider AND lane = 'dispatch' AND NOT dispatched
+            UPDATE delivery SET due_at = clock_timestamp() FROM run
+            WHERE delivery.provider = $1 AND lane = 'dispatch' AND run.id = run_id AND run.sent_at IS NULL
+              AND EXISTS (SELECT 1 FROM ended)
           )
-          SELECT provider FROM resumed`,
+          SELECT FROM ended WHERE stood`,
       },
       [provider],
     );
-    return rows.length === 1;
+    return rows.length > 0;
+  }
+
+  /** Those that stand. */
+  async standing(): Promise<ProviderPause[]> {
+    return this.database.write<ProviderPause & Record<string, unknown>>(
+      {
+        name: 'standing_pauses',
+        text: `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
+            CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
+          FROM provider_pause WHERE until > clock_timestamp() ORDER BY provider, calls, asked_by`,
+      },
+      [],
+    );
   }
 
   async list(): Promise<ProviderState[]> {
-    return this.database.write<ProviderState & Record<string, unknown>>(
+    const [live, pauses] = await Promise.all([this.live(), this.standing()]);
+    const names = new Set([...live, ...pauses].map(({ provider }) => provider));
+    return [...names].toSorted().map((name) => ({
+      provider: name,
+      pauses: pauses.flatMap(({ provider, ...pause }) => (provider === name ? [pause] : [])),
+      waiting: 0,
+      underWay: 0,
+      ...live.find(({ provider }) => provider === name),
+    }));
+  }
+
+  private async live(): Promise<Omit<ProviderState, 'pauses'>[]> {
+    return this.database.write<Omit<ProviderState, 'pauses'> & Record<string, unknown>>(
       {
-        name: 'list_providers',
-        text: `WITH live AS (
-            SELECT provider, count(*) FILTER (WHERE lane = 'dispatch' AND NOT dispatched)::integer AS waiting,
-              count(*) FILTER (WHERE dispatched)::integer AS under_way
-            FROM delivery GROUP BY provider
-          )
-          SELECT provider, to_char(paused_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS "pausedAt", reason,
-            coalesce(waiting, 0) AS waiting, coalesce(under_way, 0) AS "underWay"
-          FROM live FULL JOIN provider_pause USING (provider) ORDER BY provider`,
+        name: 'live_by_provider',
+        text: `SELECT provider, count(*) FILTER (WHERE lane = 'dispatch' AND NOT dispatched)::integer AS waiting,
+            count(*) FILTER (WHERE dispatched)::integer AS "underWay"
+          FROM delivery GROUP BY provider`,
       },
       [],
     );
   }
 }
+
+const shown = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;

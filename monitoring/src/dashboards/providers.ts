@@ -41,12 +41,16 @@ export const providers: Dashboard = {
           queries: quantiles('router_provider_poll_lateness_seconds', [], chosen),
         },
         {
-          title: 'Trouble that needs a person',
-          says: 'Key or balance refused there; submissions whose fate is unknown.',
+          title: 'Trouble',
+          says: 'Key or balance refused there; submissions whose fate is unknown; asks to be left alone.',
           unit: 'short',
           queries: [
             [`sum(increase(router_provider_account_errors_total${chosen}[$__rate_interval]))`, 'account'],
             [`sum(increase(router_dispatch_unknown_total${chosen}[$__rate_interval]))`, 'unknown'],
+            [
+              `sum by (calls) (increase(router_provider_asks_to_wait_total${chosen}[$__rate_interval]))`,
+              'asks to wait: {{calls}}',
+            ],
           ],
         },
       ],

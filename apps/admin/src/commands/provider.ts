@@ -27,7 +27,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
 
   provider
     .command('resume')
-    .description('Submit to a provider again; what waits starts within seconds.')
+    .description('Call a provider again, whoever asked for the pause; what waits starts within seconds.')
     .argument('<name>', 'the provider', providerName)
     .action(async (name: string) => {
       const wasPaused = await withPauses((pauses) => pauses.resume(name));
@@ -52,23 +52,34 @@ function providerName(text: string): string {
 function listAnswer(providers: readonly ProviderState[]): Answer {
   return {
     document: {
-      providers: providers.map(({ provider, pausedAt, reason, waiting, underWay }) => ({
+      providers: providers.map(({ provider, pauses, waiting, underWay }) => ({
         provider,
-        paused_at: pausedAt,
-        reason,
+        pauses: pauses.map(({ calls, askedBy, since, until, reason }) => ({
+          calls,
+          asked_by: askedBy,
+          since,
+          until,
+          reason,
+        })),
         waiting,
         under_way: underWay,
       })),
     },
     text: table([
-      ['PROVIDER', 'WAITING', 'UNDER WAY', 'PAUSED SINCE', 'REASON'],
-      ...providers.map(({ provider, waiting, underWay, pausedAt, reason }) => [
-        provider,
-        String(waiting),
-        String(underWay),
-        pausedAt ?? '-',
-        reason ?? '-',
-      ]),
+      ['PROVIDER', 'WAITING', 'UNDER WAY', 'PAUSED', 'BY', 'SINCE', 'UNTIL', 'REASON'],
+      ...providers.flatMap(({ provider, waiting, underWay, pauses }) => {
+        const counts = [provider, String(waiting), String(underWay)];
+        return pauses.length === 0
+          ? [[...counts, '-', '-', '-', '-', '-']]
+          : pauses.map(({ calls, askedBy, since, until, reason }) => [
+              ...counts,
+              `${calls}s`,
+              askedBy,
+              since,
+              until ?? 'resumed',
+              reason,
+            ]);
+      }),
     ]),
   };
 }

@@ -9,8 +9,9 @@ import type { ReplyReader } from '../calls/reply-reader.js';
 import type { Isolation } from './isolation.js';
 import type { Leases } from './leases.js';
 import { type Finishing, finishing, type Outcomes } from './outcomes.js';
-import type { Results } from './results.js';
+import type { PartnerAsks } from './partner-asks.js';
 import { retryPauseMs } from './pauses.js';
+import type { Results } from './results.js';
 
 const done: Verdict = { kind: 'done' };
 /** With less time left a submission is not made again: its answer would come too late, and be paid for. */
@@ -22,6 +23,7 @@ interface DispatchParts {
   leases: Leases;
   outcomes: Outcomes;
   results: Results;
+  asks: PartnerAsks;
   payloads: Payloads;
   budget: ByteBudget;
   client: PartnerClient;
@@ -218,6 +220,8 @@ export class Dispatch {
           { run_id: runId, note: outcome.failure.note, after_ms: afterMs },
           'submission refused, trying again',
         );
+        // Noted before this run is given back: nothing else of the provider's is claimed in between.
+        await this.parts.asks.heed(run.provider, 'submit', outcome.failure);
         return this.postpone(runId, epoch, afterMs);
       }
     }
@@ -229,6 +233,7 @@ export class Dispatch {
   }
 
   private async postpone(runId: string, epoch: number, afterMs: number): Promise<Verdict> {
-    return (await this.parts.dispatching.postpone(runId, epoch, afterMs)) ? { kind: 'again', afterMs } : done;
+    const boundedMs = await this.parts.dispatching.postpone(runId, epoch, afterMs);
+    return boundedMs === null ? done : { kind: 'again', afterMs: boundedMs };
   }
 }

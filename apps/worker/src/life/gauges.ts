@@ -1,5 +1,5 @@
 import type { Log, Metrics } from '#observability';
-import type { Deliveries, Load } from '#persistence';
+import type { Deliveries, Load, ProviderPause, ProviderPauses } from '#persistence';
 import type { LaneCounts, Transport } from '#queue';
 import type { Progress } from './progress.js';
 
@@ -16,6 +16,7 @@ export class Gauges {
 
   constructor(
     private readonly deliveries: Pick<Deliveries, 'load'>,
+    private readonly pauses: Pick<ProviderPauses, 'standing'>,
     private readonly transport: Pick<Transport, 'counts'>,
     private readonly progress: Progress,
     private readonly everyMs: number,
@@ -36,6 +37,7 @@ export class Gauges {
   private async round(): Promise<void> {
     try {
       this.setLoad(await this.deliveries.load());
+      this.setPauses(await this.pauses.standing());
       this.setJobs(await this.transport.counts());
     } catch (error) {
       this.log.warn({ error }, 'gauges could not be read');
@@ -60,6 +62,12 @@ export class Gauges {
     oldestJobSeconds.set({ queue: 'parked' }, Math.max(0, ...parked));
     committedDollars.set((heldMicros - parkedMicros) / microsPerDollar);
     heldDollars.set(heldMicros / microsPerDollar);
+  }
+
+  private setPauses(standing: readonly ProviderPause[]): void {
+    this.metrics.pausedProviders.reset();
+    for (const { provider, calls, askedBy } of standing)
+      this.metrics.pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
   }
 
   private setJobs(counts: readonly LaneCounts[]): void {

@@ -7,6 +7,7 @@ import type { PartnerClient } from '../calls/partner-client.js';
 import type { ReplyReader } from '../calls/reply-reader.js';
 import type { Isolation } from './isolation.js';
 import { type Finishing, finishing, type Outcomes } from './outcomes.js';
+import type { PartnerAsks } from './partner-asks.js';
 import type { Results } from './results.js';
 import type { Providers } from '../providers.js';
 
@@ -22,6 +23,7 @@ interface PollParts {
   isolation: Isolation;
   outcomes: Outcomes;
   results: Results;
+  asks: PartnerAsks;
   budget: ByteBudget;
   client: PartnerClient;
   replies: ReplyReader;
@@ -76,6 +78,8 @@ export class Polling {
       await this.cancel(provider, run, handle, cancel, signal);
       return { kind: 'again', afterMs: 0 };
     }
+    const heldMs = this.untilLastLook(poll, poll.pausedMs ?? 0);
+    if (heldMs > 0) return this.again(run, poll, heldMs);
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
     const timeoutMs = Math.min(this.limits.PROVIDER_POLL_TIMEOUT_MS, poll.leftMs);
@@ -145,7 +149,18 @@ export class Polling {
     if (lostPolls !== poll.lostPolls)
       await this.parts.dispatching.noteLostPolls(run.runId, run.epoch, lostPolls);
     this.parts.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
-    return this.again(run, poll, failure.afterMs ?? troubledPauseMs);
+    await this.parts.asks.heed(run.provider, 'poll', failure);
+    const askedMs = failure.afterMs ?? troubledPauseMs;
+    return this.again(
+      run,
+      poll,
+      Math.max(this.untilLastLook(poll, askedMs), Math.min(askedMs, troubledPauseMs)),
+    );
+  }
+
+  /** What was generated is paid: a partner that wants to be left alone is asked once more before the time is over. */
+  private untilLastLook({ leftMs }: Poll, askedMs: number): number {
+    return Math.min(askedMs, leftMs - this.limits.PROVIDER_POLL_TIMEOUT_MS);
   }
 
   private async again(run: Finishing, poll: Poll, askedMs: number): Promise<Verdict> {

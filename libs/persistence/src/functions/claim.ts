@@ -3,6 +3,10 @@
  * `claimed` (with facts and input), `abandoned` (a former claimant died with the submission in the air:
  * whether the partner accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused)
  * or `gone`. What an answer does not need is null.
+ *
+ * A partner's pause counts against the budget of a run, so that one who refuses for an hour does not hold callers for
+ * an hour: a run that was never sent is given the limit here, and a new one with its submission. Under a pause that
+ * outlasts it the run is claimed with no time left. An operator's pause costs a run that was never sent nothing.
  */
 export const claim = /* sql */ `
 CREATE FUNCTION claim(claimed_id uuid, lease interval)
@@ -12,6 +16,8 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   mine run%ROWTYPE;
+  paused integer;
+  this_moment timestamptz;
 BEGIN
   SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE;
   IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
@@ -23,19 +29,35 @@ BEGIN
     free_in_ms := ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000);
     RETURN NEXT;
     RETURN;
-  ELSIF mine.stage = 'ready' AND EXISTS (SELECT 1 FROM provider_pause AS pause WHERE pause.provider = mine.provider) THEN
-    -- The end of the pause makes the row due at once.
-    UPDATE delivery SET due_at = clock_timestamp() + interval '60 seconds' WHERE run_id = claimed_id;
-    kind := 'held';
-    free_in_ms := 50000;
-    RETURN NEXT;
-    RETURN;
+  END IF;
+  paused := CASE WHEN mine.sent_at IS NULL THEN paused_ms(mine.provider, 'submit') END;
+  IF paused IS NOT NULL THEN
+    this_moment := clock_timestamp();
+    IF mine.dispatched_at IS NULL AND EXISTS (
+      SELECT 1 FROM provider_pause AS pause
+      WHERE pause.provider = mine.provider AND pause.calls = 'submit' AND pause.asked_by = 'operator'
+    ) THEN
+      mine.deadline_at := NULL;
+    ELSE
+      mine.deadline_at := coalesce(mine.deadline_at, this_moment + (mine.facts ->> 'budgetMs')::bigint * interval '1 millisecond');
+    END IF;
+    IF mine.deadline_at IS NULL OR mine.deadline_at > this_moment THEN
+      UPDATE run SET deadline_at = mine.deadline_at WHERE id = claimed_id AND deadline_at IS DISTINCT FROM mine.deadline_at;
+      kind := 'held';
+      free_in_ms := least(paused, ceil(extract(epoch FROM mine.deadline_at - this_moment) * 1000));
+      -- The end of an operator's pause makes the row due at once.
+      UPDATE delivery SET due_at = this_moment + (free_in_ms + 10000) * interval '1 millisecond' WHERE run_id = claimed_id;
+      RETURN NEXT;
+      RETURN;
+    END IF;
   END IF;
   UPDATE run SET epoch = epoch + 1, lease_until = clock_timestamp() + lease,
     crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
   WHERE id = claimed_id RETURNING * INTO mine;
   RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.provider,
-    mine.model, mine.facts, mine.crashes, (extract(epoch FROM mine.deadline_at - clock_timestamp()) * 1000)::integer,
+    mine.model, mine.facts, mine.crashes,
+    CASE WHEN mine.dispatched_at IS NOT NULL OR paused IS NOT NULL
+      THEN (extract(epoch FROM mine.deadline_at - clock_timestamp()) * 1000)::integer END,
     input.body, input.stored_as, 0
   FROM payload AS input WHERE input.run_id = mine.id AND input.kind = 'input';
 END $$;

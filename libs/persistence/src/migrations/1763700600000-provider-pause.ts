@@ -1,14 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { providerPause } from '../functions/provider-pause.js';
 
-/** A provider in this table gets no new submission; `claim` looks here. */
+/** Who asked that a provider be left alone, and until when; `claim` and the polls look here. */
 export class ProviderPause1763700600000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(/* sql */ `
-CREATE TABLE provider_pause (
-  provider text PRIMARY KEY,
-  paused_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  reason text NOT NULL
-)`);
+    await runner.query(providerPause);
   }
 
   async down(): Promise<void> {

@@ -1,0 +1,44 @@
+/**
+ * Pauses: until when which calls are not made to a provider, and who asked for that.
+ *
+ * `pause_provider(provider, calls, asked_by, until, reason)` never shortens what stands; true when nothing stood.
+ *
+ * `paused_ms(provider, calls)`: how long a run is to wait before it looks again; null when there is no pause. What a
+ * partner asked for ends for each run at a moment of its own, up to half as long again: a crowd that comes back at
+ * once is refused at once. An operator's has no end, so it is looked at again within a minute.
+ */
+export const providerPause = /* sql */ `
+CREATE TABLE provider_pause (
+  provider text NOT NULL,
+  calls text NOT NULL CHECK (calls IN ('submit', 'poll')),
+  asked_by text NOT NULL CHECK (asked_by IN ('operator', 'partner')),
+  since timestamptz NOT NULL,
+  until timestamptz NOT NULL,
+  reason text NOT NULL,
+  PRIMARY KEY (provider, calls, asked_by)
+);
+
+CREATE FUNCTION pause_provider(paused text, calls_paused text, asking text, ends timestamptz, why text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  this_moment timestamptz := clock_timestamp();
+  stood boolean;
+BEGIN
+  SELECT until > this_moment INTO stood FROM provider_pause
+  WHERE provider = paused AND calls = calls_paused AND asked_by = asking;
+  INSERT INTO provider_pause AS pause VALUES (paused, calls_paused, asking, this_moment, ends, why)
+  ON CONFLICT (provider, calls, asked_by) DO UPDATE SET
+    since = CASE WHEN pause.until = 'infinity' THEN pause.since ELSE excluded.since END,
+    until = excluded.until, reason = excluded.reason
+  WHERE pause.until <= excluded.until;
+  RETURN stood IS NOT TRUE;
+END $$;
+
+CREATE FUNCTION paused_ms(asked text, calls_asked text) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN (
+    SELECT max(CASE WHEN until = 'infinity' THEN 50000
+      ELSE ceil(1000 * extract(epoch FROM until - clock_timestamp() + random() / 2 * (until - since))) END)
+    FROM provider_pause WHERE provider = asked AND calls = calls_asked AND until > clock_timestamp()
+  );
+END $$;
+`;
