@@ -59,24 +59,36 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
   });
 
   it('reached its bound: 504 with Retry-After while a handle is held, and the retry collects that generation', async () => {
-    const call = keyed('late', '{"prompt":"[[sim:tag=late]] [[sim:takes=8000]]"}');
-    const first = await call();
-    expect([first.status, first.bucket]).toEqual([504, 'deadline_exceeded']);
-    expect(first.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    const second = await call();
-    expect(second.status).toBe(200);
-    expect(second.headers.has('idempotent-replayed')).toBe(false);
-    expect(await accepted('late')).toBe(1);
-    // Its asset was copied: it is repeated with the same URL, which was signed once.
-    const third = await waitFor(
-      async () => {
-        const answer = await call();
-        return answer.headers.has('idempotent-replayed') && answer;
-      },
-      { withinMs: 5000, what: 'the delivery to be noted' },
-    );
+    const copied = keyed('late', '{"prompt":"[[sim:tag=late]] [[sim:takes=8000]]"}');
+    const lost = keyed('lost', '{"prompt":"[[sim:tag=lost]] [[sim:takes=8000]] [[sim:asset_404]]"}');
+    for (const first of await Promise.all([copied(), lost()])) {
+      expect([first.status, first.bucket]).toEqual([504, 'deadline_exceeded']);
+      expect(first.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    }
+    const [second, lostSecond] = await Promise.all([copied(), lost()]);
+    for (const collected of [second, lostSecond]) {
+      expect([collected.status, collected.headers.has('idempotent-replayed')]).toEqual([200, false]);
+    }
+    // The asset that was copied is repeated with the same URL, signed once; the other one is the partner's to keep.
+    const [third, lostThird] = await Promise.all([
+      waitFor(
+        async () => {
+          const answer = await copied();
+          return answer.headers.has('idempotent-replayed') && answer;
+        },
+        { withinMs: 5000, what: 'the delivery to be noted' },
+      ),
+      waitFor(
+        async () => {
+          const answer = await lost();
+          return answer.status !== 200 && answer;
+        },
+        { withinMs: 5000, what: 'the delivery to be noted' },
+      ),
+    ]);
     expect([third.status, third.bytes.equals(second.bytes)]).toEqual([200, true]);
-    expect(await accepted('late')).toBe(1);
+    expect([lostThird.status, lostThird.bucket]).toEqual([409, 'invalid_input']);
+    expect(await Promise.all(['late', 'lost'].map(accepted))).toEqual([1, 1]);
   });
 
   it('repeats a recorded failure with the header that says so', async () => {
