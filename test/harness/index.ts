@@ -1,3 +1,4 @@
+export { startBrowser } from './browser.js';
 export { completedEarlier, happenedEarlier } from './ageing.js';
 export { createDatabase, type TestDatabase } from './database.js';
 export { failOnLeftovers, fileGuard, temporaryFolder } from './running.js';

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { mkdirSync } from 'node:fs';
 import { pathOf } from '../documents/checkout-files.js';
 import {
   type App,
   type Caller,
   failOnLeftovers,
+  startBrowser,
   System,
   transports,
   waitFor,
@@ -31,14 +32,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
     system = await System.start({ transport, takesMs: 60_000, env: { QUEUE_BOARD_PASSWORD: password } });
     worker = system.workers[0] as App;
     caller = await system.caller({ inflightLimit: 100 });
-    browser = await chromium.launch({
-      executablePath: tools.chromium,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'].concat([
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ]),
-    });
+    browser = await startBrowser(tools.chromium);
     const context = await browser.newContext({
       httpCredentials: { username: 'operator', password },
       viewport: { width: 1280, height: 720 },

@@ -27,6 +27,8 @@ export function welcome({ baseUrl, apiKey, accessToken }: Welcome): string {
     `until curl -sS ${requests}/$REQUEST_ID/status ${header} | tee /dev/stderr | grep -q COMPLETED; do sleep 1; done`,
     `curl -sS ${requests}/$REQUEST_ID ${header}`,
     '',
+    `Read about this model and try it in a browser: ${baseUrl}/docs/models/${model}`,
+    '',
     'Ctrl-C stops everything; the data stays.',
     '',
   ].join('\n');

@@ -124,6 +124,11 @@ const calls: [
   ['GET', '/health/ready', 200, 'nobody'],
   ['GET', '/assets/none?expires=1&signature=x', 404, 'nobody'],
   ['GET', '/docs', 200, 'nobody'],
+  ['GET', `/docs/models/${model}`, 200, 'nobody'],
+  ['GET', '/docs/models/BFL/flux', 404, 'nobody'],
+  ['GET', '/docs/files/swagger-ui.css', 200, 'nobody'],
+  ['GET', '/docs/files/swagger-ui-bundle.js', 304, 'nobody', { headers: { 'if-none-match': '*' } }],
+  ['GET', '/docs/files/package.json', 404, 'nobody'],
   ['GET', '/openapi.json', 200, 'nobody'],
 ];
 

@@ -29,6 +29,12 @@ export const parameters = {
     description: 'The run, as its submit named it.',
     schema: { $ref: shapeReference('RouterQueueRequestId') },
   },
+  fileName: {
+    name: 'name',
+    in: 'path',
+    description: 'Which file.',
+    schema: inlineSchema(z.string()),
+  },
   assetKey: {
     name: 'key',
     in: 'path',

@@ -42,6 +42,44 @@ export const serviceRoutes: Route[] = [
   },
   {
     ...facts,
+    path: '/docs/models/{provider}/{model}',
+    name: 'getModelPage',
+    summary: 'Read about a model, and try it',
+    description:
+      'A page for each model. It asks for an API key or an access token, shows what the model’s own document says, and has a form that runs the model.',
+    parameters: ['provider', 'model'],
+    answers: byStatus(
+      answer(
+        200,
+        'The page, also where there is no such model.',
+        { 'text/html': null },
+        { headers: ['Cache-Control'] },
+      ),
+      answer(404, 'The path names no model.', json('ErrorResponse')),
+      failed,
+    ),
+  },
+  {
+    ...facts,
+    path: '/docs/files/{name}',
+    name: 'getPageFile',
+    summary: 'Read a file of these pages',
+    description: 'The script and the style sheet that the page of a model is made with.',
+    parameters: ['fileName', 'ifNoneMatch'],
+    answers: byStatus(
+      answer(
+        200,
+        'The file.',
+        { 'text/css': null, 'text/javascript': null },
+        { headers: ['ETag', 'Cache-Control'] },
+      ),
+      answer(304, 'The file has not changed.', {}, { headers: ['ETag', 'Cache-Control'] }),
+      answer(404, 'There is no such file.', json('ErrorResponse')),
+      failed,
+    ),
+  },
+  {
+    ...facts,
     path: '/assets/{key}',
     name: 'getAsset',
     summary: 'Open a copied asset',
