@@ -2,6 +2,7 @@
 // Each measures what it is about and its floor in the same run, on the same machine; only the ratio says something.
 const benchmarks = {
   registry: () => import('./bench/registry.mjs'),
+  runs: () => import('./bench/runs.mjs'),
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,202 @@
+// What a gateway costs beyond what no router could do without.
+import { connect } from 'node:net';
+import { v7 } from 'uuid';
+import { Admissions, Database } from '../../dist/libs/persistence/src/index.js';
+import { against, durations, perSecond, quantile, share } from './load.mjs';
+import { hasRedis, residentBytes, startScript, startService } from './service.mjs';
+
+const once = 'openai/gpt-image-1-mini';
+const polled = 'bfl/flux-2-pro';
+const onceBody = '{"model":"gpt-image-1-mini","prompt":"a cat"}';
+const heldCalls = Number(process.env.BENCH_HELD_CALLS ?? 5000);
+
+export async function* run() {
+  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  try {
+    const gateway = await service.start('gateway');
+    yield* routes(service, gateway);
+    yield* latency(service, gateway);
+    yield await memory(service);
+    yield await hotWorkspace(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+const headersOf = ({ key }) => ({ 'x-api-key': key, 'content-type': 'application/json' });
+
+async function* routes(service, gateway) {
+  const headers = headersOf(service);
+  const post = (path, body) =>
+    fetch(`${gateway.url}${path}`, { method: 'POST', headers, body }).then((answer) => answer.json());
+  const bare = (more = {}) =>
+    startScript('bare-runs.mjs', {
+      BARE: JSON.stringify({ env: service.env, workspaceId: service.workspaceId, ...more }),
+    });
+
+  // A run that is dispatched and stays so.
+  await service.partner.settings({ takesMs: 3_600_000 });
+  const worker = await service.start('worker');
+  const { request_id: id } = await post(`/v2/models/${polled}/requests`, '{"prompt":"a cat"}');
+  for (let stage; stage !== 'running'; ) {
+    [{ stage }] = (await service.client.query('SELECT stage FROM run WHERE id = $1', [id])).rows;
+  }
+  await worker.stop();
+  const reading = await bare({ run: { id, model: polled } });
+  yield share(
+    'status of a dispatched run against bare Fastify with one read',
+    await against(
+      () => perSecond(reading.url, { path: '/status' }),
+      () => perSecond(gateway.url, { path: `/v2/models/${polled}/requests/${id}/status`, headers }),
+    ),
+    0.75,
+  );
+
+  const submit = { method: 'POST', headers, body: onceBody };
+  yield share(
+    'queued submit against bare Fastify with the same admission and delivery',
+    await against(
+      () => perSecond(reading.url, { ...submit, path: '/submit' }, { status: 201 }),
+      () => perSecond(gateway.url, { ...submit, path: `/v2/models/${once}/requests` }, { status: 201 }),
+    ),
+    0.75,
+  );
+  await reading.stop();
+
+  for (const path of ['/v2/models', `/v2/models/${polled}`, `/v2/models/${polled}/openapi.json`]) {
+    const answer = await fetch(`${gateway.url}${path}`, { headers });
+    const floor = await bare({ bytes: await answer.text() });
+    yield share(
+      `GET ${path} against bare Fastify with the same bytes`,
+      await against(
+        () => perSecond(floor.url, { path: '/bytes' }),
+        () => perSecond(gateway.url, { path, headers }),
+      ),
+      0.6,
+    );
+    const etag = answer.headers.get('etag');
+    if (etag !== null) {
+      const known = { path, headers: { ...headers, 'if-none-match': etag } };
+      yield share(
+        `its 304`,
+        await against(
+          () => perSecond(floor.url, { path: '/unchanged' }, { status: 304 }),
+          () => perSecond(gateway.url, known, { status: 304 }),
+        ),
+        0.6,
+      );
+    }
+    await floor.stop();
+  }
+}
+
+async function* latency(service, gateway) {
+  await service.client.query('TRUNCATE run, payload, delivery');
+  await service.partner.settings({ takesMs: 100 });
+  const worker = await service.start('worker');
+  const headers = headersOf(service);
+  const call = { method: 'POST', headers, body: onceBody };
+  const ours = { ...call, path: `/v2/models/${once}` };
+  const direct = { ...call, path: '/openai/images/generations' };
+  await durations(gateway.url, ours, { count: 100 });
+  const added = { direct: [], ours: [] };
+  for (let round = 0; round < 3; round += 1) {
+    added.direct.push(...(await durations(service.partner.url, direct, { count: 300 })));
+    added.ours.push(...(await durations(gateway.url, ours, { count: 300 })));
+  }
+  await worker.stop();
+  for (const each of Object.values(added)) each.sort((a, b) => a - b);
+  for (const [name, part, aim] of [
+    ['p50', 0.5, 8],
+    ['p99', 0.99, 25],
+  ]) {
+    const ms = quantile(added.ours, part) - quantile(added.direct, part);
+    yield {
+      what: `time that a synchronous call adds to the provider's own, 16 at once, ${name}`,
+      measured: `${ms.toFixed(1)} ms`,
+      aim: `≤ ${aim} ms`,
+      reached: ms <= aim,
+    };
+  }
+}
+
+/** No worker runs: every call is held until the gateway stops. */
+async function memory(service) {
+  const gateway = await service.start('gateway');
+  const { port } = new URL(gateway.url);
+  const lines = [
+    `POST /v2/models/${once} HTTP/1.1`,
+    'host: bench',
+    `x-api-key: ${service.key}`,
+    'content-type: application/json',
+    `content-length: ${onceBody.length}`,
+  ];
+  const request = `${lines.join('\r\n')}\r\n\r\n${onceBody}`;
+  const sockets = [];
+  const hold = async (count) => {
+    const [before] = await held(service);
+    for (let each = 0; each < count; each += 1) {
+      const socket = connect(port, '127.0.0.1', () => socket.write(request));
+      socket.on('error', () => {});
+      sockets.push(socket);
+      if (each % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    for (;;) {
+      const [now] = await held(service);
+      if (now - before >= count) break;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    // What admitting them took is garbage by then.
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+  };
+  await hold(100);
+  const idle = residentBytes(gateway.pid);
+  await hold(heldCalls);
+  const each = (residentBytes(gateway.pid) - idle) / heldCalls / 1024;
+  for (const socket of sockets) socket.destroy();
+  return {
+    what: `memory of a gateway for each of ${heldCalls} held calls`,
+    measured: `${each.toFixed(1)} KiB`,
+    aim: '≤ 40 KiB',
+    reached: each <= 40,
+  };
+}
+
+async function held({ client }) {
+  const { rows } = await client.query('SELECT count(*)::integer AS runs FROM run');
+  return [rows[0].runs];
+}
+
+/** Admissions into one workspace: in batches as a gateway makes them, and one call each. */
+async function hotWorkspace({ env, workspaceId }) {
+  const database = new Database({
+    ...{ DATABASE_URL: env.DATABASE_URL, DATABASE_POOL: 8, DATABASE_READ_POOL: 1, DATABASE_REGISTRY_POOL: 1 },
+    ...{ DATABASE_ACQUIRE_MS: 60_000, DATABASE_STATEMENT_MS: 60_000 },
+  });
+  const body = Buffer.from(onceBody);
+  const facts = { upstream: {}, assets: [], chargesOnPolicyRejection: 'unknown', budgetMs: 300_000 };
+  const call = { requestId: v7(), route: 'bench', credential: 'bench', origin: 'http://bench' };
+  const rate = async (admit) => {
+    const untilMs = performance.now() + 3000;
+    let done = 0;
+    await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        while (performance.now() < untilMs) {
+          await admit({
+            ...{ runId: v7(), workspaceId, model: once, provider: 'openai', mode: 'queued' },
+            ...{ facts, reservedMicros: 1000, call, body },
+          });
+          done += 1;
+        }
+      }),
+    );
+    return done / 3;
+  };
+  const together = new Admissions(database);
+  const result = await against(
+    () => rate((admission) => new Admissions(database).admit(admission)),
+    () => rate((admission) => together.admit(admission)),
+  );
+  await database.close();
+  return share('admissions into one workspace, 200 at once, against one call of the database each', result, 5);
+}

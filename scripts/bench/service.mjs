@@ -1,0 +1,149 @@
+// The service as real processes on servers of its own, with a partner that costs next to nothing.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
+import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
+import { findRedisServer, startRedis } from '../../dist/apps/local/src/embedded/redis.js';
+import { Database, Workspaces } from '../../dist/libs/persistence/src/index.js';
+
+const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
+const secret = 'b'.repeat(32);
+
+export const hasRedis = () => findRedisServer(process.env.PATH ?? '') !== undefined;
+
+/** Without a transport's own server when `transport` is `postgres`. Stops everything with `stop`. */
+export async function startService({ transport }) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-runs-'));
+  const guard = Guard.open();
+  const closing = [() => rmSync(folder, { recursive: true, force: true }), () => guard.close()];
+  const stop = async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  };
+  try {
+    const postgres = await startPostgres({
+      guard,
+      folder: path.join(folder, 'postgres'),
+      logPath: path.join(folder, 'postgres.log'),
+      password: 'bench',
+      settings: { max_connections: 300 },
+    });
+    closing.push(() => postgres.server.stop());
+    const env = {
+      PATH: process.env.PATH,
+      DATABASE_URL: postgres.url,
+      JWT_SECRET: secret,
+      SIGNING_SECRET: secret,
+      LOG_LEVEL: 'warn',
+      ASSET_DIR: path.join(folder, 'assets'),
+    };
+    if (transport === 'redis') {
+      const command = findRedisServer(env.PATH ?? '');
+      const logPath = path.join(folder, 'redis.log');
+      const redis = await startRedis({ guard, command, folder: path.join(folder, 'redis'), logPath });
+      closing.push(() => redis.server.stop());
+      env.REDIS_URL = redis.url;
+    }
+    await promisify(execFile)(process.execPath, [main('admin'), 'migrate'], { env });
+    const partner = await startScript('partner.mjs', {});
+    closing.push(partner.stop);
+    partner.settings = (body) => fetch(`${partner.url}/settings`, { method: 'POST', body: JSON.stringify(body) });
+    partner.counts = async () => (await fetch(`${partner.url}/counts`)).json();
+    Object.assign(env, {
+      PROVIDER_OPENAI_BASE_URL: `${partner.url}/openai`,
+      PROVIDER_OPENAI_KEY: 'bench',
+      PROVIDER_BFL_BASE_URL: `${partner.url}/bfl`,
+      PROVIDER_BFL_KEY: 'bench',
+      ASSET_ALLOWED_ORIGINS: partner.url,
+    });
+    const client = new pg.Client(postgres.url);
+    await client.connect();
+    closing.push(() => client.end());
+    const start = async (app, more = {}) => {
+      const started = await startApp(app, { ...env, ...more });
+      closing.push(started.stop);
+      return started;
+    };
+    return { env, client, partner, start, stop, ...(await customer(env)) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A workspace whose allowances nothing here reaches, and its key. */
+async function customer(env) {
+  const database = new Database({
+    ...{ DATABASE_URL: env.DATABASE_URL, DATABASE_POOL: 1, DATABASE_READ_POOL: 1, DATABASE_REGISTRY_POOL: 1 },
+    ...{ DATABASE_ACQUIRE_MS: 5000, DATABASE_STATEMENT_MS: 10_000 },
+  });
+  const dataSource = await database.openDataSource();
+  const workspaces = new Workspaces(dataSource);
+  const many = 1_000_000_000;
+  const { id } = await workspaces.create('bench', {
+    ...{ balanceMicros: null, inflightLimit: many, windowLimit: many, backlogLimit: many },
+    committedLimitMicros: many * many,
+  });
+  const key = await workspaces.createKey('bench', {
+    name: 'bench',
+    scopes: ['catalog', 'run'],
+    expiresAt: null,
+  });
+  await dataSource.destroy();
+  await database.close();
+  return { workspaceId: id, key: key.key };
+}
+
+async function startApp(app, env) {
+  const [port, internal] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${app === 'worker' ? internal : port}`;
+  const child = spawn(process.execPath, [main(app)], {
+    env: { ...env, PORT: port, INTERNAL_PORT: internal, ASSET_BASE_URL: `http://127.0.0.1:${port}` },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const stop = stopping(child);
+  for (let tries = 0; ; tries += 1) {
+    const ready = await fetch(`${url}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) return { url, pid: child.pid, stop };
+    if (tries > 600 || child.exitCode !== null) throw new Error(`${app} does not get ready`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** A program of this folder that prints its address. */
+export async function startScript(name, env) {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, name)], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  return { url: String(line).trim(), pid: child.pid, stop: stopping(child) };
+}
+
+function stopping(child) {
+  const ended = once(child, 'close');
+  return async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+}
+
+/** Resident memory of a process. */
+export const residentBytes = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
