@@ -3,6 +3,7 @@
 const benchmarks = {
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
+  workers: () => import('./bench/workers.mjs'),
 };
 
 const wanted = process.argv.slice(2);

@@ -103,6 +103,23 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $labels.provider }} refuses calls and asks to be left alone, again and again.',
   },
   {
+    name: 'RouterAssetCopiesFail',
+    expression:
+      'sum(rate(router_asset_copy_total{outcome!="copied"}[15m])) / sum(rate(router_asset_copy_total[15m])) > 0.2 and sum(increase(router_asset_copy_total[15m])) > 20',
+    holds: '15m',
+    severity: 'ticket',
+    summary:
+      '{{ $value | humanizePercentage }} of assets are not copied: callers get URLs that the provider lets expire.',
+  },
+  {
+    name: 'RouterStoreFails',
+    expression:
+      'sum by (op) (rate(router_store_request_duration_seconds_count{result="unavailable"}[10m])) / sum by (op) (rate(router_store_request_duration_seconds_count[10m])) > 0.05',
+    holds: '10m',
+    severity: 'page',
+    summary: 'The asset store fails {{ $value | humanizePercentage }} of its {{ $labels.op }} calls.',
+  },
+  {
     name: 'RouterPollsLate',
     expression:
       'histogram_quantile(0.99, sum by (le) (rate(router_provider_poll_lateness_seconds_bucket[10m]))) > 5',

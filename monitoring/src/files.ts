@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { alerts } from './alerts.js';
+import { assets } from './dashboards/assets.js';
 import { infrastructure } from './dashboards/infrastructure.js';
 import { money } from './dashboards/money.js';
 import { overview } from './dashboards/overview.js';
@@ -8,7 +9,7 @@ import { queues } from './dashboards/queues.js';
 import { registry } from './dashboards/registry.js';
 import { build } from './panel.js';
 
-export const dashboards = { overview, queues, providers, money, registry, infrastructure };
+export const dashboards = { overview, queues, providers, assets, money, registry, infrastructure };
 
 const rules = {
   groups: [

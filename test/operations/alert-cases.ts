@@ -101,6 +101,33 @@ export const alertCases: Record<string, Case> = {
     fires: { 'router_provider_asks_to_wait_total{provider="bfl",calls="submit"}': '0+2x60' },
     rests: { 'router_provider_asks_to_wait_total{provider="bfl",calls="submit"}': '0x20 40x40' },
   },
+  RouterAssetCopiesFail: {
+    at: '40m',
+    fires: {
+      'router_asset_copy_total{outcome="copied"}': '0+5x40',
+      'router_asset_copy_total{outcome="status"}': '0+1x40',
+      'router_asset_copy_total{outcome="store"}': '0+2x40',
+    },
+    rests: {
+      'router_asset_copy_total{outcome="copied"}': '0+9x40',
+      'router_asset_copy_total{outcome="timeout"}': '0+1x40',
+    },
+  },
+  RouterStoreFails: {
+    at: '30m',
+    fires: {
+      'router_store_request_duration_seconds_count{op="put",result="ok"}': '0+9x30',
+      'router_store_request_duration_seconds_count{op="put",result="unavailable"}': '0+1x30',
+      'router_store_request_duration_seconds_count{op="get",result="ok"}': '0+9x30',
+    },
+    rests: {
+      'router_store_request_duration_seconds_count{op="put",result="ok"}': '0+99x30',
+      'router_store_request_duration_seconds_count{op="put",result="unavailable"}': '0+1x30',
+      // A provider whose bodies break off, and results that are asked for after they went.
+      'router_store_request_duration_seconds_count{op="put",result="cut_short"}': '0+50x30',
+      'router_store_request_duration_seconds_count{op="get",result="not_found"}': '0+50x30',
+    },
+  },
   RouterPollsLate: {
     at: '30m',
     fires: late('router_provider_poll_lateness_seconds', '0+50x30', '0+100x30'),

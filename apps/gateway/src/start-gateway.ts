@@ -24,9 +24,9 @@ export class Refusal extends Error {}
 export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = readGatewaySettings(env);
   const log = createLog('gateway', settings.LOG_LEVEL);
-  const storage = await createStore(settings);
-  for (const warning of storage.warnings) log.warn({}, warning);
   const metrics = new Metrics();
+  const storage = await createStore(settings, metrics);
+  for (const warning of storage.warnings) log.warn({}, warning);
   const database = new Database(settings);
   const record = new ProcessRecord(database, 'gateway', log);
   const catalog = await LiveCatalog.open({

@@ -46,7 +46,7 @@ export class WorkerModule {
     const log = createLog('worker', settings.LOG_LEVEL);
     const metrics = new Metrics();
     const tracing = await createTracing('worker', settings);
-    const storage = await createStore(settings);
+    const storage = await createStore(settings, metrics);
     for (const warning of storage.warnings) log.warn({}, warning);
     const database = new Database(settings);
     const record = new ProcessRecord(database, 'worker', log);
@@ -97,10 +97,7 @@ export class WorkerModule {
     const retention = new Retention(upkeep, storeUpkeep, settings.RETENTION_EVERY_MS, log);
     const progress = new Progress();
     const gauges = new Gauges(
-      deliveries,
-      pauses,
-      transport,
-      progress,
+      { deliveries, pauses, objects, transport, progress },
       settings.GAUGES_EVERY_MS,
       metrics,
       log,

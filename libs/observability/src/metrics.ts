@@ -154,6 +154,17 @@ export class Metrics {
     ['outcome'],
   );
   readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
+  readonly storeSeconds = this.histogram(
+    'router_store_request_duration_seconds',
+    'Calls of the asset store by what came of them; a put lasts as long as its body arrives.',
+    ['op', 'result'],
+    [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  );
+  readonly storedObjects = this.gauge(
+    'router_stored_objects',
+    'Objects of the store that no run needs: in doubt still, or left behind and to be deleted.',
+    ['state'],
+  );
 
   // Catalog.
   readonly catalogReadings = this.counter(

@@ -21,7 +21,7 @@ export { type AgedOut, type CancelAnswer, RunAnswers, type RunResult, type RunSt
 export { type ProviderPause, ProviderPauses, type ProviderState } from './provider-pauses.js';
 export type { AdmittingCall, Ending, Granted, PayloadBody, RunFacts, Stage } from './run-facts.js';
 export { databaseSettings, type ResultPeriods, retentionSettings, upkeepSettings } from './settings.js';
-export { StoredObjects } from './stored-objects.js';
+export { StoredObjects, type UnneededObjects } from './stored-objects.js';
 export { Upkeep } from './upkeep.js';
 export { type LedgerLine, Usage, type UsageRange, type UsageRecord } from './usage.js';
 export { UnknownWorkspace, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from './workspaces.js';

@@ -1,5 +1,12 @@
 import type { Database } from './database.js';
 
+export interface UnneededObjects {
+  /** A run may still come to need them, or a link that was given out still opens them. */
+  inDoubt: number;
+  /** To be deleted now. */
+  leftBehind: number;
+}
+
 /**
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
  * whatever a crash or a refusal leaves behind is found here and deleted.
@@ -52,6 +59,20 @@ export class StoredObjects {
       [limit],
     );
     return rows.map(({ key }) => key);
+  }
+
+  /** How many objects no run needs. */
+  async unneeded(): Promise<UnneededObjects> {
+    const [row] = await this.database.read<UnneededObjects>(
+      {
+        name: 'unneeded_objects',
+        text: `SELECT count(*) FILTER (WHERE delete_at > now() AND NOT doomed)::integer AS "inDoubt",
+            count(*) FILTER (WHERE delete_at <= now() OR doomed)::integer AS "leftBehind"
+          FROM stored_object WHERE delete_at < 'infinity'`,
+      },
+      [],
+    );
+    return row ?? { inDoubt: 0, leftBehind: 0 };
   }
 
   /** They are gone from the store. */

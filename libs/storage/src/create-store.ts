@@ -1,6 +1,8 @@
+import type { Metrics } from '#observability';
 import { BadSettings } from '#schemas';
 import type { AssetUrlClaim } from './asset-url.js';
 import { FilesStore } from './files.js';
+import { measuredStore } from './measured-store.js';
 import type { Asset, AssetStore } from './port.js';
 import { S3Store } from './s3.js';
 import { credentialWarnings, s3Client } from './s3-client.js';
@@ -21,7 +23,12 @@ export interface OpenedStore {
 }
 
 /** S3 when a bucket is set, else files. Throws `BadSettings`. */
-export async function createStore(settings: StorageSettings): Promise<OpenedStore> {
+export async function createStore(settings: StorageSettings, metrics?: Metrics): Promise<OpenedStore> {
+  const opened = await openStore(settings);
+  return metrics ? { ...opened, store: measuredStore(opened.store, metrics.storeSeconds) } : opened;
+}
+
+async function openStore(settings: StorageSettings): Promise<OpenedStore> {
   if (settings.S3_BUCKET === undefined) {
     const store = new FilesStore(filesSettings(settings));
     return { store, openSigned: (claim, when) => store.openSigned(claim, when), warnings: [] };

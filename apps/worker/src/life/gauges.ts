@@ -1,9 +1,24 @@
 import type { Log, Metrics } from '#observability';
-import type { Deliveries, Load, ProviderPause, ProviderPauses } from '#persistence';
+import type {
+  Deliveries,
+  Load,
+  ProviderPause,
+  ProviderPauses,
+  StoredObjects,
+  UnneededObjects,
+} from '#persistence';
 import type { LaneCounts, Transport } from '#queue';
 import type { Progress } from './progress.js';
 
 const microsPerDollar = 1_000_000;
+
+interface GaugeSources {
+  deliveries: Pick<Deliveries, 'load'>;
+  pauses: Pick<ProviderPauses, 'standing'>;
+  objects: Pick<StoredObjects, 'unneeded'>;
+  transport: Pick<Transport, 'counts'>;
+  progress: Progress;
+}
 
 /**
  * Reads what is live from the database and the transport. Every worker says the same, so that losing one loses
@@ -15,10 +30,7 @@ export class Gauges {
   private stopped = false;
 
   constructor(
-    private readonly deliveries: Pick<Deliveries, 'load'>,
-    private readonly pauses: Pick<ProviderPauses, 'standing'>,
-    private readonly transport: Pick<Transport, 'counts'>,
-    private readonly progress: Progress,
+    private readonly read: GaugeSources,
     private readonly everyMs: number,
     private readonly metrics: Metrics,
     private readonly log: Log,
@@ -36,9 +48,10 @@ export class Gauges {
 
   private async round(): Promise<void> {
     try {
-      this.setLoad(await this.deliveries.load());
-      this.setPauses(await this.pauses.standing());
-      this.setJobs(await this.transport.counts());
+      this.setLoad(await this.read.deliveries.load());
+      this.setPauses(await this.read.pauses.standing());
+      this.setJobs(await this.read.transport.counts());
+      this.setObjects(await this.read.objects.unneeded());
     } catch (error) {
       this.log.warn({ error }, 'gauges could not be read');
     }
@@ -70,6 +83,11 @@ export class Gauges {
       this.metrics.pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
   }
 
+  private setObjects({ inDoubt, leftBehind }: UnneededObjects): void {
+    this.metrics.storedObjects.set({ state: 'in_doubt' }, inDoubt);
+    this.metrics.storedObjects.set({ state: 'left_behind' }, leftBehind);
+  }
+
   private setJobs(counts: readonly LaneCounts[]): void {
     for (const lane of counts) {
       const queue = lane.provider === null ? lane.lane : `${lane.lane}-${lane.provider}`;
@@ -78,6 +96,6 @@ export class Gauges {
       }
     }
     const waiting = counts.reduce((sum, lane) => sum + lane.waiting, 0);
-    this.progress.noteWaiting(waiting);
+    this.read.progress.noteWaiting(waiting);
   }
 }

@@ -1,0 +1,133 @@
+// What workers carry: runs a second by their number and by transport, and how many outstanding runs one of them polls.
+import { hasRedis, residentBytes, startScript, startService } from './service.mjs';
+
+const transports = (process.env.BENCH_TRANSPORTS ?? (hasRedis() ? 'redis,postgres' : 'postgres')).split(',');
+const seconds = Number(process.env.BENCH_SECONDS ?? 12);
+const outstanding = Number(process.env.BENCH_OUTSTANDING ?? 10_000);
+const takesMs = 2000;
+const slots = 50;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** At 2 s each: a partner that answers when it is done, and one that is polled and leaves an asset to copy. */
+const models = {
+  'openai/gpt-image-1-mini': '{"model":"gpt-image-1-mini","prompt":"a cat"}',
+  'bfl/flux-2-pro': '{"prompt":"a cat"}',
+};
+
+export async function* run() {
+  for (const transport of transports) yield* throughput(transport);
+  if (transports.includes('redis')) yield* polls();
+}
+
+async function* throughput(transport) {
+  const service = await startService({ transport });
+  try {
+    const gateway = await service.start('gateway');
+    await service.partner.settings({ takesMs });
+    for (const [model, body] of Object.entries(models)) {
+      for (const count of [1, 2, 4]) {
+        const runs = await runsPerSecond(service, gateway, { model, body, count });
+        // A run of the first partner holds a slot for two seconds; one of the second only while a call is made.
+        const ideal = (count * slots * 1000) / takesMs;
+        const share = runs / ideal;
+        yield {
+          what: `${transport}, ${model}: ${count} ${count === 1 ? 'worker' : 'workers'}`,
+          measured: `${runs.toFixed(1)} runs/s, ${share.toFixed(2)} of ${slots} slots at ${takesMs / 1000} s each`,
+          aim: count === 1 ? '≥ 0.8' : 'none on two cores',
+          reached: count > 1 || share >= 0.8,
+        };
+      }
+    }
+  } finally {
+    await service.stop();
+  }
+}
+
+async function runsPerSecond(service, gateway, { model, body, count }) {
+  await service.client.query('TRUNCATE run, payload, delivery');
+  await submit(service, gateway, { model, body, runs: Math.round(count * 25 * (seconds + 8) * 1.2) });
+  const workers = await Promise.all(Array.from({ length: count }, () => service.start('worker')));
+  // From when the first wave of every worker is through.
+  for (let tries = 0; (await completed(service)) < count * slots && tries < 300; tries += 1) await pause(100);
+  const [before, startedMs] = [await completed(service), performance.now()];
+  await pause(seconds * 1000);
+  const done = (await completed(service)) - before;
+  const runs = (done * 1000) / (performance.now() - startedMs);
+  await Promise.all(workers.map((worker) => worker.stop()));
+  return runs;
+}
+
+async function submit({ key }, gateway, { model, body, runs }) {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  let left = runs;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (left > 0) {
+        left -= 1;
+        const answer = await fetch(`${gateway.url}/v2/models/${model}/requests`, {
+          method: 'POST',
+          headers,
+          body,
+        });
+        await answer.arrayBuffer();
+        if (answer.status !== 201) throw new Error(`a submit answers ${answer.status}`);
+      }
+    }),
+  );
+}
+
+async function completed({ client }) {
+  const { rows } = await client.query(`SELECT count(*)::integer AS runs FROM run WHERE stage = 'completed'`);
+  return rows[0].runs;
+}
+
+async function* polls() {
+  const service = await startService({ transport: 'redis' });
+  const pollsIn = async (ms) => {
+    const before = await service.partner.counts();
+    await pause(ms);
+    return (((await service.partner.counts()).polls - before.polls) * 1000) / ms;
+  };
+  try {
+    const gateway = await service.start('gateway');
+    await service.partner.settings({ takesMs: 3_600_000 });
+    await submit(service, gateway, {
+      model: 'bfl/flux-2-pro',
+      body: models['bfl/flux-2-pro'],
+      runs: outstanding,
+    });
+    await gateway.stop();
+    const worker = await service.start('worker', { WORKER_DISPATCH_CONCURRENCY: '200' });
+    for (;;) {
+      const { submissions } = await service.partner.counts();
+      if (submissions >= outstanding) break;
+      await pause(500);
+    }
+    await pause(5000);
+    const ours = await pollsIn(seconds * 1000);
+    const mebibytes = residentBytes(worker.pid) / 1024 / 1024;
+    await worker.stop();
+
+    const pollUrl = `${service.partner.url}/bfl/v1/get_result?id=1&readyAt=${Date.now() + 3_600_000}`;
+    const bare = await startScript('bare-polls.mjs', {
+      BARE: JSON.stringify({ redisUrl: service.env.REDIS_URL, pollUrl, jobs: outstanding, everyMs: 500 }),
+    });
+    await pause(5000);
+    const floor = await pollsIn(seconds * 1000);
+    await bare.stop();
+    yield {
+      what: `polls of one worker with ${outstanding} outstanding runs against bare BullMQ`,
+      measured: `${(ours / floor).toFixed(2)} (${Math.round(ours)} / ${Math.round(floor)} a second)`,
+      aim: '≥ 0.5',
+      reached: ours / floor >= 0.5,
+    };
+    yield {
+      what: `its memory`,
+      measured: `${Math.round(mebibytes)} MiB`,
+      aim: '< 300 MiB',
+      reached: mebibytes < 300,
+    };
+  } finally {
+    await service.stop();
+  }
+}
