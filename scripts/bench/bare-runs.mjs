@@ -8,8 +8,12 @@ import { readSettings } from '../../dist/libs/schemas/src/index.js';
 
 const { env, workspaceId, run, bytes } = JSON.parse(process.env.BARE ?? '{}');
 const database = new Database({
-  ...{ DATABASE_URL: env.DATABASE_URL, DATABASE_POOL: 8, DATABASE_READ_POOL: 3, DATABASE_REGISTRY_POOL: 1 },
-  ...{ DATABASE_ACQUIRE_MS: 5000, DATABASE_STATEMENT_MS: 10_000 },
+  DATABASE_URL: env.DATABASE_URL,
+  DATABASE_POOL: 8,
+  DATABASE_READ_POOL: 3,
+  DATABASE_REGISTRY_POOL: 1,
+  DATABASE_ACQUIRE_MS: 5000,
+  DATABASE_STATEMENT_MS: 10_000,
 });
 const admissions = new Admissions(database);
 const answers = new RunAnswers(database, {
@@ -28,8 +32,15 @@ server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request
 server.post('/submit', async (request, reply) => {
   const runId = v7();
   const admitted = await admissions.admit({
-    ...{ runId, workspaceId, model: 'bench/none', provider: 'bench', mode: 'queued' },
-    ...{ facts, reservedMicros: 1000, call, body: request.body },
+    runId,
+    workspaceId,
+    model: 'bench/none',
+    provider: 'bench',
+    mode: 'queued',
+    facts,
+    reservedMicros: 1000,
+    call,
+    body: request.body,
   });
   await transport.deliver(dispatchNow([{ runId, provider: 'bench' }]));
   return reply.code(201).send(admitted);

@@ -19,7 +19,8 @@ const server = createServer((request, response) => {
       return reply(response, { takesMs });
     }
     if (pathname === '/counts') return reply(response, { polls, submissions });
-    if (pathname === '/picture.png') return response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
+    if (pathname === '/picture.png')
+      return response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
     if (pathname === '/bfl/v1/get_result') {
       polls += 1;
       const ready = Date.now() >= Number(searchParams.get('readyAt'));

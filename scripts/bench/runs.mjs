@@ -38,7 +38,7 @@ async function* routes(service, gateway) {
   await service.partner.settings({ takesMs: 3_600_000 });
   const worker = await service.start('worker');
   const { request_id: id } = await post(`/v2/models/${polled}/requests`, '{"prompt":"a cat"}');
-  for (let stage; stage !== 'running'; ) {
+  for (let stage; stage !== 'running';) {
     [{ stage }] = (await service.client.query('SELECT stage FROM run WHERE id = $1', [id])).rows;
   }
   await worker.stop();
@@ -170,8 +170,12 @@ async function held({ client }) {
 /** Admissions into one workspace: in batches as a gateway makes them, and one call each. */
 async function hotWorkspace({ env, workspaceId }) {
   const database = new Database({
-    ...{ DATABASE_URL: env.DATABASE_URL, DATABASE_POOL: 8, DATABASE_READ_POOL: 1, DATABASE_REGISTRY_POOL: 1 },
-    ...{ DATABASE_ACQUIRE_MS: 60_000, DATABASE_STATEMENT_MS: 60_000 },
+    DATABASE_URL: env.DATABASE_URL,
+    DATABASE_POOL: 8,
+    DATABASE_READ_POOL: 1,
+    DATABASE_REGISTRY_POOL: 1,
+    DATABASE_ACQUIRE_MS: 60_000,
+    DATABASE_STATEMENT_MS: 60_000,
   });
   const body = Buffer.from(onceBody);
   const facts = { upstream: {}, assets: [], chargesOnPolicyRejection: 'unknown', budgetMs: 300_000 };
@@ -183,8 +187,15 @@ async function hotWorkspace({ env, workspaceId }) {
       Array.from({ length: 200 }, async () => {
         while (performance.now() < untilMs) {
           await admit({
-            ...{ runId: v7(), workspaceId, model: once, provider: 'openai', mode: 'queued' },
-            ...{ facts, reservedMicros: 1000, call, body },
+            runId: v7(),
+            workspaceId,
+            model: once,
+            provider: 'openai',
+            mode: 'queued',
+            facts,
+            reservedMicros: 1000,
+            call,
+            body,
           });
           done += 1;
         }
@@ -198,5 +209,9 @@ async function hotWorkspace({ env, workspaceId }) {
     () => rate((admission) => together.admit(admission)),
   );
   await database.close();
-  return share('admissions into one workspace, 200 at once, against one call of the database each', result, 5);
+  return share(
+    'admissions into one workspace, 200 at once, against one call of the database each',
+    result,
+    5,
+  );
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { Client } from 'pg';
 import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
 import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
 import { findRedisServer, startRedis } from '../../dist/apps/local/src/embedded/redis.js';
@@ -21,7 +21,7 @@ export const hasRedis = () => findRedisServer(process.env.PATH ?? '') !== undefi
 export async function startService({ transport }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'bench-runs-'));
   const guard = Guard.open();
-  const closing = [() => rmSync(folder, { recursive: true, force: true }), () => guard.close()];
+  const closing = [async () => rmSync(folder, { recursive: true, force: true }), () => guard.close()];
   const stop = async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   };
@@ -52,7 +52,8 @@ export async function startService({ transport }) {
     await promisify(execFile)(process.execPath, [main('admin'), 'migrate'], { env });
     const partner = await startScript('partner.mjs', {});
     closing.push(partner.stop);
-    partner.settings = (body) => fetch(`${partner.url}/settings`, { method: 'POST', body: JSON.stringify(body) });
+    partner.settings = (body) =>
+      fetch(`${partner.url}/settings`, { method: 'POST', body: JSON.stringify(body) });
     partner.counts = async () => (await fetch(`${partner.url}/counts`)).json();
     Object.assign(env, {
       PROVIDER_OPENAI_BASE_URL: `${partner.url}/openai`,
@@ -61,7 +62,7 @@ export async function startService({ transport }) {
       PROVIDER_BFL_KEY: 'bench',
       ASSET_ALLOWED_ORIGINS: partner.url,
     });
-    const client = new pg.Client(postgres.url);
+    const client = new Client(postgres.url);
     await client.connect();
     closing.push(() => client.end());
     const start = async (app, more = {}) => {
@@ -79,14 +80,21 @@ export async function startService({ transport }) {
 /** A workspace whose allowances nothing here reaches, and its key. */
 async function customer(env) {
   const database = new Database({
-    ...{ DATABASE_URL: env.DATABASE_URL, DATABASE_POOL: 1, DATABASE_READ_POOL: 1, DATABASE_REGISTRY_POOL: 1 },
-    ...{ DATABASE_ACQUIRE_MS: 5000, DATABASE_STATEMENT_MS: 10_000 },
+    DATABASE_URL: env.DATABASE_URL,
+    DATABASE_POOL: 1,
+    DATABASE_READ_POOL: 1,
+    DATABASE_REGISTRY_POOL: 1,
+    DATABASE_ACQUIRE_MS: 5000,
+    DATABASE_STATEMENT_MS: 10_000,
   });
   const dataSource = await database.openDataSource();
   const workspaces = new Workspaces(dataSource);
   const many = 1_000_000_000;
   const { id } = await workspaces.create('bench', {
-    ...{ balanceMicros: null, inflightLimit: many, windowLimit: many, backlogLimit: many },
+    balanceMicros: null,
+    inflightLimit: many,
+    windowLimit: many,
+    backlogLimit: many,
     committedLimitMicros: many * many,
   });
   const key = await workspaces.createKey('bench', {

@@ -8,8 +8,12 @@ const signal = AbortSignal.timeout(10_000);
 
 describe('a measured store', () => {
   const metrics = new Metrics();
+  const givenBy = (get: () => Promise<unknown>) =>
+    measuredStore({ get } as unknown as AssetStore, metrics.storeSeconds).get('a', signal);
   const failing = (error: Error) =>
-    measuredStore({ get: () => Promise.reject(error) } as unknown as AssetStore, metrics.storeSeconds);
+    givenBy(async () => {
+      throw error;
+    });
   const counts = async (): Promise<Record<string, number>> => {
     const { values } = await metrics.storeSeconds.get();
     const counted = values.filter(({ metricName }) => metricName?.endsWith('_count'));
@@ -18,14 +22,10 @@ describe('a measured store', () => {
 
   it('tells failures of the store from those of who calls it', async () => {
     const given = { mediaType: 'image/png' };
-    const store = measuredStore(
-      { get: () => Promise.resolve(given) } as unknown as AssetStore,
-      metrics.storeSeconds,
-    );
-    expect(await store.get('a', signal)).toBe(given);
-    await expect(failing(new StorageError('unavailable', 'away')).get('a', signal)).rejects.toThrow('away');
-    await expect(failing(new StorageError('not_found', 'gone')).get('a', signal)).rejects.toThrow('gone');
-    await expect(failing(new Error('aborted')).get('a', signal)).rejects.toThrow('aborted');
+    expect(await givenBy(() => Promise.resolve(given))).toBe(given);
+    await expect(failing(new StorageError('unavailable', 'away'))).rejects.toThrow('away');
+    await expect(failing(new StorageError('not_found', 'gone'))).rejects.toThrow('gone');
+    await expect(failing(new Error('aborted'))).rejects.toThrow('aborted');
     expect(await counts()).toEqual({
       'get ok': 1,
       'get unavailable': 1,
