@@ -14,8 +14,8 @@ interface TestedRow {
   /** The same row with a short time budget. */
   short: string;
   example: Record<string, unknown>;
-  /** `poll` when a handle is given out first. */
-  answers: 'at once' | 'poll';
+  /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
+  answers: 'at once' | 'poll' | 'fetch';
   /** How the caller's bytes reach the partner. */
   wraps: 'not' | 'envelope' | 'form';
 }
@@ -40,7 +40,7 @@ export async function testedRows(folder: string): Promise<TestedRow[]> {
         model: model.id,
         short: shortTwin(model, folder),
         example: model.example ?? {},
-        answers: resultOf(model) === 'submit' ? 'at once' : 'poll',
+        answers: resultOf(model),
         wraps: sent === '{"a":1}' ? 'not' : sent.startsWith('{') ? 'envelope' : 'form',
       };
     });
@@ -48,12 +48,12 @@ export async function testedRows(folder: string): Promise<TestedRow[]> {
 }
 
 /** Which reply holds the result, as the recorded replies of the row's protocol say. */
-function resultOf({ provider, id, upstream }: Model): string {
+function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
   const found = fixtureFolders(provider)
     .map((folder) => openFixtures(folder).facts)
     .find(({ run }) => run.upstream['protocol'] === upstream['protocol']);
   if (!found) throw new Error(`no replies are recorded for the protocol of ${id}`);
-  return found.result;
+  return found.result === 'submit' ? 'at once' : found.result;
 }
 
 const kindOf = ({ upstream, output }: Model): string => `${upstream['protocol']} ${output?.mediaType}`;

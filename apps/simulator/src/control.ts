@@ -52,6 +52,9 @@ const plainNames = [
   'soft_refusal',
   // What the replies look like.
   'unknown_status',
+  // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
+  'status_back',
+  'result_early',
   'int64_id',
   'hang_poll',
   // Cancelling.

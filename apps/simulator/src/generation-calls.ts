@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { plannedFault } from './control.js';
+import { concerns, plannedFault } from './control.js';
 import { viewOf, type Desk } from './desk.js';
 import type { Generation } from './ledger/generation.js';
 import type { Asked, CancelVerdict, Partner, PartnerCall, PartnerCancel, View } from './partner.js';
@@ -18,13 +18,23 @@ export function answerCall(
   const generation = desk.ledger.find(partner.name, id);
   if (!generation || isForgotten(generation)) return send(reply, call.unknown(id));
   const nth = call.role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
-  const view = viewOf(desk, partner, generation);
+  const view = contradicting(viewOf(desk, partner, generation), call.role, nth);
   const answer = call.answer(view);
   if (view.phase === 'succeeded') generation.replySha256 = digestOf(answer);
   const kind = plannedFault(generation.control, call.role, nth);
   if (kind === undefined) return send(reply, answer);
   const facts = { partner, control: generation.control, answer, lost: call.unknown(id) };
   return sendSpoilt(reply, kind, `${call.role}_${kind}`, facts);
+}
+
+/** What a partner says that contradicts what it said before, where a control asks for that. */
+function contradicting(view: View, role: PartnerCall['role'], nth: number): View {
+  const { phase, control } = view;
+  if (role === 'poll' && phase === 'running' && control.has('status_back') && nth % 2 === 0)
+    return { ...view, phase: 'queued' };
+  if (role === 'result' && phase === 'succeeded' && concerns(control, 'result_early', nth))
+    return { ...view, phase: 'running' };
+  return view;
 }
 
 const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>

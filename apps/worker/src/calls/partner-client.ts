@@ -13,7 +13,7 @@ import type { Share } from '../bytes/byte-budget.js';
 import type { Payloads } from '../bytes/payloads.js';
 import { discard } from './discard.js';
 import type { Doors } from './doors.js';
-import { faultOf } from './fault.js';
+import { faultOf, NotConnected } from './fault.js';
 import { Tokens } from './tokens.js';
 
 /** Longest exchange of a secret for a token. */
@@ -116,7 +116,9 @@ export class PartnerClient {
       return await this.collect(reply, asked, signal).finally(() => discard(reply.body));
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
-      return late.aborted ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
+      // A connection that does not come about proves as much after the time limit as before it.
+      const timedOut = late.aborted && !(error instanceof NotConnected);
+      return timedOut ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
     }
   }
 

@@ -2,7 +2,6 @@ import { filesOf, pollReply, submitReply } from '../../course.js';
 import { silence } from '../../files/silence.js';
 import { Verbatim } from '../../json-text.js';
 import { bearer } from '../../keys.js';
-import { phaseAt } from '../../ledger/generation.js';
 import type { Partner, View } from '../../partner.js';
 import { recorded } from '../../said.js';
 
@@ -73,7 +72,7 @@ export const minimax: Partner = {
       role: 'result',
       idOf: ({ query }) => idOfFile(named(query, 'file_id')),
       answer: (view) =>
-        phaseAt(view.generation, view.nowMs) === 'succeeded'
+        view.phase === 'succeeded'
           ? clip(view.control.has('no_asset') ? 'fetch-without-result' : 'fetch-succeeded', {
               '/file/file_id': new Verbatim(fileIdOf(view.generation.id)),
               ...(!view.control.has('no_asset') && { '/file/download_url': `${filesOf(view)}/0.mp4` }),

@@ -48,6 +48,7 @@ export const outcomeRules: readonly Rule[] = [
     is: type,
     class: failure,
   })),
+  // Its status said that it had ended: once or twice is a moment, for ever is a fault.
   {
     phase: 'fetch',
     http: 400,
@@ -55,6 +56,7 @@ export const outcomeRules: readonly Rule[] = [
     is: /still in progress/i,
     class: 'partner_failed',
     retry: 'same_call',
+    lost: true,
   },
   // A 500 with a detail is the model's own verdict; a gateway in trouble answers without one.
   { phase: 'fetch', http: 500, where: '/detail', class: 'partner_failed' },
