@@ -9,8 +9,8 @@ import { Client } from 'pg';
 import { Pool } from 'undici';
 import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
 import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
-import { orderBy, sortColumns } from '../../dist/libs/persistence/src/registry/sorting.js';
-import { pageQuery } from '../../dist/libs/persistence/src/registry/page-query.js';
+import { readPage } from '../../dist/libs/persistence/src/registry/registry.js';
+import { sortColumns } from '../../dist/libs/persistence/src/registry/sorting.js';
 
 const nodes = Number(process.env.BENCH_NODES ?? 100_000);
 const versionsEach = 10;
@@ -48,7 +48,9 @@ export async function* run() {
         FROM node, generate_series(2, $1::integer) AS n`,
       [versionsEach],
     );
-    await client.query('VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand');
+    await client.query(
+      'VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand, node_tally',
+    );
     yield await plans(client);
 
     const gateway = await startGateway(env);
@@ -100,15 +102,21 @@ const node = (n) => ({
   latest_version: { version: '2.1', createdAt: new Date(Date.UTC(2022, 3, 1) + n * 900_000).toISOString() },
 });
 
-const directions = (column) => [false, true].map((descending) => [{ column, descending }]);
+/** Each column in both directions, and columns that many nodes have in common before others. */
 const orders = [
-  ...Object.keys(sortColumns).flatMap(directions),
-  [
-    { column: 'category', descending: false },
-    { column: 'downloads', descending: true },
-  ],
-];
+  ...Object.keys(sortColumns).flatMap((column) => [column, `${column};desc`]),
+  'category,downloads;desc',
+  'category;desc,name',
+  'status,downloads;desc',
+  'status;desc,category,rating;desc',
+  'rating;desc,downloads;desc',
+  'author,updated_at;desc',
+  'search_ranking;desc,github_stars;desc,created_at;desc',
+].map((terms) => terms.split(','));
 
+const sortKey = (term) => ({ column: term.replace(';desc', ''), descending: term.endsWith(';desc') });
+
+/** Every query that a page takes is explained; only the exact total may be counted as it likes. */
 async function plans(client) {
   const { rows } = await client.query(
     `SELECT mark FROM node_demand WHERE kind = 'os' AND ('MacOS' = ANY (demands) OR demands = '{}')`,
@@ -120,14 +128,16 @@ async function plans(client) {
     { met: {}, changedAfter: new Date('2023-06-01') },
   ];
   const scanned = new Set();
+  const read = async ({ text, values }) => {
+    const plan = await client.query(`EXPLAIN ${text}`, values);
+    if (!text.includes('AS total') && JSON.stringify(plan.rows).includes('Seq Scan')) scanned.add(text);
+    return (await client.query(text, values)).rows;
+  };
   for (const filter of filters) {
-    for (const sort of orders) {
-      for (const offset of [0, nodes / 2, nodes - 10]) {
-        const { text, values } = pageQuery({ ...filter, sort, limit: 10, offset }, nodes);
-        const plan = await client.query(`EXPLAIN ${text}`, values);
-        if (JSON.stringify(plan.rows).includes('Seq Scan')) scanned.add(orderBy(sort, false));
-      }
-    }
+    const { total } = await readPage(read, { ...filter, sort: [], limit: 1, offset: 0 });
+    for (const order of orders)
+      for (const offset of [0, Math.floor(total / 2), total - 10])
+        await readPage(read, { ...filter, sort: order.map(sortKey), limit: 10, offset });
   }
   return {
     what: 'pages of analysed rows without a sequential scan',
@@ -210,9 +220,9 @@ async function* freshPages(url) {
   const timed = async (query) => {
     const startedMs = performance.now();
     const answer = await fetch(`${url}/nodes?latest=true&${query}`);
-    await answer.arrayBuffer();
+    const { totalPages } = await answer.json();
     if (answer.status !== 200) throw new Error(`${query} answers ${answer.status}`);
-    return performance.now() - startedMs;
+    return { ms: performance.now() - startedMs, totalPages };
   };
   const filters = [
     '',
@@ -223,24 +233,40 @@ async function* freshPages(url) {
     '&timestamp=2023-06-01',
     '&form_factor=x-linux&include_banned=false',
   ];
-  const sorts = Object.keys(sortColumns).flatMap((column) => [`sort=${column}`, `sort=${column};desc`]);
-  const times = [];
-  for (let round = 0; round < 3; round += 1)
-    for (const filter of filters) for (const sort of sorts) times.push(await timed(`${sort}${filter}`));
-  const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)];
-  yield {
-    what: `fresh pages of ${filters.length} filters in ${sorts.length} orders, p99`,
-    measured: `${p99.toFixed(1)} ms`,
-    aim: '≤ 50 ms',
-    reached: p99 <= 50,
-  };
+  const sorts = orders.map((terms) => terms.map((term) => `sort=${term}`).join('&'));
+  const times = { first: [], middle: [], last: [] };
+  let slowest = { ms: 0 };
+  for (let round = 0; round < 3; round += 1) {
+    for (const filter of filters) {
+      const { totalPages } = await timed(`page=1${filter}`);
+      const pages = { first: 1, middle: Math.ceil(totalPages / 2), last: totalPages };
+      for (const sort of sorts) {
+        for (const [place, page] of Object.entries(pages)) {
+          const query = `${sort}${filter}&page=${page}`;
+          const { ms } = await timed(query);
+          times[place].push(ms);
+          if (ms > slowest.ms) slowest = { ms, query };
+        }
+      }
+    }
+  }
+  for (const [place, found] of Object.entries(times)) {
+    const p99 = found.toSorted((a, b) => a - b)[Math.floor(found.length * 0.99)];
+    yield {
+      what: `fresh ${place} pages of ${filters.length} filters in ${sorts.length} orders, p99`,
+      measured: `${p99.toFixed(1)} ms`,
+      aim: '≤ 50 ms',
+      reached: p99 <= 50,
+    };
+  }
+  process.stdout.write(`        slowest: ${slowest.query}: ${slowest.ms.toFixed(1)} ms\n`);
 
   const median = async (query) => {
     const found = [];
-    for (let round = 0; round < 15; round += 1) found.push(await timed(query));
+    for (let round = 0; round < 15; round += 1) found.push((await timed(query)).ms);
     return found.sort((a, b) => a - b)[7];
   };
-  for (const sort of ['sort=id', 'sort=downloads;desc', 'sort=name']) {
+  for (const sort of ['sort=id', 'sort=downloads;desc', 'sort=name', 'sort=category&sort=downloads;desc']) {
     const first = await median(`${sort}&page=1`);
     const last = await median(`${sort}&page=${nodes / 10}`);
     yield {

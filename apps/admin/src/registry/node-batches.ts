@@ -1,8 +1,8 @@
 import type { NodeRecord, Written } from '#persistence';
 
 /** Nodes in one statement: enough that a round trip does not count, few enough that one bad one is found soon. */
-const batchNodes = 500;
-const batchVersions = 5000;
+const batchNodes = 1000;
+const batchVersions = 10_000;
 
 type Put = (records: readonly NodeRecord[]) => Promise<Written>;
 

@@ -1,4 +1,4 @@
-import { orderBy, type SortKey } from './sorting.js';
+import type { SortKey } from './sorting.js';
 
 /** Which nodes, in which order, and which of them. An absent filter takes all. */
 export interface PageAsk {
@@ -14,49 +14,67 @@ export interface PageAsk {
 
 export type DemandKind = 'os' | 'accelerator' | 'app';
 
-interface Query {
+export interface Query {
   text: string;
   values: unknown[];
 }
 
-/** How many nodes pass the filters, as `total`. */
-export function countQuery(ask: PageAsk): Query {
-  const values: unknown[] = [];
-  return { text: `SELECT count(*)::integer AS total FROM node WHERE ${conditions(ask, values)}`, values };
-}
+/** A part of a WHERE clause; what it compares with is handed to `value`, which gives its number. */
+export type Condition = (value: (given: unknown) => string) => string;
 
-/**
- * The nodes of a page, as `node`. The page is first cut out of one index, then each of its nodes is looked up; the
- * subqueries keep the planner from reading a small table as a whole. A page that is nearer to the end is cut from there.
- */
-export function pageQuery(ask: PageAsk, total: number): Query {
+/** A query whose text is made with `where`, the conditions joined, and with `value`. */
+export function query(
+  conditions: readonly Condition[],
+  text: (where: string, value: (given: unknown) => string) => string,
+): Query {
   const values: unknown[] = [];
-  const where = conditions(ask, values);
-  const end = Math.min(ask.offset + ask.limit, total);
-  const fromEnd = total - end < ask.offset;
-  values.push(end - ask.offset, fromEnd ? total - end : ask.offset);
-  const text = `
-    WITH page AS (
-      SELECT id, row_number() OVER () AS place FROM (
-        SELECT id FROM node WHERE ${where} ORDER BY ${orderBy(ask.sort, fromEnd)}
-        LIMIT $${values.length - 1} OFFSET $${values.length}
-      ) AS cut
-    )
-    SELECT (${listedNode}) AS node FROM page ORDER BY place ${fromEnd ? 'DESC' : ''}`;
-  return { text, values };
-}
-
-/** What is asked of a node; the values are added to `values`, the numbers of which the text names. */
-function conditions(ask: PageAsk, values: unknown[]): string {
   const value = (given: unknown): string => `$${values.push(given)}`;
-  return [
-    `status <> 'NodeStatusDeleted'`,
-    ...(ask.ids ? [`id = ANY (${value(ask.ids)}::text[])`] : []),
-    ...(ask.changedAfter ? [`updated_at > ${value(ask.changedAfter)}::timestamptz`] : []),
-    ...(ask.withoutBanned ? ['NOT banned'] : []),
-    ...Object.entries(ask.met).map(([kind, marks]) => `${kind}_mark = ANY (${value(marks)}::bigint[])`),
-  ].join(' AND ');
+  const where = conditions.map((condition) => condition(value)).join(' AND ') || 'true';
+  return { text: text(where, value), values };
 }
+
+/** How many nodes pass the filters, as `total`: a sum over the tally, if that knows what is asked for. */
+export function totalQuery(ask: PageAsk): Query {
+  const single = singleFilters(ask);
+  if (single.length > 0)
+    return query(listedNodes(ask), (where) => `SELECT count(*)::integer AS total FROM node WHERE ${where}`);
+  return query(
+    commonFilters(ask),
+    (where) => `SELECT coalesce(sum(nodes), 0)::integer AS total FROM node_tally WHERE ${where}`,
+  );
+}
+
+/** The nodes that the filters let through. */
+export const listedNodes = (ask: PageAsk): Condition[] => [
+  () => `listed_status <> 'NodeStatusDeleted'`,
+  ...singleFilters(ask),
+  ...commonFilters(ask),
+];
+
+/** Filters that tell each node from the others. */
+const singleFilters = ({ ids, changedAfter }: PageAsk): Condition[] => [
+  ...(ids ? [((value) => `id = ANY (${value(ids)}::text[])`) satisfies Condition] : []),
+  ...(changedAfter
+    ? [((value) => `updated_at > ${value(changedAfter)}::timestamptz`) satisfies Condition]
+    : []),
+];
+
+/** Filters that many nodes have in common. */
+const commonFilters = ({ withoutBanned, met }: PageAsk): Condition[] => [
+  ...(withoutBanned ? [() => 'NOT banned'] : []),
+  ...Object.entries(met).map(
+    ([kind, marks]): Condition =>
+      (value) =>
+        `${kind}_mark = ANY (${value(marks)}::bigint[])`,
+  ),
+];
+
+/** The nodes of a page, as `node`, in the order of their ids. Each is looked up, so that no table is read as a whole. */
+export const nodesQuery = (ids: readonly string[]): Query => ({
+  text: `SELECT (${listedNode}) AS node
+    FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place) ORDER BY place`,
+  values: [ids],
+});
 
 const moment = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -36,15 +36,6 @@ const insertMembers = `
     FROM jsonb_array_elements($1) AS each (given),
       jsonb_array_elements(given -> 'members') WITH ORDINALITY AS one (member, place)`;
 
-const noteDemands = `
-  INSERT INTO node_demand (kind, mark, demands)
-    SELECT DISTINCT ON (kind, mark) kind, mark, coalesce(demands, '{}')
-    FROM node, LATERAL (VALUES ('os', os_mark, supported_os),
-      ('accelerator', accelerator_mark, supported_accelerators),
-      ('app', app_mark, app_demands(supported_app_version))) AS its (kind, mark, demands)
-    WHERE id = ANY ($1::text[])
-    ON CONFLICT DO NOTHING`;
-
 /** A source that lists only its latest version has none that is newer. */
 const withdrawNewer = `
   UPDATE node_version SET status = 'NodeVersionStatusDeleted'
@@ -74,7 +65,6 @@ export async function putNodes(runner: QueryRunner, records: readonly NodeRecord
   await ask(insertMembers, publishers);
   const written = await ask<{ id: string; isNew: boolean }>(upsertNodes, nodesOf(records), clock?.now);
   const ids = written.map(({ id }) => id);
-  await ask(noteDemands, ids);
 
   const withNewVersions = await ask<{ id: string }>(upsertVersions, versionsOf(records), clock?.now);
   const withFewerVersions = await ask<{ id: string }>(withdrawNewer, latestOf(records));

@@ -21,7 +21,7 @@ export class RegistryWriting {
    */
   async settle(): Promise<void> {
     await this.dataSource.query(
-      'VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand',
+      'VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand, node_tally',
     );
   }
 

@@ -1,4 +1,4 @@
-/** The columns that a page can be sorted by, each with an index of its own. Null where the primary order serves. */
+/** The columns that a page can be sorted by, under the names of the interface. */
 export const sortColumns = {
   id: 'id',
   name: 'name',
@@ -20,16 +20,20 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** A missing value counts as the least; every order ends in the id, so that it is total. */
-export function orderBy(keys: readonly SortKey[], reversed: boolean): string {
-  const all = keys.some(({ column }) => column === 'id')
-    ? keys
-    : [...keys, { column: 'id', descending: false } as const];
-  return all
-    .map(({ column, descending }) =>
-      descending === reversed
-        ? `${sortColumns[column]} ASC NULLS FIRST`
-        : `${sortColumns[column]} DESC NULLS LAST`,
-    )
-    .join(', ');
+/** Every order ends in the id, so that it is total; what is behind the id has no effect. */
+export function totalOrder(keys: readonly SortKey[]): SortKey[] {
+  const place = keys.findIndex(({ column }) => column === 'id');
+  return place === -1 ? [...keys, { column: 'id', descending: false }] : keys.slice(0, place + 1);
 }
+
+export const reversed = (keys: readonly SortKey[]): SortKey[] =>
+  keys.map(({ column, descending }) => ({ column, descending: !descending }));
+
+/** A missing value counts as the least. Ids are never missing, and their index is ordered as indexes are by default. */
+export const orderBy = (keys: readonly SortKey[]): string =>
+  keys
+    .map(({ column, descending }) => {
+      if (column === 'id') return descending ? 'id DESC' : 'id';
+      return `${sortColumns[column]} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`;
+    })
+    .join(', ');

@@ -1,3 +1,5 @@
+import { including } from './indexes.js';
+
 /**
  * Tables of the node registry. Texts that are compared or sorted by are in the collation "C": the same order on
  * every machine. Times have milliseconds, as they are listed: a mirror sorts them as its source does.
@@ -38,20 +40,44 @@ CREATE TABLE node_demand (
   PRIMARY KEY (kind, mark)
 );
 
+-- How many nodes are listed of each kind that filters tell apart: the total of a page is a sum of few rows.
+CREATE TABLE node_tally (
+  os_mark bigint NOT NULL,
+  accelerator_mark bigint NOT NULL,
+  app_mark bigint NOT NULL,
+  banned boolean NOT NULL,
+  nodes bigint NOT NULL,
+  PRIMARY KEY (os_mark, accelerator_mark, app_mark, banned)
+);
+
 CREATE TABLE node (
   id text COLLATE "C" NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  description text NOT NULL,
-  author text COLLATE "C",
-  category text COLLATE "C",
-  tags text[],
-  tags_admin text[],
+  -- What is filtered and sorted by comes first: a row that is only looked at for these need not be read further.
   created_at timestamptz(3) NOT NULL,
   updated_at timestamptz(3) NOT NULL,
+  publisher_banned boolean NOT NULL,
+  banned boolean GENERATED ALWAYS AS (
+    publisher_banned OR CASE WHEN status = 'NodeStatusDeleted' THEN false
+      ELSE coalesce(ruled_status, status) = 'NodeStatusBanned' END
+  ) STORED,
+  listed_status text COLLATE "C" GENERATED ALWAYS AS (
+    CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(ruled_status, status) END
+  ) STORED,
   downloads bigint,
   github_stars bigint,
   rating double precision,
   search_ranking bigint,
+  category text COLLATE "C",
+  author text COLLATE "C",
+  name text COLLATE "C" NOT NULL,
+  os_mark bigint GENERATED ALWAYS AS (hash_array_extended(coalesce(supported_os, '{}'), 0)) STORED,
+  accelerator_mark bigint GENERATED ALWAYS AS (hash_array_extended(coalesce(supported_accelerators, '{}'), 0)) STORED,
+  app_mark bigint GENERATED ALWAYS AS (
+    hash_array_extended(array_remove(ARRAY[supported_app_version], NULL), 0)
+  ) STORED,
+  description text NOT NULL,
+  tags text[],
+  tags_admin text[],
   icon text,
   banner_url text,
   repository text,
@@ -69,18 +95,7 @@ CREATE TABLE node (
   ruled_status text COLLATE "C" CHECK (ruled_status IN ('NodeStatusActive', 'NodeStatusBanned')),
   ruled_detail text,
   ruled_tags text[],
-  os_mark bigint NOT NULL,
-  accelerator_mark bigint NOT NULL,
-  app_mark bigint NOT NULL,
-  publisher_banned boolean NOT NULL,
-  listed_status text COLLATE "C" GENERATED ALWAYS AS (
-    CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(ruled_status, status) END
-  ) STORED,
-  banned boolean GENERATED ALWAYS AS (
-    publisher_banned OR CASE WHEN status = 'NodeStatusDeleted' THEN false
-      ELSE coalesce(ruled_status, status) = 'NodeStatusBanned' END
-  ) STORED,
-  PRIMARY KEY (id)
+  PRIMARY KEY (id) ${including('id')}
 );
 
 CREATE TABLE node_version (
