@@ -91,6 +91,49 @@ describe('a declared provider', () => {
     expect(call?.headers).toEqual({ 'content-type': 'application/json' });
   });
 
+  it('fetches by what the poll that says that it has ended names', () => {
+    const adapter = adapterOf({
+      ...polled,
+      handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+      poll: { ...polled.poll, url: '{base}/v1/jobs/{id}' },
+      fetch: { url: '{base}/v1/files/{file}?of={id}' },
+    });
+    const submitted = adapter.onSubmit(run, reply('{"id":"1","file":"too early"}'));
+    if (submitted.kind !== 'pending') throw new Error(submitted.kind);
+    expect(submitted.handle).not.toHaveProperty('file');
+    const ended = adapter.onResume?.(submitted.handle, reply('{"status":"done","file":90071992547409931}'));
+    if (ended?.kind !== 'next') throw new Error(ended?.kind);
+    expect(adapter.resume?.(ended.handle).url).toBe(
+      'https://api.acme.example/v1/files/90071992547409931?of=1',
+    );
+  });
+
+  it('asks for a header field of its own value in every call', () => {
+    const adapter = adapterOf({ ...polled, unique_header: 'x-trace' });
+    expect(adapter.submit(run).uniqueHeader).toBe('x-trace');
+    expect(adapter.resume?.({ v: 1, step: 'poll', id: '1' }).uniqueHeader).toBe('x-trace');
+  });
+
+  it('fills header fields from the model’s row', () => {
+    const adapter = adapterOf({
+      ...polled,
+      submit: { ...sound.submit, headers: { accept: '{upstream.path};v=1' } },
+      handle: { ...polled.handle, row: { upstream: 'path' } },
+      poll: { ...polled.poll, headers: { accept: '{row}' } },
+    });
+    expect(adapter.submit(run).headers).toMatchObject({ accept: 'paint/fast;v=1' });
+    expect(adapter.resume?.({ v: 1, step: 'poll', id: '1', row: 'a' }).headers).toEqual({ accept: 'a' });
+  });
+
+  it('lets a rule hold only while several places hold nothing', () => {
+    const refused = { where: '/all/*/refused', is: true, class: 'content_policy' };
+    const adapter = adapterOf({ ...sound, rules: [{ ...refused, unless: ['/all/*/url', '/all/*/data'] }] });
+    const outcome = (body: string) => adapter.onSubmit(run, reply(body)).kind;
+    expect(outcome('{"all":[{"refused":true}]}')).toBe('failed');
+    expect(outcome('{"all":[{"refused":true},{"url":"u"}]}')).toBe('succeeded');
+    expect(outcome('{"all":[{"refused":true},{"data":"d"}]}')).toBe('succeeded');
+  });
+
   it('wraps the caller’s bytes, or makes a form of them', () => {
     const wrapped = adapterOf({ ...sound, submit: { ...sound.submit, encode: { envelope: 'input' } } });
     expect(text(wrapped.submit(run).body)).toBe('{"input":{"prompt":"a cat"}}');
@@ -148,6 +191,37 @@ describe('a declaration', () => {
     ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
     ['an address of its own', { ...sound, submit: { url: 'https://evil.example/' } }, 'submit.url'],
     ['a base that goes on', { ...sound, submit: { url: '{base}.evil.example/' } }, 'submit.url'],
+    [
+      'what a poll adds and no fetch uses',
+      { ...polled, handle: { ...polled.handle, file: { at: '/file', polled: true } } },
+      'handle.file.polled',
+    ],
+    [
+      'a poll by what only its end names',
+      {
+        ...polled,
+        handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+        poll: { ...polled.poll, url: '{base}/{file}' },
+        fetch: { url: '{base}/{file}' },
+      },
+      'poll.url',
+    ],
+    [
+      'a poll by nothing',
+      {
+        ...polled,
+        handle: { file: { at: '/file', polled: true } },
+        poll: { ...polled.poll, url: '{base}/all' },
+        fetch: { url: '{base}/{file}' },
+      },
+      'handle',
+    ],
+    [
+      'a word of the partner’s in a header',
+      { ...polled, poll: { ...polled.poll, headers: { accept: '{id}' } } },
+      'poll.headers.accept',
+    ],
+    ['a header that is none', { ...sound, unique_header: 'X Trace' }, 'unique_header'],
     ['a fetch without a poll', { ...sound, fetch: { url: '{base}/x' } }, 'fetch'],
     ['a poll without a handle', { ...polled, handle: undefined }, 'handle'],
     ['a poll by a value that is no URL', { ...polled, poll: { ...polled.poll, url: '{id}' } }, 'poll.url'],

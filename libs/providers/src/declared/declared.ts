@@ -47,10 +47,17 @@ function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinitio
           filled(submit.url, (name) => addressOf(name, run, base)),
           run,
         ),
-      headers: () => submit.headers ?? {},
+      headers: (run: Run) =>
+        mapped(submit.headers ?? {}, (value) =>
+          required(
+            filled(value, (name) => addressOf(name, run, base)),
+            run,
+          ),
+        ),
       ...(submit.encode && { encode: encodingOf(submit.encode) }),
       refusals: submit.refusals,
     },
+    ...(row.unique_header !== undefined && { uniqueHeader: row.unique_header }),
     rules: row.rules.map(ruleOf),
     ...(waits && { waits }),
     ...(needs && { needs }),
@@ -95,7 +102,10 @@ function callOf(declared: DeclaredCall, base: string, kept: Kept<HandleFields>):
     return {
       method: declared.method,
       url,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...declared.headers },
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...mapped(declared.headers ?? {}, (value) => filled(value, keptValue) ?? ''),
+      },
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     };
   }

@@ -10,17 +10,24 @@ interface Problem {
 export function placeholderProblems(row: ProviderRow): Problem[] {
   const { handle = {}, submit, poll, fetch, cancel, auth } = row;
   const kept = Object.entries(handle);
+  const polled = kept.flatMap(([name, field]) => ('polled' in field ? [name] : []));
   const required = kept.flatMap(([name, field]) => ('optional' in field && field.optional ? [] : [name]));
+  const ofRow = kept.flatMap(([name, field]) => ('upstream' in field ? [name] : []));
   const isKept = (name: string) => name === 'base' || Object.hasOwn(handle, name);
+  /** What the last poll adds is there for the fetch only. */
+  const isThereFor = (step: string) => (name: string) =>
+    isKept(name) && (step === 'fetch' || !polled.includes(name));
   const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));
   return [
     ...unknown(['submit', 'url'], submit.url, (name) => name === 'base' || name.startsWith('upstream.')),
     ...misplaced(['submit', 'url'], submit.url, []),
-    ...Object.entries(auth).flatMap(([name, value]) =>
-      unknown(['auth', name], value, (each) => each === 'secret'),
-    ),
+    ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
+    ...unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.')),
     ...(poll === undefined ? withoutPoll(row) : []),
-    ...(poll !== undefined && kept.length === 0
+    ...(fetch === undefined
+      ? polled.map((name) => ({ path: ['handle', name, 'polled'], message: 'stands beside fetch only' }))
+      : []),
+    ...(poll !== undefined && kept.length === polled.length
       ? [{ path: ['handle'], message: 'a poll needs what it finds the generation by' }]
       : []),
     ...Object.entries({ poll, fetch, cancel }).flatMap(([step, call]) => {
@@ -28,7 +35,7 @@ export function placeholderProblems(row: ProviderRow): Problem[] {
       const alternatives = [call.url].flat();
       return [
         ...alternatives.flatMap((url) => [
-          ...unknown([step, 'url'], url, isKept),
+          ...unknown([step, 'url'], url, isThereFor(step)),
           ...misplaced([step, 'url'], url, urls),
         ]),
         ...(alternatives.some((url) =>
@@ -41,7 +48,9 @@ export function placeholderProblems(row: ProviderRow): Problem[] {
                 message: 'every address needs a value that may be missing; add one that does not',
               },
             ]),
-        ...textsIn(call.body ?? null).flatMap((text) => unknown([step, 'body'], text, isKept)),
+        // A partner's own words may hold what no header may.
+        ...unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name)),
+        ...textsIn(call.body ?? null).flatMap((text) => unknown([step, 'body'], text, isThereFor(step))),
       ];
     }),
   ];
@@ -59,6 +68,12 @@ const unknown = (path: string[], template: string, known: (name: string) => bool
   namesIn(template)
     .filter((name) => !known(name))
     .map((name) => ({ path, message: `there is no {${name}} here` }));
+
+const unknownInHeaders = (
+  path: string[],
+  headers: Readonly<Record<string, string>> = {},
+  known: (name: string) => boolean,
+): Problem[] => Object.entries(headers).flatMap(([name, value]) => unknown([...path, name], value, known));
 
 /** An address starts with the base, or is a URL of the handle: nothing else may choose where our key goes. */
 const misplaced = (path: string[], url: string, urls: readonly string[]): Problem[] =>

@@ -56,7 +56,10 @@ const rule = z
     where: pointer.optional(),
     header: header.optional(),
     is: z.union([z.string(), z.number(), z.boolean(), matching]).optional(),
-    unless: pointer.optional(),
+    unless: z
+      .union([pointer, z.array(pointer).min(1)])
+      .optional()
+      .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
     class: z.enum([
       'rejected_input',
       'content_policy',
@@ -91,6 +94,9 @@ export const providerRow = z.strictObject({
     .default([])
     .meta({ description: 'Origins beside that of the base that may see the key and be polled.' }),
   auth: headers.meta({ description: 'Header fields that authenticate a call; {secret} is the key.' }),
+  unique_header: header
+    .optional()
+    .meta({ description: 'A header field that gets a new UUID in every call.' }),
   submit: z.strictObject({
     url: template,
     headers: headers.optional(),
@@ -115,11 +121,15 @@ export const providerRow = z.strictObject({
           url: z.literal(true).optional(),
           optional: z.literal(true).optional(),
         }),
+        z.strictObject({ at: pointer, polled: z.literal(true) }),
         z.strictObject({ upstream: z.string().min(1) }),
       ]),
     )
     .optional()
-    .meta({ description: 'What is kept of the submit reply to find the generation again.' }),
+    .meta({
+      description:
+        'What is kept to find the generation again: of the submit reply, of the model row’s address, or, for the fetch, of the poll that says that it has ended (polled).',
+    }),
   poll: call('GET')
     .extend({
       status: z.union([pointer, z.literal('http')]),
@@ -144,10 +154,20 @@ export const providerRow = z.strictObject({
     .optional(),
   rules: z.array(rule).default([]),
   waits: pointer.optional(),
-  needs: z.array(pointer).min(1).optional(),
-  files: z.literal(true).optional(),
+  needs: z.array(pointer).optional().meta({
+    description:
+      'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',
+  }),
+  files: z.literal(true).optional().meta({
+    description:
+      'A result may be the file itself: a success whose content type is a picture, a sound or a film.',
+  }),
   rejections: z
-    .strictObject({ msg: pointer, type: pointer.optional(), field: pointer.optional() })
+    .strictObject({
+      msg: pointer,
+      type: z.union([pointer, z.array(pointer).min(1)]).optional(),
+      field: pointer.optional(),
+    })
     .optional()
     .meta({ description: 'Where a rejected input is worded as one sentence; left out, as FastAPI does.' }),
 });
