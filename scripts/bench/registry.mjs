@@ -94,7 +94,11 @@ const node = (n) => ({
   rating: (n % 51) / 10,
   search_ranking: n % 997,
   repository: `https://git.example/node-${n}`,
-  publisher: { id: `publisher-${n % 5000}`, name: `Publisher ${n % 5000}` },
+  publisher: {
+    id: `publisher-${n % 5000}`,
+    name: `Publisher ${n % 5000}`,
+    members: [{ id: `member-${n % 5000}`, role: 'owner', user: { id: `user-${n % 5000}`, name: 'A User' } }],
+  },
   status: n % 29 === 0 ? 'NodeStatusBanned' : 'NodeStatusActive',
   supported_os: some(['POSIX', 'MacOS', 'Microsoft :: Windows', 'POSIX :: Linux'], n >> 2),
   supported_accelerators: some(['CUDA', 'DirectML', 'ROCm'], n >> 3),

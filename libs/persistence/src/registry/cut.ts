@@ -87,40 +87,63 @@ interface Group {
 /** What the page holds, by the values of a column, and how many nodes with the first value come before the page. */
 async function groupsOf(read: Read, asked: Cut, key: SortKey): Promise<{ groups: Group[]; skipped: number }> {
   const { conditions, offset, limit } = asked;
-  // The node before the page tells whether the first value begins on the page. Only what is taken is made a text.
-  const from = Math.max(offset - 1, 0);
-  const column = sortColumns[key.column];
-  const walked = await read<{ value: string | null }>(
+  const { descending } = key;
+  const indexed = orderBy([key, { column: 'id', descending }]);
+  // Only the values that are taken are made texts, not those that are passed over.
+  const walked = await read<{ id: string; value: string | null }>(
     query(
       conditions,
       (where, value) => `
-        SELECT value::text FROM (
-          SELECT ${column} AS value FROM node WHERE ${where}
-            ORDER BY ${orderBy([key])} LIMIT ${value(offset - from + limit)} OFFSET ${value(from)}
+        SELECT id, value::text FROM (
+          SELECT id, ${sortColumns[key.column]} AS value FROM node WHERE ${where}
+            ORDER BY ${indexed} LIMIT ${value(limit)} OFFSET ${value(offset)}
         ) AS walked`,
     ),
   );
   const groups: Group[] = [];
-  for (const { value } of walked.slice(offset - from)) {
+  for (const { value } of walked) {
     const group = groups.at(-1);
     if (group?.value === value) group.nodes += 1;
     else groups.push({ value, nodes: 1 });
   }
-  const [first] = groups;
-  if (first === undefined || offset === 0 || walked[0]?.value !== first.value) return { groups, skipped: 0 };
-  const missing =
-    key.descending || first.value === null ? 0 : await count(read, [...conditions, equals(key, null)]);
-  // Nothing comes before what is missing in an ascending order.
-  const before =
-    first.value === null && !key.descending
-      ? 0
-      : await count(read, [...conditions, precedes(key, first.value)]);
-  return { groups, skipped: offset - missing - before };
+  const [first] = walked;
+  if (first === undefined || offset === 0) return { groups, skipped: 0 };
+  return { groups, skipped: await skippedOf(read, asked, key, first) };
 }
 
-async function count(read: Read, conditions: readonly Condition[]): Promise<number> {
+/** Most nodes at the beginning of an order that are searched for the beginning of a group. */
+const searched = 5000;
+
+/**
+ * How many nodes before the page have the page's first value. A large group often begins with the order itself, and
+ * then its length need not be read; any other is counted up to the page's first node, as the index has them.
+ */
+async function skippedOf(
+  read: Read,
+  { conditions, offset }: Cut,
+  key: SortKey,
+  first: { id: string; value: string | null },
+): Promise<number> {
+  const same = equals(key, first.value);
+  const [beginning] = await read<{ nodes: number }>(
+    query(
+      conditions,
+      (where, value) => `
+        SELECT count(*) FILTER (WHERE ${same(value)})::integer AS nodes FROM (
+          SELECT ${sortColumns[key.column]} FROM node WHERE ${where}
+            ORDER BY ${orderBy([key])} LIMIT ${value(Math.min(offset, searched))}
+        ) AS beginning`,
+    ),
+  );
+  const found = beginning?.nodes ?? 0;
+  if (offset <= searched) return found;
+  if (found > 0) return offset - (searched - found);
+  const passed: Condition = (value) => `id ${key.descending ? '>' : '<'} ${value(first.id)}`;
   const [counted] = await read<{ nodes: number }>(
-    query(conditions, (where) => `SELECT count(*)::integer AS nodes FROM node WHERE ${where}`),
+    query(
+      [...conditions, same, passed],
+      (where) => `SELECT count(*)::integer AS nodes FROM node WHERE ${where}`,
+    ),
   );
   return counted?.nodes ?? 0;
 }
