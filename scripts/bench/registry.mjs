@@ -1,23 +1,18 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { Pool } from 'undici';
 import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
 import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
 import { readPage } from '../../dist/libs/persistence/src/registry/registry.js';
 import { sortColumns } from '../../dist/libs/persistence/src/registry/sorting.js';
+import { against, perSecond, share } from './load.mjs';
+import { main, startApp, startScript } from './service.mjs';
 
 const nodes = Number(process.env.BENCH_NODES ?? 100_000);
 const versionsEach = 10;
-const concurrency = 16;
-const roundMs = 3000;
-
-const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 
 /** Imports 100,000 nodes, adds versions up to a million, and asks for pages. */
 export async function* run() {
@@ -151,73 +146,26 @@ async function plans(client) {
   };
 }
 
-async function startGateway(env) {
-  const port = await freePort();
-  const child = spawn(process.execPath, [main('gateway')], {
-    env: {
-      ...env,
-      PORT: port,
-      INTERNAL_PORT: 0,
-      ASSET_BASE_URL: `http://127.0.0.1:${port}`,
-      LOG_LEVEL: 'warn',
-      JWT_SECRET: 'b'.repeat(32),
-      SIGNING_SECRET: 'b'.repeat(32),
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
+const startGateway = (env) =>
+  startApp('gateway', {
+    ...env,
+    LOG_LEVEL: 'warn',
+    JWT_SECRET: 'b'.repeat(32),
+    SIGNING_SECRET: 'b'.repeat(32),
   });
-  const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (
-      await fetch(`${url}/health/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  return { url, stop: () => (child.kill('SIGTERM'), ended) };
-}
 
 async function cachedFirstPage(url, folder) {
   const bytes = Buffer.from(await (await fetch(`${url}/nodes`)).arrayBuffer());
   const file = path.join(folder, 'page.json');
   writeFileSync(file, bytes);
-  const bare = spawn(process.execPath, [path.resolve('scripts/bench/bare-server.mjs'), file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [floor] = (await once(bare.stdout, 'data')).map((text) => String(text).trim());
-  const best = { ours: 0, floor: 0 };
-  for (let round = 0; round < 3; round += 1) {
-    best.floor = Math.max(best.floor, await perSecond(floor, '/nodes'));
-    best.ours = Math.max(best.ours, await perSecond(url, '/nodes'));
-  }
-  bare.kill();
-  const ratio = best.ours / best.floor;
-  return {
-    what: 'cached first page against bare Fastify with the same bytes',
-    measured: `${ratio.toFixed(2)} (${Math.round(best.ours)} / ${Math.round(best.floor)} a second)`,
-    aim: '≥ 0.6',
-    reached: ratio >= 0.6,
-  };
-}
-
-async function perSecond(origin, target) {
-  const pool = new Pool(origin, { connections: concurrency });
-  const untilMs = performance.now() + roundMs;
-  let done = 0;
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (performance.now() < untilMs) {
-        const { body } = await pool.request({ path: target, method: 'GET' });
-        await body.arrayBuffer();
-        done += 1;
-      }
-    }),
+  const bare = await startScript('bare-server.mjs', { BARE: file });
+  const page = { path: '/nodes' };
+  const best = await against(
+    () => perSecond(bare.url, page),
+    () => perSecond(url, page),
   );
-  await pool.close();
-  return (done * 1000) / roundMs;
+  await bare.stop();
+  return share('cached first page against bare Fastify with the same bytes', best, 0.6);
 }
 
 async function* freshPages(url) {
@@ -281,11 +229,3 @@ async function* freshPages(url) {
     };
   }
 }
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });

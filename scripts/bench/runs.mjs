@@ -133,18 +133,21 @@ async function memory(service) {
   ];
   const request = `${lines.join('\r\n')}\r\n\r\n${onceBody}`;
   const sockets = [];
-  const hold = async (count) => {
-    const [before] = await held(service);
-    for (let each = 0; each < count; each += 1) {
-      const socket = connect(port, '127.0.0.1', () => socket.write(request));
-      socket.on('error', () => {});
-      sockets.push(socket);
-      if (each % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 50));
+  let refused;
+  // No faster than they are admitted: the gateway refuses what it cannot take.
+  const untilAdmitted = async (wanted) => {
+    while ((await admitted(service)) < wanted) {
+      if (refused !== undefined) throw new Error(`a call is not held: ${refused}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    for (;;) {
-      const [now] = await held(service);
-      if (now - before >= count) break;
-      await new Promise((resolve) => setTimeout(resolve, 200));
+  };
+  const hold = async (count) => {
+    const before = await admitted(service);
+    for (let each = 1; each <= count; each += 1) {
+      const socket = connect(port, '127.0.0.1', () => socket.write(request));
+      socket.on('error', () => {}).on('data', (answer) => (refused ??= String(answer).slice(0, 300)));
+      sockets.push(socket);
+      if (each % 50 === 0) await untilAdmitted(before + each);
     }
     // What admitting them took is garbage by then.
     await new Promise((resolve) => setTimeout(resolve, 5000));
@@ -162,9 +165,9 @@ async function memory(service) {
   };
 }
 
-async function held({ client }) {
+async function admitted({ client }) {
   const { rows } = await client.query('SELECT count(*)::integer AS runs FROM run');
-  return [rows[0].runs];
+  return rows[0].runs;
 }
 
 /** Admissions into one workspace: in batches as a gateway makes them, and one call each. */

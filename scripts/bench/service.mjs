@@ -12,7 +12,7 @@ import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
 import { findRedisServer, startRedis } from '../../dist/apps/local/src/embedded/redis.js';
 import { Database, Workspaces } from '../../dist/libs/persistence/src/index.js';
 
-const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
+export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
 
 export const hasRedis = () => findRedisServer(process.env.PATH ?? '') !== undefined;
@@ -107,7 +107,7 @@ async function customer(env) {
   return { workspaceId: id, key: key.key };
 }
 
-async function startApp(app, env) {
+export async function startApp(app, env) {
   const [port, internal] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${app === 'worker' ? internal : port}`;
   const child = spawn(process.execPath, [main(app)], {
