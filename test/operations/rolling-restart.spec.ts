@@ -130,8 +130,11 @@ describe('restarts under load', () => {
         'SELECT outcome, count(*)::integer AS runs FROM run GROUP BY outcome',
       );
       expect(outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded']);
-      const results = await Promise.all(submitted.map((each) => caller.collect(each)));
-      expect(results.filter(({ status }) => status !== 200)).toEqual([]);
+      // Some at a time: minutes of load leave more results than a gateway gives out in one moment.
+      for (let at = 0; at < submitted.length; at += 25) {
+        const results = await Promise.all(submitted.slice(at, at + 25).map((each) => caller.collect(each)));
+        expect(results.map(({ status }) => status)).toEqual(results.map(() => 200));
+      }
       process.stdout.write(
         `${replaced} processes replaced under ${submitted.length} queued and ${answers.length} held calls, ${unfinished.length} of them 504\n`,
       );
