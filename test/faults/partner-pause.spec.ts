@@ -107,7 +107,7 @@ async function refusedBeyondTheBudget() {
     runs.map(({ requestId }) => requestId),
   ]);
   const [shortened] = await system.sql<{ fresh: boolean }>(
-    `SELECT pause_provider('luma', 'submit', 'partner', clock_timestamp() + interval '1 second', 'shorter') AS fresh`,
+    `SELECT pause_provider('luma', 'submit', 'partner', interval '1 second', 'shorter') AS fresh`,
   );
   const stillPaused = await paused('luma', 'submit');
   const asGauge = { provider: 'luma', calls: 'submit', asked_by: 'partner' };
@@ -202,8 +202,9 @@ describe('a partner that asks to be left alone', () => {
   it('gets no poll when it was a poll that it refused, and submissions all the same', async () => {
     const { pause, submittedAt, polls } = await stories.poll;
     expect(submittedAt.getTime()).toBeLessThan(pause.until.getTime());
+    // A poll that had begun before the pause may arrive a little after its begin.
     const quiet = polls.filter(
-      (atMs) => atMs > pause.since.getTime() + 100 && atMs < pause.until.getTime() - 100,
+      (atMs) => atMs > pause.since.getTime() + 1000 && atMs < pause.until.getTime() - 100,
     );
     expect(quiet).toEqual([]);
   });

@@ -73,7 +73,8 @@ describeWithSwift('assets on S3', () => {
         await expect(store.put(`broken/${mode}`, body(), facts())).rejects.toEqual(unavailable);
         expect(performance.now() - beganMs).toBeLessThan(15_000);
         proxy.set('pass');
-        expect(await store.abortStale(Date.now() + 60_000, signal())).toBe(1);
+        // What the way held back may still arrive, the store's own call to end the upload among it.
+        expect(await store.abortStale(Date.now() + 60_000, signal())).toBeLessThanOrEqual(1);
         expect(await openUploads(swift)).toBe(0);
         expect(await keysOf(store, 'broken/')).toEqual([]);
         await store.close();

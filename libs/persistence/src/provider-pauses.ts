@@ -50,8 +50,7 @@ export class ProviderPauses {
     const [row] = await this.database.write<{ fresh: boolean }>(
       {
         name: 'pause_provider',
-        text: `SELECT pause_provider($1, $2, $3,
-          coalesce(clock_timestamp() + $4 * interval '1 millisecond', 'infinity'), $5) AS fresh`,
+        text: `SELECT pause_provider($1, $2, $3, $4 * interval '1 millisecond', $5) AS fresh`,
       },
       [provider, calls, askedBy, forMs, reason],
     );

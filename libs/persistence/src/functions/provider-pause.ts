@@ -1,7 +1,8 @@
 /**
  * Pauses: until when which calls are not made to a provider, and who asked for that.
  *
- * `pause_provider(provider, calls, asked_by, until, reason)` never shortens what stands; true when nothing stood.
+ * `pause_provider(provider, calls, asked_by, lasting, reason)`, without an end when `lasting` is null, never shortens what
+ * stands; true when nothing stood.
  *
  * `paused_ms(provider, calls)`: how long a run is to wait before it looks again; null when there is no pause. What a
  * partner asked for ends for each run at a moment of its own, up to half as long again: a crowd that comes back at
@@ -18,9 +19,10 @@ CREATE TABLE provider_pause (
   PRIMARY KEY (provider, calls, asked_by)
 );
 
-CREATE FUNCTION pause_provider(paused text, calls_paused text, asking text, ends timestamptz, why text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION pause_provider(paused text, calls_paused text, asking text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   this_moment timestamptz := clock_timestamp();
+  ends timestamptz := coalesce(this_moment + lasting, 'infinity');
   stood boolean;
 BEGIN
   SELECT until > this_moment INTO stood FROM provider_pause
