@@ -13,7 +13,7 @@ describe('admin usage export of many records', () => {
   });
   afterAll(() => testDatabase.drop());
 
-  /** Records of which each 2,500 ended at the same instant. */
+  /** Records of which each 2,500 ended at the same instant. Nothing was billed: there are no entries in the ledger. */
   async function insertRecords(name: string, count: number): Promise<void> {
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', name);
     const client = new Client({ connectionString: testDatabase.url });
@@ -22,7 +22,7 @@ describe('admin usage export of many records', () => {
       `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
          caller_left, admitted_at, completed_at, cost_micros, billed_micros)
        SELECT gen_random_uuid(), $1, gen_random_uuid(), 'token:x', 'bfl/flux-2-pro', 'POST', 'succeeded', NULL, 200,
-         false, timestamptz '2026-01-01', timestamptz '2026-01-01' + (n / 2500) * interval '1 second', 1, 1
+         false, timestamptz '2026-01-01', timestamptz '2026-01-01' + (n / 2500) * interval '1 second', 1, 0
        FROM generate_series(1, $2::integer) AS n`,
       [id, count],
     );
