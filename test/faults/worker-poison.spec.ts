@@ -70,13 +70,17 @@ async function keepTwoWorkers(system: System, env: Record<string, string>) {
   let stopped = false;
   const replacements = new Set<Promise<void>>();
   const start = async (): Promise<void> => {
-    const worker = await system.startWorker(env);
-    worker.child.once('exit', (_code, signal) => {
-      if (signal !== 'SIGKILL') return;
-      deaths += 1;
-      system.forget(worker);
-      if (!stopped) replacements.add(start());
+    const worker = await system.spawnWorker(env);
+    const died = new Promise<void>((resolve) => {
+      worker.child.once('exit', (_code, signal) => {
+        if (signal !== 'SIGKILL') return;
+        deaths += 1;
+        system.forget(worker);
+        if (!stopped) replacements.add(start());
+        resolve();
+      });
     });
+    await Promise.race([worker.ready, died]);
   };
   await Promise.all([start(), start()]);
   return {

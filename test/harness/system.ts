@@ -102,10 +102,16 @@ export class System {
   }
 
   async startWorker(env: Record<string, string> = {}, options?: SpawnOptions): Promise<App> {
+    const app = await this.spawnWorker(env, options);
+    await app.ready;
+    return app;
+  }
+
+  /** For a worker that may end before anyone sees that it was ready. */
+  async spawnWorker(env: Record<string, string> = {}, options?: SpawnOptions): Promise<App> {
     const app = await spawnApp('worker', { ...this.env(), ...env }, options);
     this.workers.push(app);
     this.apps.push(app);
-    await app.ready;
     return app;
   }
 
