@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Consumer,
   createTransport,
+  type Delivery,
   type Handler,
   type Log,
   queueSettings,
@@ -9,6 +10,7 @@ import {
 } from '#queue';
 import { readSettings } from '#schemas';
 import type { Kind, Server } from './servers.js';
+import { until } from './until.js';
 
 export class Lines implements Log {
   readonly lines: string[] = [];
@@ -60,4 +62,14 @@ export async function deliverOne(
 ): Promise<boolean> {
   const [accepted] = await transport.deliver([{ lane: 'dispatch', provider, runId, afterMs }]);
   return accepted ?? false;
+}
+
+/** Delivers until each was accepted: what is not taken in time is asked for again, as a worker's sweep does. */
+export async function deliverAll(transport: Transport, items: readonly Delivery[]): Promise<void> {
+  let open = items;
+  await until(async () => {
+    const accepted = await transport.deliver(open);
+    open = open.filter((_, index) => !accepted[index]);
+    return open.length === 0;
+  }, 20_000);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type Bench, consume, deliverOne, newProvider, newRunId } from './bench.js';
+import { type Bench, consume, deliverAll, deliverOne, newProvider, newRunId } from './bench.js';
 import { startConsumerProcess } from './consumer-process.js';
 import { until } from './until.js';
 
@@ -19,7 +19,10 @@ export function leavingCases(bench: () => Bench): void {
     );
     await until(() => leaver.healthy(), 5_000);
     const runIds = Array.from({ length: 50 }, newRunId);
-    await leaver.deliver(runIds.map((runId) => ({ lane: 'dispatch', provider, runId, afterMs: 0 })));
+    await deliverAll(
+      leaver,
+      runIds.map((runId) => ({ lane: 'dispatch', provider, runId, afterMs: 0 })),
+    );
     await until(() => begun.size === 50, 10_000);
     const startedAtMs = Date.now();
     await consumer.close(5_000);
