@@ -2,12 +2,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
+import { freePort } from '../../dist/apps/local/src/embedded/ports.js';
 import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
 import { findRedisServer, startRedis } from '../../dist/apps/local/src/embedded/redis.js';
 import { Database, Workspaces } from '../../dist/libs/persistence/src/index.js';
@@ -147,11 +147,3 @@ function stopping(child) {
 /** Resident memory of a process. */
 export const residentBytes = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });

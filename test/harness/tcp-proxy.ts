@@ -19,8 +19,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** A proxy with faults in front of any TCP server on this machine. Starts with `pass`. */
-export async function tcpProxy(target: { port: number; host?: string }): Promise<TcpProxy> {
+/** A proxy with faults in front of any TCP server on this machine, at a port of its own or a given one. Starts with `pass`. */
+export async function tcpProxy(target: { port: number; host?: string }, at = 0): Promise<TcpProxy> {
   let mode: FaultMode = 'pass';
   let delayMs = 0;
   const clients = new Map<net.Socket, net.Socket>();
@@ -44,7 +44,7 @@ export async function tcpProxy(target: { port: number; host?: string }): Promise
     relay(upstream, client, currentDelay);
     holdOrRelease(client, upstream);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(at, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   const name = `proxy on port ${port}`;

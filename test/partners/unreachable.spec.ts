@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import net from 'node:net';
 import { providerList, settingStem } from '#providers';
 import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { metric } from '../faults/metrics.js';
@@ -10,6 +8,8 @@ import {
   holdToInvariants,
   type Submitted,
   System,
+  type TcpProxy,
+  tcpProxy,
   temporaryFolder,
   transports,
   waitFor,
@@ -30,47 +30,18 @@ const throughTheDoor = rows.filter(({ provider }) => !namingThemselves.includes(
 /** Its polls go to another host, which stays there. */
 const pollsElsewhere = 'bfl';
 
-/** Stands between the router and all partners, or does not. */
-class Door {
-  private readonly server: net.Server;
-  private readonly sockets = new Set<net.Socket>();
-
-  constructor(
-    readonly port: number,
-    target: number,
-  ) {
-    this.server = net.createServer((client) => {
-      const partner = net.connect(target, '127.0.0.1');
-      for (const [socket, other] of [
-        [client, partner],
-        [partner, client],
-      ] as const) {
-        this.sockets.add(socket);
-        socket.pipe(other);
-        socket.on('error', () => other.destroy());
-        socket.on('close', () => {
-          this.sockets.delete(socket);
-          other.destroySoon();
-        });
-      }
-    });
-  }
-
-  async open(): Promise<void> {
-    await once(this.server.listen(this.port, '127.0.0.1'), 'listening');
-  }
-
-  async close(): Promise<void> {
-    if (!this.server.listening) return;
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
-    await once(this.server, 'close');
-  }
-}
-
 let system: System;
 let caller: Awaited<ReturnType<System['caller']>>;
-let door: Door;
+/** Stands between the router and all partners, or does not. */
+let door: TcpProxy | undefined;
+let doorPort: number;
+const openDoor = async () => {
+  door = await tcpProxy({ port: Number(new URL(system.simulator.url).port) }, doorPort);
+};
+const closeDoor = async () => {
+  await door?.close();
+  door = undefined;
+};
 
 const basesBy = (base: (provider: string) => string) =>
   Object.fromEntries(names.map((name) => [`${settingStem(name)}_BASE_URL`, `${base(name)}/${name}`]));
@@ -123,10 +94,10 @@ describe('a partner that cannot be reached', () => {
       env: { CATALOG_DIR: folder, PROVIDER_POLL_PAUSE_MS: '300', ASSET_MEDIA_TYPES: 'no/media' },
     });
     caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
-    door = new Door(await freePort(), Number(new URL(system.simulator.url).port));
+    doorPort = await freePort();
   }, 60_000);
   afterAll(async () => {
-    await door.close();
+    await closeDoor();
     await system.stop();
   }, 60_000);
 
@@ -157,10 +128,10 @@ describe('a partner that cannot be reached', () => {
   }, 60_000);
 
   it('is tried again, and gets each run once when it returns in time', async () => {
-    worker = await system.startWorker(basesBy(() => `http://127.0.0.1:${door.port}`));
+    worker = await system.startWorker(basesBy(() => `http://127.0.0.1:${doorPort}`));
     const runs = await submitEach(throughTheDoor, ({ model }) => model, 'returns');
     await eachTried(worker, 'submit', 2, throughTheDoor);
-    await door.open();
+    await openDoor();
     await completed(runs);
     expect(await bucketsOf(runs)).toEqual(runs.map(() => 200));
     expect(await system.partner.ledger()).toHaveLength(runs.length);
@@ -177,9 +148,9 @@ describe('a partner that cannot be reached', () => {
         (await system.sql(`SELECT FROM run WHERE stage IN ('parked', 'ready', 'submitting')`)).length === 0,
       { withinMs: 20_000, what: 'every handle to be saved' },
     );
-    await door.close();
+    await closeDoor();
     await eachTried(worker, 'resume', 1, polled);
-    await door.open();
+    await openDoor();
     await completed(runs);
     expect(await bucketsOf(runs)).toEqual(runs.map(() => 200));
     expect(await system.partner.ledger()).toHaveLength(before + runs.length);

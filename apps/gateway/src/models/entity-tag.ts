@@ -1,3 +1,5 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
 /**
  * Whether an If-None-Match header covers the tag: weak comparison, as RFC 9110 has it for this header, so a
  * `W/` mark on either side is ignored; `*` covers every current document.
@@ -7,4 +9,12 @@ export function noneMatchCovers(header: string | undefined, etag: string): boole
   if (header.trim() === '*') return true;
   const given: string[] = header.match(/"[^"]*"/g) ?? [];
   return given.includes(etag);
+}
+
+/** Puts the tag on the answer, which is 304 to a caller that has the same document; whether it was. */
+export function sentUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  reply.header('etag', etag);
+  const isUnchanged = noneMatchCovers(request.headers['if-none-match'], etag);
+  if (isUnchanged) void reply.code(304).send();
+  return isUnchanged;
 }

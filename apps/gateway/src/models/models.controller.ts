@@ -9,7 +9,7 @@ import { Calling } from '../auth/calling.js';
 import { generationOf } from '../http/generation.js';
 import { CATALOG, type RunningCatalog, SETTINGS } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
-import { noneMatchCovers } from './entity-tag.js';
+import { sentUnchanged } from './entity-tag.js';
 import { visibleModel } from './find-model.js';
 import { type Query as PageQuery, pageCursor, pageLimit } from './page-request.js';
 
@@ -68,8 +68,8 @@ export class ModelsController {
       visibleModel(this.catalog.current, caller, `${provider}/${model}`),
       generationOf(request),
     );
-    reply.header('etag', etag).header('cache-control', 'private, max-age=300, must-revalidate');
-    if (noneMatchCovers(request.headers['if-none-match'], etag)) void reply.code(304).send();
-    else void reply.header('content-type', 'application/json; charset=utf-8').send(bytes);
+    reply.header('cache-control', 'private, max-age=300, must-revalidate');
+    if (sentUnchanged(request, reply, etag)) return;
+    void reply.header('content-type', 'application/json; charset=utf-8').send(bytes);
   }
 }

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { routerModelId } from '#schemas';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/to-router-error.js';
-import { noneMatchCovers } from '../models/entity-tag.js';
+import { sentUnchanged } from '../models/entity-tag.js';
 import { modelPage } from './model-page.js';
 import { script, style } from './model-page-parts.js';
+import { inPage, sendPage } from './send-page.js';
 
 const require = createRequire(import.meta.url);
 const { version } = require('swagger-ui-dist/package.json') as { version: string };
@@ -19,20 +19,14 @@ const files: Record<string, string> = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 };
 
-const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
 // Pictures and sounds of a tried run are shown, wherever its assets are kept; nothing else is from elsewhere.
-const policy = [
-  `default-src 'none'`,
-  `script-src 'self' ${digest(script)}`,
-  `style-src 'self' ${digest(style)}`,
+const sources = [
+  `script-src 'self' ${inPage(script)}`,
+  `style-src 'self' ${inPage(style)}`,
   `img-src * data: blob:`,
   `media-src * data: blob:`,
   `connect-src 'self'`,
-  `base-uri 'none'`,
-  `form-action 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ');
+];
 
 /** A page for each model, with a form to try it. */
 @Controller('docs')
@@ -45,24 +39,15 @@ export class ModelPageController {
   ): void {
     const id = routerModelId.safeParse(`${provider}/${model}`);
     if (!id.success) throw unknownPath();
-    void reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('cache-control', 'public, max-age=300')
-      .header('content-security-policy', policy)
-      .header('x-content-type-options', 'nosniff')
-      .header('referrer-policy', 'no-referrer')
-      .send(modelPage(id.data));
+    sendPage(reply, modelPage(id.data), sources);
   }
 
   @Get('files/:name')
   readFile(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const mediaType = Object.hasOwn(files, name) ? files[name] : undefined;
     if (mediaType === undefined) throw unknownPath();
-    reply
-      .header('etag', etag)
-      .header('cache-control', 'public, max-age=86400')
-      .header('x-content-type-options', 'nosniff');
-    if (noneMatchCovers(request.headers['if-none-match'], etag)) return void reply.code(304).send();
+    reply.header('cache-control', 'public, max-age=86400').header('x-content-type-options', 'nosniff');
+    if (sentUnchanged(request, reply, etag)) return;
     void reply
       .header('content-type', mediaType)
       .send(createReadStream(require.resolve(`swagger-ui-dist/${name}`)));

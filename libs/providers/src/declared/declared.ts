@@ -37,23 +37,18 @@ function definitionOf(row: ProviderRow): ProviderDefinition {
 
 function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinition['create']> {
   const { submit, handle, poll, fetch, cancel, waits, needs, files, rejections } = row;
+  const inSubmit = (run: Run) => (template: string) =>
+    required(
+      filled(template, (name) => addressOf(name, run, base)),
+      run,
+    );
   const common = {
     base,
     credentialOrigins: [exactOrigin(base), ...row.credential_origins.map(originsLike)],
     auth: (secret: string) => mapped(row.auth, (value) => value.replaceAll('{secret}', () => secret)),
     submit: {
-      url: (run: Run) =>
-        required(
-          filled(submit.url, (name) => addressOf(name, run, base)),
-          run,
-        ),
-      headers: (run: Run) =>
-        mapped(submit.headers ?? {}, (value) =>
-          required(
-            filled(value, (name) => addressOf(name, run, base)),
-            run,
-          ),
-        ),
+      url: (run: Run) => inSubmit(run)(submit.url),
+      headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       ...(submit.encode && { encode: encodingOf(submit.encode) }),
       refusals: submit.refusals,
     },
