@@ -1,19 +1,20 @@
 import type { RegistryNode, RegistryNodeList } from '#schemas';
 import { readRecord } from '../../apps/admin/src/registry/read-record.js';
-import { RegistryWriting, type Written } from '#persistence';
+import { type NodeRecord, RegistryWriting, type Written } from '#persistence';
 import type { DataSource } from 'typeorm';
 
 export type GivenNode = Record<string, unknown> & { id: string };
 
-/** Writes nodes as the import does, without a process for it. */
-export async function putGiven(dataSource: DataSource, nodes: readonly GivenNode[]): Promise<Written> {
-  const records = nodes.map((node) => {
+/** Writes nodes as an import does, without a process for it. */
+export const putGiven = (dataSource: DataSource, nodes: readonly GivenNode[]): Promise<Written> =>
+  new RegistryWriting(dataSource).put(recordsOf(nodes));
+
+export const recordsOf = (nodes: readonly GivenNode[]): NodeRecord[] =>
+  nodes.map((node) => {
     const read = readRecord(node, { whole: false });
     if ('reason' in read) throw new Error(read.reason);
     return read.record;
   });
-  return new RegistryWriting(dataSource).put(records);
-}
 
 /** Asks a gateway's registry. */
 export class RegistryReader {

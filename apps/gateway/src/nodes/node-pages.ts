@@ -1,7 +1,7 @@
 import { RouterError } from '#errors';
 import type { Registry } from '#persistence';
 import type { RegistryNodeList } from '#schemas';
-import { metDemands } from './demands.js';
+import { platformTest } from './demands.js';
 import type { NodeAsk } from './node-ask.js';
 import type { PageCache } from './page-cache.js';
 
@@ -26,12 +26,12 @@ export class NodePages {
   }
 
   private async page({ page, limit, systems, accelerator, appVersion, ...ask }: Omit<NodeAsk, 'latest'>) {
-    const met = await metDemands(this.registry, {
+    const admits = platformTest({
       systems,
       ...(accelerator !== undefined && { accelerator }),
       ...(appVersion !== undefined && { appVersion }),
     });
-    return this.registry.page({ ...ask, met, limit, offset: (page - 1) * limit });
+    return this.registry.page({ ...ask, ...(admits && { admits }), limit, offset: (page - 1) * limit });
   }
 }
 

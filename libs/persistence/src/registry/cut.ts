@@ -1,4 +1,5 @@
-import { type Condition, listedNodes, type PageAsk, type Query, query } from './page-query.js';
+import { type NodeKind, nodesOf, ofKinds, type PassingKinds } from './kinds.js';
+import { type Condition, type PageAsk, type Query, query, singleFilters } from './page-query.js';
 import { orderBy, reversed, sortColumns, type SortKey, totalOrder } from './sorting.js';
 
 export type Read = <Row extends object>(query: Query) => Promise<Row[]>;
@@ -9,30 +10,90 @@ interface Reader {
   mostSorted: number;
 }
 
-/** What the conditions let through, in an order, of which `limit` nodes are wanted from `offset` on. */
-interface Cut {
+/** Nodes of some of all kinds that meet the conditions, in an order; `limit` of them are wanted from `offset` on. */
+interface Cut extends PassingKinds {
   conditions: readonly Condition[];
+  /** How many nodes these are, if that is known. */
+  nodes?: number;
   keys: readonly SortKey[];
   offset: number;
   limit: number;
 }
 
-/** The ids of a page of the `total` nodes. A page that is nearer to the end is cut from there. */
-export async function cutPage(read: Read, ask: PageAsk, total: number, mostSorted = 2000): Promise<string[]> {
+/** How many nodes pass the filters. */
+export const totalOf = (read: Read, ask: PageAsk, passing: PassingKinds): Promise<number> =>
+  count(read, passing, singleFilters(ask));
+
+/** Counts nodes; where nothing but their kinds is asked, that has been done. */
+async function count(read: Read, some: PassingKinds, conditions: readonly Condition[]): Promise<number> {
+  if (conditions.length === 0) return nodesOf(some.kinds);
+  const [counted] = await read<{ total: number }>(
+    query(
+      [...ofKinds(some), ...conditions],
+      (where) => `SELECT count(*)::integer AS total FROM node WHERE ${where}`,
+    ),
+  );
+  return counted?.total ?? 0;
+}
+
+/** The ids of a page of the `total` nodes that pass. A page that is nearer to the end is cut from there. */
+export async function cutPage(
+  read: Read,
+  ask: PageAsk,
+  passing: PassingKinds,
+  total: number,
+  mostSorted = 2000,
+): Promise<string[]> {
   const end = Math.min(ask.offset + ask.limit, total);
   const fromEnd = total - end < ask.offset;
   const keys = totalOrder(ask.sort);
   const ids = await cut(
     { read, mostSorted },
     {
-      conditions: listedNodes(ask),
+      ...passing,
+      conditions: singleFilters(ask),
+      nodes: total,
       keys: fromEnd ? reversed(keys) : keys,
       offset: fromEnd ? total - end : ask.offset,
       limit: end - ask.offset,
     },
-    total <= mostSorted,
   );
   return fromEnd ? ids.toReversed() : ids;
+}
+
+async function cut(reader: Reader, asked: Cut): Promise<string[]> {
+  const { read, mostSorted } = reader;
+  const { keys, nodes } = asked;
+  if (hasIndex(keys)) return sorted(read, asked);
+  const areFew = nodes === undefined ? await haveNoMore(read, asked, mostSorted) : nodes <= mostSorted;
+  if (areFew) return sorted(read, asked);
+  return keys[0]?.column === 'status' ? cutStatuses(reader, asked) : cutGroups(reader, asked);
+}
+
+/** Nodes of one kind have one status: an order that begins with it falls into parts, which need only be counted. */
+async function cutStatuses(reader: Reader, asked: Cut): Promise<string[]> {
+  const [key, ...keys] = asked.keys;
+  const { conditions, all } = asked;
+  const parts = byStatus(asked.kinds, key?.descending ?? false);
+  const ids: string[] = [];
+  let { offset } = asked;
+  for (const kinds of parts) {
+    const wanted = asked.limit - ids.length;
+    // What is left is in the last part, however many nodes that has.
+    const isLast = kinds === parts.at(-1);
+    const nodes = isLast ? offset + wanted : await count(reader.read, { kinds, all }, conditions);
+    const limit = Math.min(wanted, nodes - offset);
+    if (limit > 0) ids.push(...(await cut(reader, { kinds, all, conditions, keys, offset, limit })));
+    if (ids.length === asked.limit) break;
+    offset = Math.max(offset - nodes, 0);
+  }
+  return ids;
+}
+
+function byStatus(kinds: readonly NodeKind[], descending: boolean): NodeKind[][] {
+  const statuses = [...new Set(kinds.map(({ status }) => status))].toSorted();
+  if (descending) statuses.reverse();
+  return statuses.map((status) => kinds.filter((kind) => kind.status === status));
 }
 
 /**
@@ -40,37 +101,41 @@ export async function cutPage(read: Read, ask: PageAsk, total: number, mostSorte
  * the first and the last of them may be shared by many more nodes, of which some are cut out by the columns that
  * follow; those of the values between are all on the page.
  */
-async function cut(reader: Reader, asked: Cut, few: boolean): Promise<string[]> {
+async function cutGroups(reader: Reader, asked: Cut): Promise<string[]> {
   const { read } = reader;
   const { conditions, keys } = asked;
   const [key, ...rest] = keys;
-  if (key === undefined || hasIndex(keys) || few) return sorted(read, asked);
+  if (key === undefined) return sorted(read, asked);
   const { groups, skipped } = await groupsOf(read, asked, key);
   const [first, last] = [groups[0], groups.at(-1)];
   if (first === undefined || last === undefined) return [];
   const inGroup = async ({ value, nodes }: Group, offset: number) => {
+    const { kinds, all } = asked;
     const within = [...conditions, equals(key, value)];
-    const place = { conditions: within, keys: rest, offset, limit: nodes };
-    return hasIndex(rest) ? sorted(read, place) : cut(reader, place, await areFew(reader, within));
+    return cut(reader, { kinds, all, conditions: within, keys: rest, offset, limit: nodes });
   };
   const ids = await inGroup(first, skipped);
   if (groups.length === 1) return ids;
   const between = groups.slice(1, -1).reduce((sum, { nodes }) => sum + nodes, 0);
   if (between > 0) {
     const range = [...conditions, follows(key, first.value), precedes(key, last.value)];
-    ids.push(...(await sorted(read, { conditions: range, keys, offset: 0, limit: between })));
+    ids.push(...(await sorted(read, { ...asked, conditions: range, offset: 0, limit: between })));
   }
   return [...ids, ...(await inGroup(last, 0))];
 }
 
-/** Each index ends in the id, and can be read backwards. */
-const hasIndex = ([first, second]: readonly SortKey[]): boolean =>
-  first?.column === 'id' || (second?.column === 'id' && first?.descending === second.descending);
+const conditionsOf = (asked: Cut): Condition[] => [...ofKinds(asked), ...asked.conditions];
 
-async function sorted(read: Read, { conditions, keys, offset, limit }: Cut): Promise<string[]> {
+/** Each index ends in the id, and can be read backwards. A status needs none. */
+const hasIndex = ([first, second]: readonly SortKey[]): boolean =>
+  first?.column === 'id' ||
+  (first?.column !== 'status' && second?.column === 'id' && first?.descending === second.descending);
+
+async function sorted(read: Read, asked: Cut): Promise<string[]> {
+  const { keys, offset, limit } = asked;
   const rows = await read<{ id: string }>(
     query(
-      conditions,
+      conditionsOf(asked),
       (where, value) =>
         `SELECT id FROM node WHERE ${where} ORDER BY ${orderBy(keys)} LIMIT ${value(limit)} OFFSET ${value(offset)}`,
     ),
@@ -86,13 +151,13 @@ interface Group {
 
 /** What the page holds, by the values of a column, and how many nodes with the first value come before the page. */
 async function groupsOf(read: Read, asked: Cut, key: SortKey): Promise<{ groups: Group[]; skipped: number }> {
-  const { conditions, offset, limit } = asked;
+  const { offset, limit } = asked;
   const { descending } = key;
   const indexed = orderBy([key, { column: 'id', descending }]);
   // Only the values that are taken are made texts, not those that are passed over.
   const walked = await read<{ id: string; value: string | null }>(
     query(
-      conditions,
+      conditionsOf(asked),
       (where, value) => `
         SELECT id, value::text FROM (
           SELECT id, ${sortColumns[key.column]} AS value FROM node WHERE ${where}
@@ -111,46 +176,51 @@ async function groupsOf(read: Read, asked: Cut, key: SortKey): Promise<{ groups:
   return { groups, skipped: await skippedOf(read, asked, key, first) };
 }
 
-/** Most nodes at the beginning of an order that are searched for the beginning of a group. */
+/** How many nodes before a page are looked at to learn how many of them have the page's first value. */
 const searched = 5000;
 
 /**
- * How many nodes before the page have the page's first value. A large group often begins with the order itself, and
- * then its length need not be read; any other is counted up to the page's first node, as the index has them.
+ * How many nodes before the page have the page's first value. Mostly few. A large group often begins with the order
+ * itself, and then its length need not be read; any other is counted up to the page's first node.
  */
 async function skippedOf(
   read: Read,
-  { conditions, offset }: Cut,
+  asked: Cut,
   key: SortKey,
   first: { id: string; value: string | null },
 ): Promise<number> {
+  const conditions = conditionsOf(asked);
   const same = equals(key, first.value);
+  const passed: Condition = (value) => `id ${key.descending ? '>' : '<'} ${value(first.id)}`;
+  const before = async (most: number | null): Promise<number> => {
+    const [counted] = await read<{ nodes: number }>(
+      query(
+        [...conditions, same, passed],
+        (where, value) => `
+          SELECT count(*)::integer AS nodes FROM (SELECT FROM node WHERE ${where} LIMIT ${value(most)}) AS passed`,
+      ),
+    );
+    return counted?.nodes ?? 0;
+  };
+  const few = await before(searched);
+  if (few < searched) return few;
   const [beginning] = await read<{ nodes: number }>(
     query(
       conditions,
       (where, value) => `
         SELECT count(*) FILTER (WHERE ${same(value)})::integer AS nodes FROM (
           SELECT ${sortColumns[key.column]} FROM node WHERE ${where}
-            ORDER BY ${orderBy([key])} LIMIT ${value(Math.min(offset, searched))}
+            ORDER BY ${orderBy([key])} LIMIT ${value(searched)}
         ) AS beginning`,
     ),
   );
   const found = beginning?.nodes ?? 0;
-  if (offset <= searched) return found;
-  if (found > 0) return offset - (searched - found);
-  const passed: Condition = (value) => `id ${key.descending ? '>' : '<'} ${value(first.id)}`;
-  const [counted] = await read<{ nodes: number }>(
-    query(
-      [...conditions, same, passed],
-      (where) => `SELECT count(*)::integer AS nodes FROM node WHERE ${where}`,
-    ),
-  );
-  return counted?.nodes ?? 0;
+  return found > 0 ? asked.offset - (searched - found) : before(null);
 }
 
-/** Whether there are few enough to be sorted. Looked for in an order, since that is looked for in an index. */
-async function areFew({ read, mostSorted }: Reader, conditions: readonly Condition[]): Promise<boolean> {
-  const more = { conditions, keys: totalOrder([]), offset: mostSorted, limit: 1 };
+/** Whether there are no more than so many. Looked for in an order, since that is looked for in an index. */
+async function haveNoMore(read: Read, asked: Cut, nodes: number): Promise<boolean> {
+  const more = { ...asked, keys: totalOrder([]), offset: nodes, limit: 1 };
   return (await sorted(read, more)).length === 0;
 }
 

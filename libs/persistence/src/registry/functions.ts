@@ -1,44 +1,29 @@
 /** What follows from the writing of nodes, and what a publisher's ban does to its nodes. */
 export const registryFunctions = /* sql */ `
-CREATE FUNCTION tally_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_kinds() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO node_tally AS tally (os_mark, accelerator_mark, app_mark, banned, nodes)
-    SELECT os_mark, accelerator_mark, app_mark, banned, TG_ARGV[0]::integer * count(*) FROM touched
-    WHERE listed_status <> 'NodeStatusDeleted'
-    GROUP BY os_mark, accelerator_mark, app_mark, banned ORDER BY os_mark, accelerator_mark, app_mark, banned
-    ON CONFLICT (os_mark, accelerator_mark, app_mark, banned) DO UPDATE SET nodes = tally.nodes + EXCLUDED.nodes;
+  INSERT INTO node_kind AS counted (kind, supported_os, supported_accelerators, supported_app_version, status, banned, nodes)
+    SELECT kind, coalesce(min(supported_os), '{}'), coalesce(min(supported_accelerators), '{}'),
+      min(supported_app_version), min(listed_status), bool_or(banned), TG_ARGV[0]::integer * count(*)
+    FROM touched WHERE kind IS NOT NULL GROUP BY kind ORDER BY kind
+    ON CONFLICT (kind) DO UPDATE SET nodes = counted.nodes + EXCLUDED.nodes;
   RETURN NULL;
 END $$;
-CREATE TRIGGER tally_inserted AFTER INSERT ON node
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION tally_nodes('1');
-CREATE TRIGGER tally_before_update AFTER UPDATE ON node
-  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION tally_nodes('-1');
-CREATE TRIGGER tally_updated AFTER UPDATE ON node
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION tally_nodes('1');
-CREATE TRIGGER tally_deleted AFTER DELETE ON node
-  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION tally_nodes('-1');
+CREATE TRIGGER kinds_inserted AFTER INSERT ON node
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_kinds('1');
+CREATE TRIGGER kinds_before_update AFTER UPDATE ON node
+  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_kinds('-1');
+CREATE TRIGGER kinds_updated AFTER UPDATE ON node
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_kinds('1');
+CREATE TRIGGER kinds_deleted AFTER DELETE ON node
+  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_kinds('-1');
 
-CREATE FUNCTION tally_nothing() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION forget_kinds() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  TRUNCATE node_tally;
+  TRUNCATE node_kind;
   RETURN NULL;
 END $$;
-CREATE TRIGGER tally_truncated AFTER TRUNCATE ON node EXECUTE FUNCTION tally_nothing();
-
-CREATE FUNCTION note_demands() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO node_demand (kind, mark, demands)
-    SELECT DISTINCT ON (kind, mark) kind, mark, demands
-    FROM touched, LATERAL (VALUES ('os', os_mark, coalesce(supported_os, '{}')),
-      ('accelerator', accelerator_mark, coalesce(supported_accelerators, '{}')),
-      ('app', app_mark, array_remove(ARRAY[supported_app_version], NULL))) AS its (kind, mark, demands)
-    ON CONFLICT DO NOTHING;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER demands_inserted AFTER INSERT ON node
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_demands();
-CREATE TRIGGER demands_updated AFTER UPDATE ON node
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_demands();
+CREATE TRIGGER kinds_truncated AFTER TRUNCATE ON node EXECUTE FUNCTION forget_kinds();
 
 -- A publisher's ban bars its nodes: for a reader of changes they have changed.
 CREATE FUNCTION publisher_bars_nodes() RETURNS trigger LANGUAGE plpgsql AS $$

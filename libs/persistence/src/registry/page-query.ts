@@ -1,18 +1,23 @@
 import type { SortKey } from './sorting.js';
 
+/** What a node asks of its host. Empty lists and null ask for nothing. */
+export interface Demands {
+  supportedOs: string[];
+  supportedAccelerators: string[];
+  supportedAppVersion: string | null;
+}
+
 /** Which nodes, in which order, and which of them. An absent filter takes all. */
 export interface PageAsk {
   ids?: readonly string[];
   changedAfter?: Date;
   withoutBanned?: boolean;
-  /** Marks of the demands that are met; one list a kind that was asked for. */
-  met: Partial<Record<DemandKind, readonly string[]>>;
+  /** Whether nodes that ask this of their host are wanted. */
+  admits?: (demands: Demands) => boolean;
   sort: readonly SortKey[];
   offset: number;
   limit: number;
 }
-
-export type DemandKind = 'os' | 'accelerator' | 'app';
 
 export interface Query {
   text: string;
@@ -33,40 +38,12 @@ export function query(
   return { text: text(where, value), values };
 }
 
-/** How many nodes pass the filters, as `total`: a sum over the tally, if that knows what is asked for. */
-export function totalQuery(ask: PageAsk): Query {
-  const single = singleFilters(ask);
-  if (single.length > 0)
-    return query(listedNodes(ask), (where) => `SELECT count(*)::integer AS total FROM node WHERE ${where}`);
-  return query(
-    commonFilters(ask),
-    (where) => `SELECT coalesce(sum(nodes), 0)::integer AS total FROM node_tally WHERE ${where}`,
-  );
-}
-
-/** The nodes that the filters let through. */
-export const listedNodes = (ask: PageAsk): Condition[] => [
-  () => `listed_status <> 'NodeStatusDeleted'`,
-  ...singleFilters(ask),
-  ...commonFilters(ask),
-];
-
 /** Filters that tell each node from the others. */
-const singleFilters = ({ ids, changedAfter }: PageAsk): Condition[] => [
+export const singleFilters = ({ ids, changedAfter }: PageAsk): Condition[] => [
   ...(ids ? [((value) => `id = ANY (${value(ids)}::text[])`) satisfies Condition] : []),
   ...(changedAfter
     ? [((value) => `updated_at > ${value(changedAfter)}::timestamptz`) satisfies Condition]
     : []),
-];
-
-/** Filters that many nodes have in common. */
-const commonFilters = ({ withoutBanned, met }: PageAsk): Condition[] => [
-  ...(withoutBanned ? [() => 'NOT banned'] : []),
-  ...Object.entries(met).map(
-    ([kind, marks]): Condition =>
-      (value) =>
-        `${kind}_mark = ANY (${value(marks)}::bigint[])`,
-  ),
 ];
 
 /** The nodes of a page, as `node`, in the order of their ids. Each is looked up, so that no table is read as a whole. */

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { takeTurn } from './turns.js';
-import { upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
+import { type Row, upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
 
 /**
  * What is to be written of one node, by the names of the columns. What is not named stays as it is, null clears it.
@@ -8,13 +8,14 @@ import { upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
  */
 export interface NodeRecord {
   node: Columns & { id: string };
-  publisher?: Columns & { id: string; members?: Columns[] };
+  publisher?: PublisherColumns;
   versions: (Columns & { version: string; created_at?: string })[];
   /** When given, no other version that is newer stays active; null: none stays active. */
   latest?: string | null;
 }
 
 type Columns = Record<string, unknown>;
+export type PublisherColumns = Columns & { id: string; members?: Columns[] };
 
 /** How many nodes are new, and of how many something has changed. */
 export interface Written {
@@ -22,19 +23,22 @@ export interface Written {
   changed: number;
 }
 
-// Read when it is this writer's turn: a later writer never writes an earlier time.
-const readClock = 'SELECT clock_timestamp()::timestamptz(3) AS now';
+// The clock is read when it is this writer's turn: a later writer never writes an earlier time.
+const takeTurnAndReadClock = `
+  WITH turn AS MATERIALIZED (${takeTurn}) SELECT clock_timestamp()::timestamptz(3) AS now FROM turn`;
 
-const forgetMembers = `
-  DELETE FROM publisher_member USING jsonb_array_elements($1) AS each (given)
-    WHERE publisher_id = given ->> 'id' AND given ? 'members'`;
-
-const insertMembers = `
-  INSERT INTO publisher_member (publisher_id, place, id, role, user_id, user_name, user_email)
-    SELECT given ->> 'id', place, member ->> 'id', member ->> 'role',
+const givenMembers = `
+  SELECT given ->> 'id', place::integer, member ->> 'id', member ->> 'role',
       member ->> 'user_id', member ->> 'user_name', member ->> 'user_email'
     FROM jsonb_array_elements($1) AS each (given),
       jsonb_array_elements(given -> 'members') WITH ORDINALITY AS one (member, place)`;
+
+const forgetMembers = `
+  DELETE FROM publisher_member AS kept USING jsonb_array_elements($1) AS each (given)
+    WHERE publisher_id = given ->> 'id' AND given ? 'members'
+      AND kept NOT IN (SELECT ROW (one.*)::publisher_member FROM (${givenMembers}) AS one)`;
+
+const insertMembers = `INSERT INTO publisher_member ${givenMembers} ON CONFLICT DO NOTHING`;
 
 /** A source that lists only its latest version has none that is newer. */
 const withdrawNewer = `
@@ -53,56 +57,71 @@ const updateTime = `UPDATE node SET updated_at = greatest($2::timestamptz, creat
  * Writes the records within the runner's transaction. Writers take turns. Its statements are planned anew each
  * time: a plan of the first batch, made for empty tables, would read them as a whole in all later ones.
  */
-export async function putNodes(runner: QueryRunner, records: readonly NodeRecord[]): Promise<Written> {
-  const ask = async <Row>(text: string, ...values: unknown[]): Promise<Row[]> =>
-    (await runner.query(text, values, true)).records as Row[];
-  const publishers = publishersOf(records);
+export async function putNodes(
+  runner: QueryRunner,
+  records: readonly NodeRecord[],
+  publishers: readonly PublisherColumns[],
+): Promise<Written> {
+  const ask = async <Result>(text: string, ...values: unknown[]): Promise<Result[]> =>
+    (await runner.query(text, values, true)).records as Result[];
 
-  await ask(takeTurn);
-  const [clock] = await ask<{ now: Date }>(readClock);
-  await ask(upsertPublishers, publishers);
-  await ask(forgetMembers, publishers);
-  await ask(insertMembers, publishers);
-  const written = await ask<{ id: string; isNew: boolean }>(upsertNodes, nodesOf(records), clock?.now);
-  const ids = written.map(({ id }) => id);
-
-  const withNewVersions = await ask<{ id: string }>(upsertVersions, versionsOf(records), clock?.now);
-  const withFewerVersions = await ask<{ id: string }>(withdrawNewer, latestOf(records));
-  const updated = new Set([...withNewVersions, ...withFewerVersions].map(({ id }) => id));
+  const [clock] = await ask<{ now: Date }>(takeTurnAndReadClock);
+  if (publishers.length > 0) await putPublishers(ask, publishers);
+  const nodes = upsertNodes(nodesOf(records));
+  const written = await ask<{ id: string; isNew: boolean }>(nodes.text, nodes.rows, clock?.now);
+  const updated = await putVersions(ask, records, clock?.now);
   // A node's time follows its versions.
-  for (const id of ids) updated.delete(id);
-  await ask(updateTime, [...updated], clock?.now);
+  for (const { id } of written) updated.delete(id);
+  if (updated.size > 0) await ask(updateTime, [...updated], clock?.now);
 
   const created = written.filter(({ isNew }) => isNew).length;
   return { created, changed: written.length - created + updated.size };
 }
 
+type Ask = <Result>(text: string, ...values: unknown[]) => Promise<Result[]>;
+
+async function putPublishers(ask: Ask, publishers: readonly PublisherColumns[]): Promise<void> {
+  const { text, rows } = upsertPublishers(publishers);
+  await ask(text, rows);
+  const withMembers = publishers.filter(({ members }) => members);
+  if (withMembers.length === 0) return;
+  await ask(forgetMembers, JSON.stringify(withMembers));
+  await ask(insertMembers, JSON.stringify(withMembers));
+}
+
+/** The ids of the nodes of which a version has changed. */
+async function putVersions(ask: Ask, records: readonly NodeRecord[], now?: Date): Promise<Set<string>> {
+  const versions = versionsOf(records);
+  const latest = latestOf(records);
+  const changed: { id: string }[] = [];
+  if (versions.length > 0) {
+    const { text, rows } = upsertVersions(versions);
+    changed.push(...(await ask<{ id: string }>(text, rows, now)));
+  }
+  if (latest.length > 0) changed.push(...(await ask<{ id: string }>(withdrawNewer, JSON.stringify(latest))));
+  return new Set(changed.map(({ id }) => id));
+}
+
 /** Each publisher once: what later records say of it comes over what earlier ones say. */
-function publishersOf(records: readonly NodeRecord[]): string {
-  const publishers = new Map<string, NonNullable<NodeRecord['publisher']>>();
+export function publishersOf(records: readonly NodeRecord[]): PublisherColumns[] {
+  const publishers = new Map<string, PublisherColumns>();
   for (const { publisher } of records) {
     if (publisher) publishers.set(publisher.id, { ...publishers.get(publisher.id), ...publisher });
   }
-  return JSON.stringify([...publishers.values()]);
+  return [...publishers.values()];
 }
 
-const nodesOf = (records: readonly NodeRecord[]): string =>
-  JSON.stringify(
-    records.map(({ node, versions }) => ({
-      ...node,
-      // Times of one form: the greatest text is the latest time.
-      newest_version_at:
-        versions.reduce((newest, { created_at = '' }) => (created_at > newest ? created_at : newest), '') ||
-        null,
-    })),
-  );
+const nodesOf = (records: readonly NodeRecord[]): Row[] =>
+  records.map(({ node, versions }) => ({
+    ...node,
+    // Times of one form: the greatest text is the latest time.
+    newest_version_at:
+      versions.reduce((newest, { created_at = '' }) => (created_at > newest ? created_at : newest), '') ||
+      null,
+  }));
 
-const versionsOf = (records: readonly NodeRecord[]): string =>
-  JSON.stringify(
-    records.flatMap(({ node, versions }) => versions.map((version) => ({ ...version, node_id: node.id }))),
-  );
+const versionsOf = (records: readonly NodeRecord[]): Row[] =>
+  records.flatMap(({ node, versions }) => versions.map((version) => ({ ...version, node_id: node.id })));
 
-const latestOf = (records: readonly NodeRecord[]): string =>
-  JSON.stringify(
-    records.flatMap(({ node, latest }) => (latest === undefined ? [] : [{ id: node.id, latest }])),
-  );
+const latestOf = (records: readonly NodeRecord[]): Row[] =>
+  records.flatMap(({ node, latest }) => (latest === undefined ? [] : [{ id: node.id, latest }]));

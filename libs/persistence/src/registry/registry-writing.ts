@@ -1,18 +1,29 @@
 import type { DataSource } from 'typeorm';
-import { type NodeRecord, putNodes, type Written } from './put-nodes.js';
+import { type NodeRecord, type PublisherColumns, publishersOf, putNodes, type Written } from './put-nodes.js';
 
 /** Operators' writing into the node registry. */
 export class RegistryWriting {
+  private readonly lastPut = new Map<string, string>();
+
   constructor(private readonly dataSource: DataSource) {}
 
   /** Writes the records, or nothing when one of them cannot be written. Each node and version stands there once. */
   async put(records: readonly NodeRecord[]): Promise<Written> {
-    return this.within(records, 'commit');
+    // Every node of a publisher brings the same facts of it.
+    const publishers = publishersOf(records).map((row) => ({ row, text: JSON.stringify(row) }));
+    const news = publishers.filter(({ row, text }) => this.lastPut.get(row.id) !== text);
+    const written = await this.within(
+      'commit',
+      records,
+      news.map(({ row }) => row),
+    );
+    for (const { row, text } of news) this.lastPut.set(row.id, text);
+    return written;
   }
 
   /** What `put` would write; nothing is. */
   async tryPut(records: readonly NodeRecord[]): Promise<Written> {
-    return this.within(records, 'rollback');
+    return this.within('rollback', records, publishersOf(records));
   }
 
   /**
@@ -21,15 +32,19 @@ export class RegistryWriting {
    */
   async settle(): Promise<void> {
     await this.dataSource.query(
-      'VACUUM (ANALYZE) node, node_version, publisher, publisher_member, node_demand, node_tally',
+      'VACUUM (ANALYZE) node, node_kind, node_version, publisher, publisher_member',
     );
   }
 
-  private async within(records: readonly NodeRecord[], end: 'commit' | 'rollback'): Promise<Written> {
+  private async within(
+    end: 'commit' | 'rollback',
+    records: readonly NodeRecord[],
+    publishers: readonly PublisherColumns[],
+  ): Promise<Written> {
     const runner = this.dataSource.createQueryRunner();
     try {
       await runner.startTransaction();
-      const written = await putNodes(runner, records);
+      const written = await putNodes(runner, records, publishers);
       if (end === 'commit') await runner.commitTransaction();
       return written;
     } finally {

@@ -1,5 +1,9 @@
 import { including } from './indexes.js';
 
+/** What an operator ruled comes before what the record says; a record that takes its node back wins over both. */
+const listedStatus = `CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(ruled_status, status) END`;
+const banned = `publisher_banned OR ${listedStatus} = 'NodeStatusBanned'`;
+
 /**
  * Tables of the node registry. Texts that are compared or sorted by are in the collation "C": the same order on
  * every machine. Times have milliseconds, as they are listed: a mirror sorts them as its source does.
@@ -31,23 +35,16 @@ CREATE TABLE publisher_member (
   PRIMARY KEY (publisher_id, place)
 );
 
--- The distinct lists of systems, of accelerators, and ranges of host versions. Few are distinct, so a filter
--- decides on these rows once, and on nodes it is a comparison of numbers. The mark is a hash of the demands.
-CREATE TABLE node_demand (
-  kind text NOT NULL CHECK (kind IN ('os', 'accelerator', 'app')),
-  mark bigint NOT NULL,
-  demands text[] NOT NULL,
-  PRIMARY KEY (kind, mark)
-);
-
--- How many nodes are listed of each kind that filters tell apart: the total of a page is a sum of few rows.
-CREATE TABLE node_tally (
-  os_mark bigint NOT NULL,
-  accelerator_mark bigint NOT NULL,
-  app_mark bigint NOT NULL,
+-- What filters tell apart, and how many nodes are listed of each kind: few rows, on which a filter decides once. On
+-- nodes it is then a comparison of numbers, and the total of a page is a sum.
+CREATE TABLE node_kind (
+  kind bigint PRIMARY KEY,
+  supported_os text[] NOT NULL,
+  supported_accelerators text[] NOT NULL,
+  supported_app_version text,
+  status text COLLATE "C" NOT NULL,
   banned boolean NOT NULL,
-  nodes bigint NOT NULL,
-  PRIMARY KEY (os_mark, accelerator_mark, app_mark, banned)
+  nodes bigint NOT NULL
 );
 
 CREATE TABLE node (
@@ -56,13 +53,16 @@ CREATE TABLE node (
   created_at timestamptz(3) NOT NULL,
   updated_at timestamptz(3) NOT NULL,
   publisher_banned boolean NOT NULL,
-  banned boolean GENERATED ALWAYS AS (
-    publisher_banned OR CASE WHEN status = 'NodeStatusDeleted' THEN false
-      ELSE coalesce(ruled_status, status) = 'NodeStatusBanned' END
-  ) STORED,
-  listed_status text COLLATE "C" GENERATED ALWAYS AS (
-    CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(ruled_status, status) END
-  ) STORED,
+  banned boolean GENERATED ALWAYS AS (${banned}) STORED,
+  listed_status text COLLATE "C" GENERATED ALWAYS AS (${listedStatus}) STORED,
+  -- A hash of what the filters ask, since no generated column may be made of another one. A deleted node has none.
+  kind bigint GENERATED ALWAYS AS (CASE WHEN status <> 'NodeStatusDeleted' THEN hash_array_extended(ARRAY[
+    hash_array_extended(coalesce(supported_os, '{}'), 0),
+    hash_array_extended(coalesce(supported_accelerators, '{}'), 0),
+    hash_array_extended(ARRAY[supported_app_version], 0),
+    hashtextextended(${listedStatus}, 0),
+    (${banned})::integer
+  ], 0) END) STORED,
   downloads bigint,
   github_stars bigint,
   rating double precision,
@@ -70,11 +70,6 @@ CREATE TABLE node (
   category text COLLATE "C",
   author text COLLATE "C",
   name text COLLATE "C" NOT NULL,
-  os_mark bigint GENERATED ALWAYS AS (hash_array_extended(coalesce(supported_os, '{}'), 0)) STORED,
-  accelerator_mark bigint GENERATED ALWAYS AS (hash_array_extended(coalesce(supported_accelerators, '{}'), 0)) STORED,
-  app_mark bigint GENERATED ALWAYS AS (
-    hash_array_extended(array_remove(ARRAY[supported_app_version], NULL), 0)
-  ) STORED,
   description text NOT NULL,
   tags text[],
   tags_admin text[],

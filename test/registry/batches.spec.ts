@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { RegistryRulings, RegistryWriting } from '#persistence';
+import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { type GivenNode, recordsOf, RegistryReader } from './registry-side.js';
+
+const gateway = gatewayForFile();
+const reader = new RegistryReader(() => gateway().url);
+let dataSource: DataSource;
+/** One import, of as many batches as are put with it. */
+let writing: RegistryWriting;
+beforeAll(async () => {
+  dataSource = await gateway().database.openDataSource();
+  writing = new RegistryWriting(dataSource);
+});
+afterAll(() => dataSource.destroy());
+
+const put = (...nodes: GivenNode[]) => writing.put(recordsOf(nodes));
+const nodeNow = async (id: string) => (await reader.list(`latest=true&node_id=${id}`)).nodes[0];
+
+const published = (name: string, ...members: string[]) => ({
+  id: 'published',
+  publisher: { id: 'press', name, members: members.map((id) => ({ id, role: 'owner' })) },
+});
+
+it('leaves to each record of a batch what it does not carry', async () => {
+  await put({ id: 'left', license: 'MIT', downloads: 5 }, { id: 'right', license: 'MIT', downloads: 5 });
+  const batch = [
+    { id: 'left', license: 'BSD' },
+    { id: 'right', downloads: null, author: 'An author' },
+    { id: 'third', author: 'An author', downloads: 7, supported_os: ['MacOS'] },
+  ];
+  expect(await put(...batch)).toEqual({ created: 1, changed: 2 });
+  expect(await put(...batch)).toEqual({ created: 0, changed: 0 });
+  const { nodes } = await reader.list('latest=true&node_id=left&node_id=right&node_id=third');
+  expect(nodes.map(({ id, license, author, downloads }) => [id, license, author, downloads])).toEqual([
+    ['left', 'BSD', undefined, 5],
+    ['right', 'MIT', 'An author', undefined],
+    ['third', undefined, 'An author', 7],
+  ]);
+});
+
+it('takes the last that is said of a publisher, with whichever node it comes', async () => {
+  for (const batch of [published('One', 'a', 'b'), published('Two', 'b'), published('One', 'a', 'b')])
+    await put(batch);
+  expect((await nodeNow('published'))?.publisher).toMatchObject({
+    name: 'One',
+    members: [{ id: 'a' }, { id: 'b' }],
+  });
+  const website = 'https://press.example';
+  await put(published('One', 'b', 'c', 'd'), { id: 'other', publisher: { id: 'press', website } });
+  expect((await nodeNow('published'))?.publisher).toMatchObject({
+    name: 'One',
+    website,
+    members: [{ id: 'b' }, { id: 'c' }, { id: 'd' }],
+  });
+  await put(published('One'));
+  expect((await nodeNow('other'))?.publisher).not.toHaveProperty('members');
+});
+
+it('writes a publisher with the next batch when the first one failed', async () => {
+  const publisher = { id: 'late', name: 'Late' };
+  const refused = { node: { id: 'refused', downloads: 'many' }, publisher, versions: [] };
+  await expect(writing.put([refused])).rejects.toThrow('invalid input syntax for type bigint');
+  await put({ id: 'taken', publisher });
+  expect((await nodeNow('taken'))?.publisher).toMatchObject(publisher);
+});
+
+it('has counted the nodes of each kind, whatever was done to them', async () => {
+  await put({ id: 'gone', status: 'NodeStatusDeleted', supported_os: ['Gone'] });
+  await put({ id: 'left', supported_os: ['MacOS'] }, { id: 'right', status: 'NodeStatusDeleted' });
+  await new RegistryRulings(dataSource).ban('node', 'left', null);
+  await new RegistryRulings(dataSource).ban('publisher', 'press', null);
+  await dataSource.query(`DELETE FROM node WHERE id = 'third'`);
+  const counted = await dataSource.query<unknown[]>(
+    'SELECT kind, count(*) AS nodes FROM node WHERE kind IS NOT NULL GROUP BY kind ORDER BY kind',
+  );
+  expect(counted.length).toBeGreaterThan(1);
+  expect(await dataSource.query('SELECT kind, nodes FROM node_kind WHERE nodes <> 0 ORDER BY kind')).toEqual(
+    counted,
+  );
+});
