@@ -71,6 +71,15 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     requestUrl = `${ready.base_url}/v2/models/bfl/flux-2-pro/requests/${requestId?.trim()}`;
   });
 
+  it('prints a command line that operates it', async () => {
+    const line = launched
+      .out()
+      .split('\n')
+      .find((each) => each.includes('npm run'));
+    const { stdout } = await promisify(execFile)('sh', ['-c', line ?? 'false'], { timeout: 30_000 });
+    expect(stdout).toContain('demo');
+  });
+
   it('stops at SIGTERM, at once, with nothing left running', async () => {
     const startedMs = performance.now();
     launched.kill('SIGTERM');

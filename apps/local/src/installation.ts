@@ -18,6 +18,7 @@ import { provideDatabase, provideTransport, type Ground, type Service } from './
 interface Installation {
   baseUrl: string;
   demo: Demo;
+  readyFile: string;
   /** Rejects when a part has ended by itself; says which. */
   broken: Promise<never>;
 }
@@ -96,7 +97,8 @@ export async function raise(plan: Plan): Promise<Installation> {
   });
   cleanup.add(() => rmSync(folder.ready, { force: true }));
   const services = [database, transport].flatMap(({ server }) => (server ? [server] : []));
-  return { baseUrl, demo, broken: firstEnd([simulator.app, ...apps], services, ground.guard) };
+  const broken = firstEnd([simulator.app, ...apps], services, ground.guard);
+  return { baseUrl, demo, readyFile: folder.ready, broken };
 }
 
 function openGround({ cleanup, signal }: Plan, folder: Ground['folder']): Ground {

@@ -31,7 +31,7 @@ export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
 
 async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSignal): Promise<never> {
   const settings = readSettings(localSettings, env);
-  const { baseUrl, demo, broken } = await raise({
+  const { baseUrl, demo, readyFile, broken } = await raise({
     env,
     settings,
     wantedFolder: path.resolve(settings.LOCAL_DIR ?? path.join(checkout, '.local')),
@@ -40,7 +40,7 @@ async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSign
     steps: new Steps(say, signal),
     complain,
   });
-  say(welcome({ baseUrl, apiKey: demo.api_key, accessToken: demo.access_token }));
+  say(welcome({ baseUrl, apiKey: demo.api_key, accessToken: demo.access_token, readyFile }));
   return broken;
 }
 

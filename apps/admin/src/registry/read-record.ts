@@ -83,12 +83,12 @@ const versionRecord = ({ createdAt, downloadUrl, ...facts }: GivenVersion) => ({
 
 /** What was given, by column. A column that must have a value gets the one that stands for none. */
 function stored(facts: Record<string, unknown>, standsForNone: Record<string, string>) {
-  return Object.fromEntries(
-    Object.entries(facts).flatMap(([name, value]) => {
-      if (name === 'created_at' && value === null) return [];
-      return [[name, value === null ? (standsForNone[name] ?? null) : value]];
-    }),
-  );
+  const columns: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(facts)) {
+    if (name === 'created_at' && value === null) continue;
+    columns[name] = value === null ? (standsForNone[name] ?? null) : value;
+  }
+  return columns;
 }
 
 const reasonOf = (error: z.ZodError): string =>
