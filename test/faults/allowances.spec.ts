@@ -57,9 +57,34 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     return { inflight: row?.inflight, committedMicros: Number(row?.committed) };
   };
 
+  /** Calls all at once. The partner generates until as many are refused as must be, however long that takes. */
+  const crowd = async (
+    caller: TestCaller,
+    model: string,
+    tag: string,
+    { calls, admitted }: { calls: number; admitted: number },
+  ): Promise<Answer[]> => {
+    let answered = 0;
+    const all = Promise.all(
+      Array.from({ length: calls }, async (_each, index) => {
+        const prompt = `${index} [[sim:tag=${tag}]] [[sim:takes=600000]]`;
+        const body = JSON.stringify({ prompt });
+        const gateway = index % 2;
+        const answer = await caller.call('POST', `/v2/models/${model}`, { body, gateway, withinMs: 90_000 });
+        answered += 1;
+        return answer;
+      }),
+    );
+    const refused = async () =>
+      answered >= calls - admitted && (await system.partner.peaks(tag)).accepted >= admitted;
+    await Promise.race([all, waitFor(refused, { withinMs: 60_000, what: 'the refusals', everyMs: 50 })]);
+    await system.partner.advance(600_000);
+    return all;
+  };
+
   it('admits exactly 10 of 500 synchronous runs at once, and refuses 490', async () => {
     const caller = await system.caller({ ...roomy, inflightLimit: 10 });
-    const answers = await crowd(caller, 'bfl/flux-2-pro', 500, '[[sim:tag=five-hundred]] [[sim:takes=9000]]');
+    const answers = await crowd(caller, 'bfl/flux-2-pro', 'five-hundred', { calls: 500, admitted: 10 });
     expect(tally(answers)).toEqual({ '200': 10, '429 concurrency_limit_exceeded': 490 });
     const refused = answers.filter((answer) => answer.status === 429);
     for (const answer of refused) {
@@ -75,7 +100,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
 
   it('admits exactly 3 of 100 runs of 30 cents under a ceiling of 100, and the headers add up', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(100) });
-    const answers = await crowd(caller, 'bfl/dear', 100, '[[sim:tag=ceiling]] [[sim:takes=6000]]');
+    const answers = await crowd(caller, 'bfl/dear', 'ceiling', { calls: 100, admitted: 3 });
     expect(tally(answers)).toEqual({ '200': 3, '429 concurrency_limit_exceeded': 97 });
     const refused = answers.filter((answer) => answer.status === 429);
     for (const answer of refused) {
@@ -109,7 +134,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
   it('admits exactly as many of 50 runs as the credits cover, and the balance ends at what is left', async () => {
     const caller = await system.caller(roomy);
     await system.operate((workspaces) => workspaces.setCredits(caller.workspace, cents(310), 'test'));
-    const answers = await crowd(caller, 'bfl/dear', 50, '[[sim:tag=credits]] [[sim:takes=4000]]');
+    const answers = await crowd(caller, 'bfl/dear', 'credits', { calls: 50, admitted: 10 });
     expect(tally(answers)).toEqual({ '200': 10, '402 insufficient_credits': 40 });
     expect(await countersOf(caller)).toMatchObject({ balance_micros: String(cents(10)), held_micros: '0' });
     expect((await system.partner.peaks('credits')).accepted).toBe(10);
@@ -187,17 +212,6 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
 });
 
 /** That many synchronous runs at once, half of them on each gateway. */
-const crowd = (caller: TestCaller, model: string, count: number, prompt: string): Promise<Answer[]> =>
-  Promise.all(
-    Array.from({ length: count }, (_each, index) =>
-      caller.call('POST', `/v2/models/${model}`, {
-        body: JSON.stringify({ prompt: `${index} ${prompt}` }),
-        gateway: index % 2,
-        withinMs: 60_000,
-      }),
-    ),
-  );
-
 /** How many answers there were of each status and bucket. */
 function tally(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -53,11 +53,7 @@ describe.each(transports().slice(0, 1))(
       );
       expect(await stalls(system)).toEqual({ jobs: generations, stalled: 0 });
 
-      await fetch(`${system.simulator.url}/clock`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ advanceMs: takesMs }),
-      });
+      await system.partner.advance(takesMs);
       await holdToInvariants(system);
       const results = await Promise.all(runs.map((run) => caller.collect(run)));
       expect(results.filter((result) => result.status !== 200)).toEqual([]);
@@ -65,6 +61,33 @@ describe.each(transports().slice(0, 1))(
     }, 90_000);
   },
 );
+
+it('SIGTERM of a worker with a submission in the air, whose reply is the result, waits for it beyond the lease', async () => {
+  const [transport = 'postgres'] = transports();
+  const workerEnv = { CLAIM_LEASE_MS: '3000', WORKER_CLOSE_MS: '40000' };
+  const system = await System.start({ transport, workers: 0 });
+  try {
+    const caller = await system.caller();
+    const leaver = await system.startWorker(workerEnv);
+    const run = await caller.submit(
+      'ideogram/ideogram-v3',
+      '{"prompt":"[[sim:tag=in-the-air]] [[sim:takes=10000]]"}',
+    );
+    await waitFor(async () => (await system.sql(`SELECT FROM run WHERE stage = 'submitting'`)).length === 1, {
+      withinMs: 20_000,
+      what: 'the submission',
+      everyMs: 50,
+    });
+    await system.startWorker(workerEnv);
+    system.forget(leaver);
+    expect(await leaver.stop()).toBe(0);
+    expect((await caller.completed(run))['error_type']).toBeUndefined();
+    expect((await system.partner.ledger('in-the-air')).length).toBe(1);
+    await holdToInvariants(system);
+  } finally {
+    await system.stop();
+  }
+}, 120_000);
 
 /** The poll lane's jobs, and how many of them were ever taken from a worker that died. */
 async function stalls(system: System): Promise<{ jobs: number; stalled: number }> {

@@ -43,6 +43,16 @@ export class PartnerSide {
     return this.get('/keys');
   }
 
+  /** Sets the partners' clock forward: what they generate is done so much earlier. */
+  async advance(advanceMs: number): Promise<void> {
+    await fetch(`${this.simulator.url}/clock`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ advanceMs }),
+      signal: AbortSignal.timeout(10_000),
+    });
+  }
+
   private async get<T>(path: string): Promise<T> {
     const response = await fetch(`${this.simulator.url}${path}`, { signal: AbortSignal.timeout(10_000) });
     return (await response.json()) as T;

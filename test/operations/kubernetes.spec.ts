@@ -176,7 +176,10 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     const preStop = only(deployment(manifests, 'gateway').spec.template.spec).lifecycle;
     expect(preStop).toEqual({ preStop: { sleep: { seconds: 10 } } });
     expect(graceMs('gateway')).toBeGreaterThan(10_000 + gateway.CLOSE_TIMEOUT_MS);
-    // Closing the transport may take five seconds more.
+    // A stop cuts no submission, however long its provider may take; closing the transport may take five seconds more.
+    expect(worker.WORKER_CLOSE_MS).toBeGreaterThan(
+      Math.max(...providerList.map(({ submitTimeoutMs }) => submitTimeoutMs)),
+    );
     expect(graceMs('worker')).toBeGreaterThan(worker.WORKER_CLOSE_MS + 5_000);
   });
 

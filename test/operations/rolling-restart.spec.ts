@@ -78,11 +78,7 @@ describe('restarts under load', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     const collecting = Promise.all(calls.map(({ prompt, key }) => run(prompt, key)));
-    await fetch(`${system.simulator.url}/clock`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ advanceMs: 600_000 }),
-    });
+    await system.partner.advance(600_000);
     const collected = await collecting;
     expect(collected.map(({ status }) => status)).toEqual(calls.map(() => 200));
     await holdToInvariants(system);
@@ -126,10 +122,7 @@ describe('restarts under load', () => {
       const unfinished = answers.filter(({ status }) => status === 504);
       expect(unfinished.filter(({ bucket }) => bucket !== 'deadline_exceeded')).toEqual([]);
       await holdToInvariants(system, 60_000);
-      const outcomes = await system.sql<{ outcome: string; runs: number }>(
-        'SELECT outcome, count(*)::integer AS runs FROM run GROUP BY outcome',
-      );
-      expect(outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded']);
+      expect(await system.sql(`SELECT * FROM run WHERE outcome <> 'succeeded'`)).toEqual([]);
       // Some at a time: minutes of load leave more results than a gateway gives out in one moment.
       for (let at = 0; at < submitted.length; at += 25) {
         const results = await Promise.all(submitted.slice(at, at + 25).map((each) => caller.collect(each)));

@@ -76,11 +76,7 @@ describe('bytes, tokens and links', () => {
     };
     expect((await run('google/imagen-4-fast', pictureOf('first'))).status).toBe(200);
     expect(await exchanges()).toBe(1);
-    await fetch(`${system.simulator.url}/clock`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ advanceMs: 1_900_000 }),
-    });
+    await system.partner.advance(1_900_000);
     expect((await run('google/imagen-4-fast', pictureOf('second'))).status).toBe(200);
     expect(await exchanges()).toBe(2);
     await entryOf('second');

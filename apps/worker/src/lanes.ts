@@ -28,6 +28,9 @@ interface LaneOptions {
 
 const pauseMs = 1000;
 
+/** Polls and copies go on at another worker at no cost, so a stopping one does not wait for them as for submissions. */
+const repeatedCloseMs = 8000;
+
 /** While the database is away the job stays: a failed one would come back only when its row has rested. */
 const again = (handling: Promise<Verdict>): Promise<Verdict> =>
   handling.catch((error: unknown): Verdict => {
@@ -99,8 +102,10 @@ export class Lanes {
   /** Calls in the air may end; what is waiting stays in its lane for another worker. */
   async stop(): Promise<void> {
     this.parts.sweep.stop();
-    const consumers = [...this.consumers, ...this.dispatching.values()];
-    await Promise.all(consumers.map((consumer) => consumer.close(this.options.WORKER_CLOSE_MS)));
+    const { WORKER_CLOSE_MS: closeMs } = this.options;
+    const submitting = [...this.dispatching.values()].map((consumer) => consumer.close(closeMs));
+    const repeating = this.consumers.map((consumer) => consumer.close(Math.min(closeMs, repeatedCloseMs)));
+    await Promise.all([...submitting, ...repeating]);
     this.parts.leases.stop();
   }
 }

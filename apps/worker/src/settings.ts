@@ -28,7 +28,8 @@ export const workerSettings = {
     example: '200',
   }),
   WORKER_CLOSE_MS: milliseconds(8000).meta({
-    description: 'How long a stopping worker waits for calls in the air, in milliseconds.',
+    description:
+      'How long a stopping worker waits for submissions in the air, and at most 8 s of it for other calls. A submission that is cut fails its run, and may have been paid for.',
     example: '8000',
   }),
   CLAIM_LEASE_MS: milliseconds(15_000).meta({
