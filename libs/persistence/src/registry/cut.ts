@@ -15,6 +15,8 @@ interface Cut extends PassingKinds {
   conditions: readonly Condition[];
   /** How many nodes these are, if that is known. */
   nodes?: number;
+  /** The last column in which they are equal. */
+  groupedBy?: SortKey;
   keys: readonly SortKey[];
   offset: number;
   limit: number;
@@ -73,21 +75,30 @@ async function cut(reader: Reader, asked: Cut): Promise<string[]> {
 /** Nodes of one kind have one status: an order that begins with it falls into parts, which need only be counted. */
 async function cutStatuses(reader: Reader, asked: Cut): Promise<string[]> {
   const [key, ...keys] = asked.keys;
-  const { conditions, all } = asked;
   const parts = byStatus(asked.kinds, key?.descending ?? false);
+  const sizes = await sizesOf(reader.read, asked, parts);
   const ids: string[] = [];
   let { offset } = asked;
-  for (const kinds of parts) {
-    const wanted = asked.limit - ids.length;
-    // What is left is in the last part, however many nodes that has.
-    const isLast = kinds === parts.at(-1);
-    const nodes = isLast ? offset + wanted : await count(reader.read, { kinds, all }, conditions);
-    const limit = Math.min(wanted, nodes - offset);
-    if (limit > 0) ids.push(...(await cut(reader, { kinds, all, conditions, keys, offset, limit })));
-    if (ids.length === asked.limit) break;
+  for (const [index, kinds] of parts.entries()) {
+    const nodes = sizes[index] ?? 0;
+    const limit = Math.min(asked.limit - ids.length, nodes - offset);
+    if (limit > 0) ids.push(...(await cut(reader, { ...asked, kinds, nodes, keys, offset, limit })));
     offset = Math.max(offset - nodes, 0);
   }
   return ids;
+}
+
+/** How many nodes there are in each part. The largest is what the others leave, if it is known how many there are in all. */
+async function sizesOf(read: Read, asked: Cut, parts: readonly NodeKind[][]): Promise<number[]> {
+  const { nodes, conditions, all } = asked;
+  const most = Math.max(...parts.map(nodesOf));
+  const largest = nodes === undefined ? -1 : parts.findIndex((kinds) => nodesOf(kinds) === most);
+  const sizes: number[] = [];
+  for (const [index, kinds] of parts.entries())
+    sizes.push(index === largest ? 0 : await count(read, { kinds, all }, conditions));
+  return sizes.map((size, index) =>
+    index === largest ? (nodes ?? 0) - sizes.reduce((sum, each) => sum + each, 0) : size,
+  );
 }
 
 function byStatus(kinds: readonly NodeKind[], descending: boolean): NodeKind[][] {
@@ -112,7 +123,7 @@ async function cutGroups(reader: Reader, asked: Cut): Promise<string[]> {
   const inGroup = async ({ value, nodes }: Group, offset: number) => {
     const { kinds, all } = asked;
     const within = [...conditions, equals(key, value)];
-    return cut(reader, { kinds, all, conditions: within, keys: rest, offset, limit: nodes });
+    return cut(reader, { kinds, all, conditions: within, groupedBy: key, keys: rest, offset, limit: nodes });
   };
   const ids = await inGroup(first, skipped);
   if (groups.length === 1) return ids;
@@ -220,8 +231,8 @@ async function skippedOf(
 
 /** Whether there are no more than so many. Looked for in an order, since that is looked for in an index. */
 async function haveNoMore(read: Read, asked: Cut, nodes: number): Promise<boolean> {
-  const more = { ...asked, keys: totalOrder([]), offset: nodes, limit: 1 };
-  return (await sorted(read, more)).length === 0;
+  const keys = totalOrder(asked.groupedBy ? [{ ...asked.groupedBy, descending: false }] : []);
+  return (await sorted(read, { ...asked, keys, offset: nodes, limit: 1 })).length === 0;
 }
 
 function equals({ column }: SortKey, given: string | null): Condition {
