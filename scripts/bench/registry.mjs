@@ -29,6 +29,8 @@ export async function* run() {
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'postgres.log'),
       password: 'bench',
+      // As a server's own memory would be set; the default does not hold the indexes.
+      settings: { shared_buffers: '1GB' },
     });
     closing.push(() => server.stop());
     const env = { PATH: process.env.PATH, DATABASE_URL: url };
