@@ -25,13 +25,9 @@ export class NodePages {
     return Buffer.from(JSON.stringify(list));
   }
 
-  private async page({ page, limit, systems, accelerator, appVersion, ...ask }: Omit<NodeAsk, 'latest'>) {
-    const admits = platformTest({
-      systems,
-      ...(accelerator !== undefined && { accelerator }),
-      ...(appVersion !== undefined && { appVersion }),
-    });
-    return this.registry.page({ ...ask, ...(admits && { admits }), limit, offset: (page - 1) * limit });
+  private async page(ask: Omit<NodeAsk, 'latest'>) {
+    const admits = platformTest(ask);
+    return this.registry.page({ ...ask, ...(admits && { admits }), offset: (ask.page - 1) * ask.limit });
   }
 }
 

@@ -96,9 +96,8 @@ async function sizesOf(read: Read, asked: Cut, parts: readonly NodeKind[][]): Pr
   const sizes: number[] = [];
   for (const [index, kinds] of parts.entries())
     sizes.push(index === largest ? 0 : await count(read, { kinds, all }, conditions));
-  return sizes.map((size, index) =>
-    index === largest ? (nodes ?? 0) - sizes.reduce((sum, each) => sum + each, 0) : size,
-  );
+  if (nodes !== undefined) sizes[largest] = nodes - sizes.reduce((sum, each) => sum + each, 0);
+  return sizes;
 }
 
 function byStatus(kinds: readonly NodeKind[], descending: boolean): NodeKind[][] {
