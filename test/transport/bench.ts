@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '#queue';
 import { readSettings } from '#schemas';
+import type { TcpProxy } from '../harness/index.js';
 import type { Kind, Server } from './servers.js';
 import { until } from './until.js';
 
@@ -18,6 +19,9 @@ export class Lines implements Log {
   warn = (_facts: object, message: string) => void this.lines.push(`warn ${message}`);
   error = (_facts: object, message: string) => void this.lines.push(`error ${message}`);
 }
+
+/** The command timeout of a deployment; the other cases have one that a busy machine keeps. */
+export const impatient = { QUEUE_COMMAND_TIMEOUT_MS: '500' };
 
 /** Transports of one test against one server; `clear` closes what the test opened. */
 export class Bench {
@@ -29,13 +33,16 @@ export class Bench {
     readonly server: Server,
   ) {}
 
-  environment(changes: Record<string, string> = {}): Record<string, string> {
+  environment(changes: Record<string, string> = {}, proxy?: TcpProxy): Record<string, string> {
     const name = this.kind === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
-    return { [name]: this.server.url, ...changes };
+    const url = new URL(this.server.url);
+    if (proxy) url.port = `${proxy.port}`;
+    return { [name]: url.href, QUEUE_COMMAND_TIMEOUT_MS: '5000', ...changes };
   }
 
-  async transport(changes: Record<string, string> = {}): Promise<Transport> {
-    const settings = readSettings(queueSettings, this.environment(changes));
+  /** One that reaches the server through `proxy` where that is given. */
+  async transport(changes: Record<string, string> = {}, proxy?: TcpProxy): Promise<Transport> {
+    const settings = readSettings(queueSettings, this.environment(changes, proxy));
     const transport = await createTransport(settings, this.log);
     this.open.push(transport);
     return transport;

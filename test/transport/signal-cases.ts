@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { tcpProxy } from '../harness/index.js';
 import { type Bench, newRunId } from './bench.js';
 import { until } from './until.js';
 
@@ -19,14 +20,35 @@ export function signalCases(bench: () => Bench): void {
     await until(async () => {
       await worker.announce(runId);
       return woken.first > 0 && woken.second > 0 && woken.twin > 0;
-    }, 5_000);
+    }, 15_000);
 
     const before = { ...woken };
     leave();
     await worker.announce(runId);
-    await until(() => woken.first > before.first && woken.second > before.second, 5_000);
+    await until(() => woken.first > before.first && woken.second > before.second, 15_000);
     expect(woken.twin).toBe(before.twin);
     expect(woken.other).toBeLessThanOrEqual(1);
+  });
+
+  it('hears what is announced from the wake-up of its connection on', async () => {
+    const proxy = await tcpProxy({ port: Number(new URL(bench().server.url).port) });
+    try {
+      // What the announcer sends overtakes what the listener sends.
+      proxy.set('latency', 100);
+      const worker = await bench().transport();
+      await until(() => worker.healthy(), 15_000);
+      const gateway = await bench().transport({}, proxy);
+      const runId = newRunId();
+      let woken = 0;
+      gateway.listen(runId, () => {
+        woken += 1;
+        if (woken === 1) void worker.announce(runId);
+      });
+      await until(() => woken === 2, 15_000);
+    } finally {
+      await bench().clear();
+      await proxy.close();
+    }
   });
 
   it('is quick', async () => {
@@ -37,7 +59,7 @@ export function signalCases(bench: () => Bench): void {
     await until(async () => {
       await worker.announce(runId);
       return woken > 0;
-    }, 5_000);
+    }, 15_000);
     const tookMs: number[] = [];
     for (let n = 0; n < 50; n += 1) {
       const seen = woken;
@@ -66,7 +88,7 @@ export function signalCases(bench: () => Bench): void {
     await until(async () => {
       await worker.announce(runId);
       return woken > 0;
-    }, 5_000);
+    }, 15_000);
     await bench().server.kill();
     await worker.announce(runId);
     // A waiter that comes while the server is away is served after its return too.
@@ -76,11 +98,11 @@ export function signalCases(bench: () => Bench): void {
     const before = woken;
     await bench().server.restart();
     // Nobody announces here: coming back is a reason to look.
-    await until(() => woken > before && lateWoken > 0, 5_000);
+    await until(() => woken > before && lateWoken > 0, 15_000);
     const seen = lateWoken;
     await until(async () => {
       await worker.announce(late);
       return lateWoken > seen;
-    }, 5_000);
+    }, 15_000);
   });
 }

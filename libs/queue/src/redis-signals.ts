@@ -20,7 +20,7 @@ export class RedisSignals {
   listen(runId: string, wake: () => void): () => void {
     const subscriber = (this.subscriber ??= this.open());
     // While the connection is away nothing is sent: on return it subscribes to everything at once.
-    if (this.waiters.add(runId, wake) && isReady(subscriber)) this.subscribe([runId]);
+    if (this.waiters.add(runId, wake) && isReady(subscriber)) void this.subscribe([runId]);
     return () => {
       if (!this.waiters.remove(runId, wake) || !isReady(subscriber)) return;
       subscriber.unsubscribe(runChannel(runId)).catch(() => {});
@@ -36,10 +36,7 @@ export class RedisSignals {
     const subscriber = this.connect();
     subscriber.on('error', (error) => this.outage.trouble(error, 'subscriber'));
     subscriber.on('message', (channel: string) => this.waiters.wake(channel.slice(runChannel('').length)));
-    subscriber.on('ready', () => {
-      this.subscribe(this.waiters.runIds());
-      this.waiters.wakeAll();
-    });
+    subscriber.on('ready', () => void this.resume());
     // A subscriber sends nothing by itself, so only a ping shows that the other end is gone.
     this.heartbeat = setInterval(() => {
       if (isReady(subscriber)) subscriber.ping().catch(() => {});
@@ -48,9 +45,15 @@ export class RedisSignals {
     return subscriber;
   }
 
-  private subscribe(runIds: string[]): void {
+  /** Whoever looks before the subscription stands may miss what is announced in between. */
+  private async resume(): Promise<void> {
+    await this.subscribe(this.waiters.runIds());
+    this.waiters.wakeAll();
+  }
+
+  private async subscribe(runIds: string[]): Promise<void> {
     if (runIds.length === 0) return;
     // A failed subscription is lost with its connection and made again on the next one.
-    this.subscriber?.subscribe(...runIds.map(runChannel)).catch(() => {});
+    await this.subscriber?.subscribe(...runIds.map(runChannel)).catch(() => {});
   }
 }
