@@ -38,5 +38,5 @@ export async function fillRegistry(dataSource: DataSource, nodes: number, versio
       FROM node, generate_series(1, $1::integer) AS n`,
     [Math.round(versions / nodes)],
   );
-  await new RegistryWriting(dataSource).settle();
+  await new RegistryWriting(dataSource).settle(nodes);
 }

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { RegistryWriting } from '#persistence';
 import { givenRecords } from './given-records.js';
-import { settleMany } from './settle-many.js';
 import { NodeBatches } from './node-batches.js';
 import { readRecord } from './read-record.js';
 
@@ -39,18 +38,23 @@ export async function importNodes(
   );
   let read = 0;
   let bytesBefore = 0;
-  for (const [index, file] of files.entries()) {
-    for await (const given of givenRecords(file)) {
-      read += 1;
-      const found = 'value' in given ? readRecord(given.value, { whole: false }) : given;
-      const place = { file, line: given.line };
-      if ('record' in found) await batches.add(found.record, place);
-      else rejected.push({ ...place, reason: found.reason });
-      progress((bytesBefore + given.bytes) / Math.max(allBytes, 1), read);
+  if (!dryRun) await writing.begin();
+  try {
+    for (const [index, file] of files.entries()) {
+      for await (const given of givenRecords(file)) {
+        read += 1;
+        const found = 'value' in given ? readRecord(given.value, { whole: false }) : given;
+        const place = { file, line: given.line };
+        if ('record' in found) await batches.add(found.record, place);
+        else rejected.push({ ...place, reason: found.reason });
+        progress((bytesBefore + given.bytes) / Math.max(allBytes, 1), read);
+      }
+      bytesBefore += sizes[index] ?? 0;
     }
-    bytesBefore += sizes[index] ?? 0;
+    await batches.end();
+  } finally {
+    const { created, changed } = batches.written;
+    if (!dryRun) await writing.settle(created + changed);
   }
-  const { created, changed } = await batches.end();
-  if (!dryRun) await settleMany(writing, created + changed);
-  return { read, created, changed, rejected };
+  return { read, ...batches.written, rejected };
 }

@@ -1,7 +1,6 @@
 import type { MirrorWalk, RegistryMirrors, RegistryWriting } from '#persistence';
 import { NodeBatches } from './node-batches.js';
 import { readRecord } from './read-record.js';
-import { settleMany } from './settle-many.js';
 import type { SourcePages } from './source-pages.js';
 
 /** Changes that were being written when the last walk began may carry an earlier time than its start. */
@@ -50,7 +49,7 @@ export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolea
     if (total >= walk.startedTotal) break;
     walk = await takeAll(mirroring, result);
   }
-  await settleMany(mirroring.writing, result.created + result.changed);
+  await mirroring.writing.settle(result.created + result.changed);
   return result;
 }
 

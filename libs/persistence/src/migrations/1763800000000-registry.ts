@@ -1,12 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { registryFunctions } from '../registry/functions.js';
-import { registryIndexes } from '../registry/indexes.js';
+import { buildIndexes } from '../registry/indexes.js';
 import { registryTables } from '../registry/tables.js';
 
 export class Registry1763800000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [registryTables, registryIndexes, registryFunctions])
-      await runner.query(statement);
+    for (const statement of [registryTables, buildIndexes, registryFunctions]) await runner.query(statement);
   }
 
   async down(): Promise<void> {

@@ -1,5 +1,9 @@
 import type { DataSource } from 'typeorm';
+import { dropIndexesIfEmpty, ensureIndexes } from './indexes.js';
 import { type NodeRecord, type PublisherColumns, publishersOf, putNodes, type Written } from './put-nodes.js';
+
+/** Fewer written nodes are left to the database's own upkeep. */
+const many = 1000;
 
 /** Operators' writing into the node registry. */
 export class RegistryWriting {
@@ -26,14 +30,21 @@ export class RegistryWriting {
     return this.within('rollback', records, publishersOf(records));
   }
 
+  /** Before many nodes are put; `settle` comes after them, whatever happens. */
+  async begin(): Promise<void> {
+    await dropIndexesIfEmpty(this.dataSource);
+  }
+
   /**
-   * After much was written: without fresh statistics, and the knowledge which pages everybody sees, the planner
+   * After many nodes were put: without fresh statistics, and the knowledge which pages everybody sees, the planner
    * would rather read the whole table than the middle of an index.
    */
-  async settle(): Promise<void> {
-    await this.dataSource.query(
-      'VACUUM (ANALYZE) node, node_kind, node_version, publisher, publisher_member',
-    );
+  async settle(written: number): Promise<void> {
+    await ensureIndexes(this.dataSource);
+    if (written >= many)
+      await this.dataSource.query(
+        'VACUUM (ANALYZE) node, node_kind, node_version, publisher, publisher_member',
+      );
   }
 
   private async within(

@@ -114,10 +114,6 @@ CREATE TABLE node_version (
   tags_admin text[],
   PRIMARY KEY (node_id, version)
 );
-CREATE INDEX node_version_newest ON node_version (node_id, created_at DESC, version DESC)
-  WHERE status = 'NodeVersionStatusActive';
-
-CREATE INDEX node_publisher ON node (publisher_id);
 
 -- How far a mirror has come; see "admin registry mirror".
 CREATE TABLE registry_mirror (
