@@ -30,6 +30,8 @@ async function indexes(): Promise<string[]> {
   return rows.map(({ indexname }) => indexname);
 }
 
+const imported = (...files: string[]) => importNodes(files, writing, { dryRun: false, progress: () => {} });
+
 it('leaves the indexes where somebody does not let go of the tables', async () => {
   const client = new Client(gateway().databaseUrl);
   await client.connect();
@@ -46,7 +48,12 @@ it('leaves the indexes where somebody does not let go of the tables', async () =
 it('has its pages and its indexes after a death in the middle', async () => {
   await writing.begin();
   expect(await indexes()).toEqual(primaryKeys);
-  await writing.put(recordsOf([{ id: 'first', name: 'B' }, { id: 'second', name: 'A' }]));
+  await writing.put(
+    recordsOf([
+      { id: 'first', name: 'B' },
+      { id: 'second', name: 'A' },
+    ]),
+  );
   expect(await reader.ids('latest=true&sort=name')).toEqual(['second', 'first']);
   await migrate(gateway().database);
   expect(await indexes()).toEqual(all);
@@ -60,8 +67,6 @@ it('drops none of a registry that has nodes', async () => {
 it('builds them when it comes to its end, and when it fails', async () => {
   const file = path.join(folder, 'nodes.jsonl');
   writeFileSync(file, `{"id": "third"}\n`);
-  const imported = (...files: string[]) =>
-    importNodes(files, writing, { dryRun: false, progress: () => {} });
   await dataSource.query('TRUNCATE node CASCADE');
   await imported(file);
   expect(await indexes()).toEqual(all);
