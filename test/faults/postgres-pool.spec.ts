@@ -12,7 +12,8 @@ const pool = 4;
 describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (transport) => {
   let system: System;
   beforeAll(async () => {
-    system = await System.start({ transport, env: { DATABASE_POOL: String(pool) } });
+    const env = { DATABASE_POOL: String(pool), DATABASE_ACQUIRE_MS: '2000', DATABASE_STATEMENT_MS: '5000' };
+    system = await System.start({ transport, env });
   }, 60_000);
   afterAll(() => system.stop());
 
@@ -40,7 +41,8 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
       const askedMs = performance.now();
       const [status, collected] = await Promise.all([asking.status(finished), asking.collect(finished)]);
       expect([status.status, collected.status]).toEqual([200, 200]);
-      expect(performance.now() - askedMs).toBeLessThan(500);
+      // Who waits for a connection of admission waits for two seconds.
+      expect(performance.now() - askedMs).toBeLessThan(1_500);
       asked += 1;
     }
     const ready = await fetch(`${system.gateways[0]?.url}/health/ready`);
@@ -52,7 +54,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
     expect(refused.map((answer) => `${answer.status} ${answer.bucket}`)).toEqual(
       spaces.map(() => '503 service_unavailable'),
     );
-    expect(tookMs).toBeLessThan(10_000);
+    expect(tookMs).toBeLessThan(15_000);
 
     await release();
     const admitted = await Promise.all(spaces.map(submit));

@@ -7,6 +7,7 @@ export { spawnApp, type App, type SpawnOptions } from './spawn-app.js';
 export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
 export { withTools } from './tools.js';
 export { transports, type TransportKind } from './transports.js';
+export { patience } from './patience.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
 export { PartnerSide } from './partner-side.js';
 export { sha256 } from './digest.js';

@@ -7,6 +7,7 @@ import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { Caller } from './caller.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { PartnerSide } from './partner-side.js';
+import { patience } from './patience.js';
 import { startDatabaseServer } from './own-postgres.js';
 import { startRedis, type TestServer } from './servers.js';
 import { temporaryFolder } from './running.js';
@@ -197,6 +198,7 @@ export class System {
     return {
       DATABASE_URL: this.database.url,
       ...(this.redis && { REDIS_URL: this.redis.url }),
+      ...(!this.postgresServer && patience),
       SIGNING_SECRET: secret,
       JWT_SECRET: secret,
       ...Object.fromEntries(

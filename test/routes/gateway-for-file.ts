@@ -22,6 +22,7 @@ import {
   completedEarlier,
   createDatabase,
   failOnLeftovers,
+  patience,
   type Submitted,
   temporaryFolder,
   type TestDatabase,
@@ -47,6 +48,7 @@ class RouteGateway {
     const assets = temporaryFolder('assets');
     const settings = readSettings(gatewaySettings, {
       DATABASE_URL: testDatabase.url,
+      ...patience,
       JWT_SECRET: jwtSecret,
       SIGNING_SECRET: 'a-secret-of-tests-for-cursors-00000000',
       ASSET_BASE_URL: 'http://assets.test',
