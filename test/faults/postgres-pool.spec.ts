@@ -72,7 +72,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
     await waitFor(async () => (await waitingSessions()) === 1, { withinMs: 4_000, what: 'the wait' });
     const startMs = performance.now();
     const run = await free.submit(model, '{"prompt":"does not wait"}');
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(2_500);
     await free.completed(run);
     await release();
     expect((await waiting).status).toBe(201);
