@@ -77,7 +77,7 @@ async function take(mirroring: Mirroring, walk: MirrorWalk, result: Mirrored): P
     const { nodes, totalPages } = await pages.read(page, walk.since);
     last = totalPages;
     const batches = new NodeBatches<Omit<Rejected, 'reason'>>(
-      (records) => writing.put(records),
+      (records) => writing.prepare(records),
       (place, reason) => void result.rejected.push({ ...place, reason }),
     );
     for (const node of nodes) {

@@ -1,10 +1,14 @@
 import type { NodeRecord, Written } from '#persistence';
+import { setImmediate as turn } from 'node:timers/promises';
 
 /** Nodes in one statement: enough that a round trip does not count, few enough that one bad one is found soon. */
 const batchNodes = 1000;
 const batchVersions = 10_000;
+/** After so many records the writing of the batch before goes on, for which the database would wait otherwise. */
+const turnRecords = 20;
 
-type Put = (records: readonly NodeRecord[]) => Promise<Written>;
+/** Prepares the writing of records; the result does it. */
+type Prepare = (records: readonly NodeRecord[]) => () => Promise<Written>;
 
 interface Batched<Place> {
   record: NodeRecord;
@@ -12,7 +16,7 @@ interface Batched<Place> {
 }
 
 /**
- * Writes nodes in batches, one behind the other, while the next one is being read. A record that the database
+ * Writes nodes in batches, one behind the other, while the next one is being read and prepared. A record that the database
  * refuses is told with its place, and the others of its batch are written all the same.
  */
 export class NodeBatches<Place> {
@@ -22,7 +26,7 @@ export class NodeBatches<Place> {
   private writing: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly put: Put,
+    private readonly prepare: Prepare,
     private readonly refused: (place: Place, reason: string) => void,
   ) {}
 
@@ -31,12 +35,13 @@ export class NodeBatches<Place> {
     if (this.batch.has(record.node.id)) await this.flush();
     this.batch.set(record.node.id, { record, place });
     this.versions += record.versions.length;
+    if (this.batch.size % turnRecords === 0) await turn();
     if (this.batch.size >= batchNodes || this.versions >= batchVersions) await this.flush();
   }
 
   /** Resolves when everything that was added is written. */
   async end(): Promise<Written> {
-    await this.flush();
+    if (this.batch.size > 0) await this.flush();
     await this.writing;
     return this.written;
   }
@@ -45,16 +50,20 @@ export class NodeBatches<Place> {
     const batch = [...this.batch.values()];
     this.batch = new Map();
     this.versions = 0;
+    const put = this.prepared(batch);
     await this.writing;
-    this.writing = this.write(batch);
+    this.writing = this.write(batch, put);
     // A failure is thrown by the next wait for it.
     this.writing.catch(() => {});
   }
 
-  private async write(batch: readonly Batched<Place>[]): Promise<void> {
-    if (batch.length === 0) return;
+  private prepared(batch: readonly Batched<Place>[]): () => Promise<Written> {
+    return this.prepare(batch.map(({ record }) => record));
+  }
+
+  private async write(batch: readonly Batched<Place>[], put = this.prepared(batch)): Promise<void> {
     try {
-      const { created, changed } = await this.put(batch.map(({ record }) => record));
+      const { created, changed } = await put();
       this.written.created += created;
       this.written.changed += changed;
     } catch (error) {

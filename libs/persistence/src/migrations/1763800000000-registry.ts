@@ -1,11 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { registryFunctions } from '../registry/functions.js';
-import { buildIndexes } from '../registry/indexes.js';
 import { registryTables } from '../registry/tables.js';
 
+/** Without indexes for readers and without references: every migration ends with making those, see `ensureParts`. */
 export class Registry1763800000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [registryTables, buildIndexes, registryFunctions]) await runner.query(statement);
+    await runner.query(registryTables);
+    await runner.query(registryFunctions);
   }
 
   async down(): Promise<void> {

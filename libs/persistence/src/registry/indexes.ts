@@ -1,6 +1,4 @@
-import type { DataSource } from 'typeorm';
 import { sortColumns } from './sorting.js';
-import { takeTurn } from './turns.js';
 
 /**
  * What filters ask, and columns in which many nodes may have the same value. Each order's index has it, so that a
@@ -25,7 +23,7 @@ const orders = Object.entries(sortColumns).flatMap(([name, column]): [string, st
 });
 
 /** What readers need, and no writer: to these the primary keys are enough. */
-const indexes: readonly (readonly [name: string, of: string])[] = [
+export const registryIndexes: readonly (readonly [name: string, of: string])[] = [
   ...orders,
   // The way to nodes of kinds that few nodes are of.
   ['node_of_kind', `node (kind) ${listed}`],
@@ -35,40 +33,3 @@ const indexes: readonly (readonly [name: string, of: string])[] = [
     `node_version (node_id, created_at DESC, version DESC) WHERE status = 'NodeVersionStatusActive'`,
   ],
 ];
-
-/** Builds the indexes that are missing. */
-export const buildIndexes = indexes
-  .map(([name, of]) => `CREATE INDEX IF NOT EXISTS ${name} ON ${of};`)
-  .join('\n');
-
-const dropIndexes = `DROP INDEX IF EXISTS ${indexes.map(([name]) => name).join(', ')}`;
-
-/** How long readers may be kept waiting for the indexes to be dropped. */
-const dropWithin = '1s';
-const lockNotAvailable = '55P03';
-
-/**
- * Drops the indexes of a registry that has no nodes: to build them at the end of a first import takes an eighth of
- * what it takes to keep them meanwhile. Leaves them where somebody does not let go of the tables.
- */
-export async function dropIndexesIfEmpty(dataSource: DataSource): Promise<void> {
-  await dataSource
-    .transaction(async (manager) => {
-      await manager.query(takeTurn);
-      const nodes = await manager.query<unknown[]>('SELECT FROM node LIMIT 1');
-      if (nodes.length > 0) return;
-      await manager.query(`SET LOCAL lock_timeout = '${dropWithin}'`);
-      await manager.query(dropIndexes);
-    })
-    .catch((error: unknown) => {
-      if ((error as { code?: unknown }).code !== lockNotAvailable) throw error;
-    });
-}
-
-/** Builds the indexes that a first import dropped, also one that never came to its end. */
-export async function ensureIndexes(dataSource: DataSource): Promise<void> {
-  await dataSource.transaction(async (manager) => {
-    await manager.query(takeTurn);
-    await manager.query(buildIndexes);
-  });
-}

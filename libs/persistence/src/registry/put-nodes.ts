@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { takeTurn } from './turns.js';
-import { type Row, upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
+import { type Row, type Upsert, upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
 
 /**
  * What is to be written of one node, by the names of the columns. What is not named stays as it is, null clears it.
@@ -53,13 +53,33 @@ const withdrawNewer = `
 
 const updateTime = `UPDATE node SET updated_at = greatest($2::timestamptz, created_at) WHERE id = ANY ($1::text[])`;
 
+/** Records as what the statements need that write them. To make it takes long, and nobody's turn. */
+export interface Prepared {
+  publishers: PublisherColumns[];
+  nodes: Upsert;
+  versions: Upsert | null;
+  /** The latest versions of records that name them, as JSON. */
+  latest: string | null;
+}
+
+export function prepareNodes(records: readonly NodeRecord[]): Prepared {
+  const versions = versionsOf(records);
+  const latest = latestOf(records);
+  return {
+    publishers: publishersOf(records),
+    nodes: upsertNodes(nodesOf(records)),
+    versions: versions.length > 0 ? upsertVersions(versions) : null,
+    latest: latest.length > 0 ? JSON.stringify(latest) : null,
+  };
+}
+
 /**
- * Writes the records within the runner's transaction. Writers take turns. Its statements are planned anew each
+ * Writes what was prepared within the runner's transaction. Writers take turns. Its statements are planned anew each
  * time: a plan of the first batch, made for empty tables, would read them as a whole in all later ones.
  */
 export async function putNodes(
   runner: QueryRunner,
-  records: readonly NodeRecord[],
+  prepared: Prepared,
   publishers: readonly PublisherColumns[],
 ): Promise<Written> {
   const ask = async <Result>(text: string, ...values: unknown[]): Promise<Result[]> =>
@@ -67,9 +87,9 @@ export async function putNodes(
 
   const [clock] = await ask<{ now: Date }>(takeTurnAndReadClock);
   if (publishers.length > 0) await putPublishers(ask, publishers);
-  const nodes = upsertNodes(nodesOf(records));
+  const { nodes } = prepared;
   const written = await ask<{ id: string; isNew: boolean }>(nodes.text, nodes.rows, clock?.now);
-  const updated = await putVersions(ask, records, clock?.now);
+  const updated = await putVersions(ask, prepared, clock?.now);
   // A node's time follows its versions.
   for (const { id } of written) updated.delete(id);
   if (updated.size > 0) await ask(updateTime, [...updated], clock?.now);
@@ -90,20 +110,15 @@ async function putPublishers(ask: Ask, publishers: readonly PublisherColumns[]):
 }
 
 /** The ids of the nodes of which a version has changed. */
-async function putVersions(ask: Ask, records: readonly NodeRecord[], now?: Date): Promise<Set<string>> {
-  const versions = versionsOf(records);
-  const latest = latestOf(records);
+async function putVersions(ask: Ask, { versions, latest }: Prepared, now?: Date): Promise<Set<string>> {
   const changed: { id: string }[] = [];
-  if (versions.length > 0) {
-    const { text, rows } = upsertVersions(versions);
-    changed.push(...(await ask<{ id: string }>(text, rows, now)));
-  }
-  if (latest.length > 0) changed.push(...(await ask<{ id: string }>(withdrawNewer, JSON.stringify(latest))));
+  if (versions) changed.push(...(await ask<{ id: string }>(versions.text, versions.rows, now)));
+  if (latest !== null) changed.push(...(await ask<{ id: string }>(withdrawNewer, latest)));
   return new Set(changed.map(({ id }) => id));
 }
 
 /** Each publisher once: what later records say of it comes over what earlier ones say. */
-export function publishersOf(records: readonly NodeRecord[]): PublisherColumns[] {
+function publishersOf(records: readonly NodeRecord[]): PublisherColumns[] {
   const publishers = new Map<string, PublisherColumns>();
   for (const { publisher } of records) {
     if (publisher) publishers.set(publisher.id, { ...publishers.get(publisher.id), ...publisher });

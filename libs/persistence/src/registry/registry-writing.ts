@@ -1,6 +1,13 @@
 import type { DataSource } from 'typeorm';
-import { dropIndexesIfEmpty, ensureIndexes } from './indexes.js';
-import { type NodeRecord, type PublisherColumns, publishersOf, putNodes, type Written } from './put-nodes.js';
+import { dropPartsIfEmpty, ensureParts } from './late-parts.js';
+import {
+  type NodeRecord,
+  type Prepared,
+  prepareNodes,
+  type PublisherColumns,
+  putNodes,
+  type Written,
+} from './put-nodes.js';
 
 /** Fewer written nodes are left to the database's own upkeep. */
 const many = 1000;
@@ -13,26 +20,24 @@ export class RegistryWriting {
 
   /** Writes the records, or nothing when one of them cannot be written. Each node and version stands there once. */
   async put(records: readonly NodeRecord[]): Promise<Written> {
-    // Every node of a publisher brings the same facts of it.
-    const publishers = publishersOf(records).map((row) => ({ row, text: JSON.stringify(row) }));
-    const news = publishers.filter(({ row, text }) => this.lastPut.get(row.id) !== text);
-    const written = await this.within(
-      'commit',
-      records,
-      news.map(({ row }) => row),
-    );
-    for (const { row, text } of news) this.lastPut.set(row.id, text);
-    return written;
+    return this.prepare(records)();
+  }
+
+  /** Prepares what `put` does, which takes long and can be done while other records are being written; the result does it. */
+  prepare(records: readonly NodeRecord[]): () => Promise<Written> {
+    const prepared = prepareNodes(records);
+    return () => this.commit(prepared);
   }
 
   /** What `put` would write; nothing is. */
   async tryPut(records: readonly NodeRecord[]): Promise<Written> {
-    return this.within('rollback', records, publishersOf(records));
+    const prepared = prepareNodes(records);
+    return this.within('rollback', prepared, prepared.publishers);
   }
 
   /** Before many nodes are put; `settle` comes after them, whatever happens. */
   async begin(): Promise<void> {
-    await dropIndexesIfEmpty(this.dataSource);
+    await dropPartsIfEmpty(this.dataSource);
   }
 
   /**
@@ -40,22 +45,32 @@ export class RegistryWriting {
    * would rather read the whole table than the middle of an index.
    */
   async settle(written: number): Promise<void> {
-    await ensureIndexes(this.dataSource);
+    await ensureParts(this.dataSource);
     if (written >= many)
       await this.dataSource.query(
         'VACUUM (ANALYZE) node, node_kind, node_version, publisher, publisher_member',
       );
   }
 
+  private async commit(prepared: Prepared): Promise<Written> {
+    // Every node of a publisher brings the same facts of it.
+    const publishers = prepared.publishers.map((row) => ({ row, text: JSON.stringify(row) }));
+    const news = publishers.filter(({ row, text }) => this.lastPut.get(row.id) !== text);
+    const rows = news.map(({ row }) => row);
+    const written = await this.within('commit', prepared, rows);
+    for (const { row, text } of news) this.lastPut.set(row.id, text);
+    return written;
+  }
+
   private async within(
     end: 'commit' | 'rollback',
-    records: readonly NodeRecord[],
+    prepared: Prepared,
     publishers: readonly PublisherColumns[],
   ): Promise<Written> {
     const runner = this.dataSource.createQueryRunner();
     try {
       await runner.startTransaction();
-      const written = await putNodes(runner, records, publishers);
+      const written = await putNodes(runner, prepared, publishers);
       if (end === 'commit') await runner.commitTransaction();
       return written;
     } finally {

@@ -77,7 +77,7 @@ CREATE TABLE node (
   banner_url text,
   repository text,
   license text,
-  publisher_id text COLLATE "C" REFERENCES publisher (id),
+  publisher_id text COLLATE "C",
   status text COLLATE "C" NOT NULL CHECK (status IN ('NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned')),
   status_detail text,
   preempted_app_node_names text[],
@@ -94,7 +94,7 @@ CREATE TABLE node (
 );
 
 CREATE TABLE node_version (
-  node_id text COLLATE "C" NOT NULL REFERENCES node (id) ON DELETE CASCADE,
+  node_id text COLLATE "C" NOT NULL,
   version text COLLATE "C" NOT NULL,
   id text,
   changelog text,

@@ -54,7 +54,7 @@ const atFirst: Record<Table, Readonly<Record<string, string>>> = {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-interface Upsert {
+export interface Upsert {
   text: string;
   /** The rows, for the statement's first parameter. */
   rows: string;
