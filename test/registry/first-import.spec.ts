@@ -19,20 +19,23 @@ let all: string[];
 beforeAll(async () => {
   dataSource = await gateway().database.openDataSource();
   writing = new RegistryWriting(dataSource);
-  all = await indexes();
+  all = await parts();
 });
 afterAll(() => dataSource.destroy());
 
-async function indexes(): Promise<string[]> {
-  const rows = await dataSource.query<{ indexname: string }[]>(
-    `SELECT indexname FROM pg_indexes WHERE tablename IN ('node', 'node_version') ORDER BY indexname`,
+/** The names of indexes and references. */
+async function parts(): Promise<string[]> {
+  const rows = await dataSource.query<{ name: string }[]>(
+    `SELECT indexname AS name FROM pg_indexes WHERE tablename IN ('node', 'node_version')
+      UNION SELECT conname FROM pg_constraint WHERE contype = 'f' AND conrelid IN ('node'::regclass, 'node_version'::regclass)
+      ORDER BY name`,
   );
-  return rows.map(({ indexname }) => indexname);
+  return rows.map(({ name }) => name);
 }
 
 const imported = (...files: string[]) => importNodes(files, writing, { dryRun: false, progress: () => {} });
 
-it('leaves the indexes where somebody does not let go of the tables', async () => {
+it('leaves them all where somebody does not let go of the tables', async () => {
   const client = new Client(gateway().databaseUrl);
   await client.connect();
   try {
@@ -41,13 +44,13 @@ it('leaves the indexes where somebody does not let go of the tables', async () =
   } finally {
     await client.end();
   }
-  expect(all).toEqual(expect.arrayContaining(['node_by_name', 'node_version_newest']));
-  expect(await indexes()).toEqual(all);
+  expect(all).toEqual(expect.arrayContaining(['node_by_name', 'node_version_newest', 'node_has_publisher']));
+  expect(await parts()).toEqual(all);
 });
 
-it('has its pages and its indexes after a death in the middle', async () => {
+it('has its pages, and gets the rest after a death in the middle', async () => {
   await writing.begin();
-  expect(await indexes()).toEqual(primaryKeys);
+  expect(await parts()).toEqual(primaryKeys);
   await writing.put(
     recordsOf([
       { id: 'first', name: 'B' },
@@ -56,21 +59,21 @@ it('has its pages and its indexes after a death in the middle', async () => {
   );
   expect(await reader.ids('latest=true&sort=name')).toEqual(['second', 'first']);
   await migrate(gateway().database);
-  expect(await indexes()).toEqual(all);
+  expect(await parts()).toEqual(all);
 });
 
 it('drops none of a registry that has nodes', async () => {
   await writing.begin();
-  expect(await indexes()).toEqual(all);
+  expect(await parts()).toEqual(all);
 });
 
-it('builds them when it comes to its end, and when it fails', async () => {
+it('makes them when it comes to its end, and when it fails', async () => {
   const file = path.join(folder, 'nodes.jsonl');
   writeFileSync(file, `{"id": "third"}\n`);
   await dataSource.query('TRUNCATE node CASCADE');
   await imported(file);
-  expect(await indexes()).toEqual(all);
+  expect(await parts()).toEqual(all);
   await dataSource.query('TRUNCATE node CASCADE');
   await expect(imported(file, folder)).rejects.toThrow('EISDIR');
-  expect(await indexes()).toEqual(all);
+  expect(await parts()).toEqual(all);
 });
