@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
 import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
+import { currentRevision, Findings } from '../../dist/libs/persistence/src/registry/findings.js';
 import { listedKinds } from '../../dist/libs/persistence/src/registry/kinds.js';
 import { readPage } from '../../dist/libs/persistence/src/registry/registry.js';
 import { sortColumns } from '../../dist/libs/persistence/src/registry/sorting.js';
@@ -127,15 +128,16 @@ async function plans(client) {
   const scanned = new Set();
   const read = async ({ text, values }) => {
     const plan = await client.query(`EXPLAIN ${text}`, values);
-    const isExempt = text === listedKinds.text || text.includes('AS total');
+    const isExempt = text === currentRevision.text || text === listedKinds.text || text.includes('AS total');
     if (!isExempt && JSON.stringify(plan.rows).includes('Seq Scan')) scanned.add(text);
     return (await client.query(text, values)).rows;
   };
+  const page = (ask) => readPage(read, ask, new Findings());
   for (const filter of filters) {
-    const { total } = await readPage(read, { ...filter, sort: [], limit: 1, offset: 0 });
+    const { total } = await page({ ...filter, sort: [], limit: 1, offset: 0 });
     for (const order of orders)
       for (const offset of [0, Math.floor(total / 2), total - 10])
-        await readPage(read, { ...filter, sort: order.map(sortKey), limit: 10, offset });
+        await page({ ...filter, sort: order.map(sortKey), limit: 10, offset });
   }
   return {
     what: 'pages of analysed rows without a sequential scan',

@@ -29,12 +29,11 @@ export const totalOf = (read: Read, ask: PageAsk, passing: PassingKinds): Promis
 /** Counts nodes; where nothing but their kinds is asked, that has been done. */
 async function count(read: Read, some: PassingKinds, conditions: readonly Condition[]): Promise<number> {
   if (conditions.length === 0) return nodesOf(some.kinds);
-  const [counted] = await read<{ total: number }>(
-    query(
-      [...ofKinds(some), ...conditions],
-      (where) => `SELECT count(*)::integer AS total FROM node WHERE ${where}`,
-    ),
+  const asked = query(
+    [...ofKinds(some), ...conditions],
+    (where) => `SELECT count(*)::integer AS total FROM node WHERE ${where}`,
   );
+  const [counted] = await read<{ total: number }>({ ...asked, isCount: true });
   return counted?.total ?? 0;
 }
 

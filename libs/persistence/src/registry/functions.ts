@@ -25,6 +25,13 @@ BEGIN
 END $$;
 CREATE TRIGGER kinds_truncated AFTER TRUNCATE ON node EXECUTE FUNCTION forget_kinds();
 
+CREATE FUNCTION renew_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE registry_revision SET revision = DEFAULT;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER revision_renewed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON node EXECUTE FUNCTION renew_revision();
+
 -- A publisher's ban bars its nodes: for a reader of changes they have changed.
 CREATE FUNCTION publisher_bars_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

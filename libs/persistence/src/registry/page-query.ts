@@ -20,8 +20,12 @@ export interface PageAsk {
 }
 
 export interface Query {
+  /** One with a name is prepared once a connection; any other is planned for its values each time. */
+  name?: string;
   text: string;
   values: unknown[];
+  /** Its answer is the same for all pages of a revision that ask it. */
+  isCount?: true;
 }
 
 /** A part of a WHERE clause; what it compares with is handed to `value`, which gives its number. */
@@ -48,6 +52,7 @@ export const singleFilters = ({ ids, changedAfter }: PageAsk): Condition[] => [
 
 /** The nodes of a page, as `node`, in the order of their ids. Each is looked up, so that no table is read as a whole. */
 export const nodesQuery = (ids: readonly string[]): Query => ({
+  name: 'nodes of a page',
   text: `SELECT (${listedNode}) AS node
     FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place) ORDER BY place`,
   values: [ids],

@@ -47,6 +47,13 @@ CREATE TABLE node_kind (
   nodes bigint NOT NULL
 );
 
+-- Another value whenever nodes have been written: until then, what was found of all nodes holds.
+CREATE TABLE registry_revision (
+  id boolean PRIMARY KEY DEFAULT true CHECK (id),
+  revision uuid NOT NULL DEFAULT gen_random_uuid()
+);
+INSERT INTO registry_revision DEFAULT VALUES;
+
 CREATE TABLE node (
   id text COLLATE "C" NOT NULL,
   -- What is filtered and sorted by comes first: a row that is only looked at for these need not be read further.
