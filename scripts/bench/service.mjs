@@ -120,10 +120,29 @@ export async function startApp(app, env) {
       ({ ok }) => ok,
       () => false,
     );
-    if (ready) return { url, pid: child.pid, stop };
+    if (ready) {
+      await settled(`http://127.0.0.1:${internal}/metrics`);
+      return { url, pid: child.pid, stop };
+    }
     if (tries > 600 || child.exitCode !== null) throw new Error(`${app} does not get ready`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** An app that has just started goes on with compiling schemas for some seconds, and is measured after that. */
+async function settled(metricsUrl) {
+  const cpuSeconds = async () => {
+    const text = await (await fetch(metricsUrl)).text();
+    return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]);
+  };
+  let before = await cpuSeconds();
+  for (let tries = 0; tries < 60; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const now = await cpuSeconds();
+    if (now - before < 0.05) return;
+    before = now;
+  }
+  throw new Error('an app that has started does not come to rest');
 }
 
 /** A program of this folder that prints its address. */
