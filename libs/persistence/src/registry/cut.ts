@@ -64,7 +64,9 @@ export async function cutPage(
 
 async function cut(reader: Reader, asked: Cut): Promise<string[]> {
   const { read, mostSorted } = reader;
-  const { keys, nodes } = asked;
+  const { keys, nodes, groupedBy, offset } = asked;
+  if (groupedBy && keys[0]?.column !== 'id' && offset > deep && (await haveNoMore(read, asked, mostApart)))
+    return sortedApart(read, asked);
   if (hasIndex(keys)) return sorted(read, asked);
   const areFew = nodes === undefined ? await haveNoMore(read, asked, mostSorted) : nodes <= mostSorted;
   if (areFew) return sorted(read, asked);
@@ -147,6 +149,25 @@ async function sorted(read: Read, asked: Cut): Promise<string[]> {
       conditionsOf(asked),
       (where, value) =>
         `SELECT id FROM node WHERE ${where} ORDER BY ${orderBy(keys)} LIMIT ${value(limit)} OFFSET ${value(offset)}`,
+    ),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** How deep in a group a page lies that is not looked for in the index of its order, and in how large a group. */
+const deep = 500;
+const mostApart = 4000;
+
+/** Finds the nodes of a group before it sorts them: an index of the order would lead past all other groups' nodes. */
+async function sortedApart(read: Read, asked: Cut): Promise<string[]> {
+  const { keys, offset, limit } = asked;
+  const columns = new Set(['id', ...keys.map(({ column }) => sortColumns[column])]);
+  const rows = await read<{ id: string }>(
+    query(
+      conditionsOf(asked),
+      (where, value) => `
+        WITH few AS MATERIALIZED (SELECT ${[...columns].join(', ')} FROM node WHERE ${where})
+        SELECT id FROM few ORDER BY ${orderBy(keys)} LIMIT ${value(limit)} OFFSET ${value(offset)}`,
     ),
   );
   return rows.map(({ id }) => id);
