@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { registryIndexes } from './indexes.js';
 import { takeTurn } from './turns.js';
 
-/** What an empty registry can do without until it is filled: to make it at once costs an eighth of keeping it meanwhile. */
+/** What an empty registry can do without until it is filled: to make it at once takes a fifth of keeping it meanwhile. */
 interface Part {
   name: string;
   make: string;
