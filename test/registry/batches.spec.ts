@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => dataSource.destroy());
 
-const put = (...nodes: GivenNode[]) => writing.put(recordsOf(nodes));
+const put = (...nodes: GivenNode[]) => writing.prepare(recordsOf(nodes))();
 const nodeNow = async (id: string) => (await reader.list(`latest=true&node_id=${id}`)).nodes[0];
 
 const published = (name: string, ...members: string[]) => ({
@@ -61,7 +61,7 @@ it('takes the last that is said of a publisher, with whichever node it comes', a
 it('writes a publisher with the next batch when the first one failed', async () => {
   const publisher = { id: 'late', name: 'Late' };
   const refused = { node: { id: 'refused', downloads: 'many' }, publisher, versions: [] };
-  await expect(writing.put([refused])).rejects.toThrow('invalid input syntax for type bigint');
+  await expect(writing.prepare([refused])()).rejects.toThrow('invalid input syntax for type bigint');
   await put({ id: 'taken', publisher });
   expect((await nodeNow('taken'))?.publisher).toMatchObject(publisher);
 });

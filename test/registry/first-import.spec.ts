@@ -51,12 +51,11 @@ it('leaves them all where somebody does not let go of the tables', async () => {
 it('has its pages, and gets the rest after a death in the middle', async () => {
   await writing.begin();
   expect(await parts()).toEqual(primaryKeys);
-  await writing.put(
-    recordsOf([
-      { id: 'first', name: 'B' },
-      { id: 'second', name: 'A' },
-    ]),
-  );
+  const records = recordsOf([
+    { id: 'first', name: 'B' },
+    { id: 'second', name: 'A' },
+  ]);
+  await writing.prepare(records)();
   expect(await reader.ids('latest=true&sort=name')).toEqual(['second', 'first']);
   await migrate(gateway().database);
   expect(await parts()).toEqual(all);

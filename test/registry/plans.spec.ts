@@ -108,13 +108,34 @@ it('cuts what a sort of all nodes would give', async () => {
       const offset = Math.floor(part * total);
       // Where everything is few enough to be sorted, there is one sort; where nothing is, there are cuts only.
       const all = await cutPage(read, whole, kinds, total, nodes);
-      expect(await cutPage(read, { ...whole, offset, limit }, kinds, total, 0)).toEqual(
-        all.slice(offset, offset + limit),
-      );
+      const page = { ...whole, offset, limit };
+      const expected = all.slice(offset, offset + limit);
+      expect(await cutPage(read, page, kinds, total, 0)).toEqual(expected);
+      expect(await cutPage(read, page, kinds, total)).toEqual(expected);
     }),
     { numRuns: 60 },
   );
 }, 60_000);
+
+it('sorts the nodes of a group apart where a page lies deep in it', async () => {
+  const whole = { sort: [ascending('category'), descending('name')], offset: 0, limit: nodes };
+  const { kinds, total } = await passing(whole);
+  const [before] = await read<{ nodes: number }>({
+    text: 'SELECT count(*)::integer AS nodes FROM node WHERE kind IS NOT NULL AND category IS NULL',
+    values: [],
+  });
+  const offset = (before?.nodes ?? 0) + 600;
+  let apart = 0;
+  const noting: Read = (query) => {
+    if (query.text.includes('AS MATERIALIZED')) apart += 1;
+    return read(query);
+  };
+  const all = await cutPage(read, whole, kinds, total, nodes);
+  expect(await cutPage(noting, { ...whole, offset, limit: 10 }, kinds, total)).toEqual(
+    all.slice(offset, offset + 10),
+  );
+  expect(apart).toBe(1);
+});
 
 it('counts the nodes between two times once, until some are written', async () => {
   const findings = new Findings();

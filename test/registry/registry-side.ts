@@ -7,7 +7,7 @@ export type GivenNode = Record<string, unknown> & { id: string };
 
 /** Writes nodes as an import does, without a process for it. */
 export const putGiven = (dataSource: DataSource, nodes: readonly GivenNode[]): Promise<Written> =>
-  new RegistryWriting(dataSource).put(recordsOf(nodes));
+  new RegistryWriting(dataSource).prepare(recordsOf(nodes))();
 
 export const recordsOf = (nodes: readonly GivenNode[]): NodeRecord[] =>
   nodes.map((node) => {

@@ -33,7 +33,7 @@ export async function importNodes(
   const allBytes = sizes.reduce((sum, size) => sum + size, 0);
   const rejected: Rejected[] = [];
   const batches = new NodeBatches<Omit<Rejected, 'reason'>>(
-    (records) => (dryRun ? () => writing.tryPut(records) : writing.prepare(records)),
+    (records) => writing.prepare(records, dryRun ? 'rollback' : 'commit'),
     (place, reason) => void rejected.push({ ...place, reason }),
   );
   let read = 0;

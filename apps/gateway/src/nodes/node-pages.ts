@@ -14,7 +14,7 @@ interface Asked {
   key: string;
 }
 
-/** How many spellings of queries, and how long ones, are kept with what they ask: to read one takes as long as the cached page. */
+/** How many spellings of queries, and how long ones, are kept with what they ask: to read one costs more than to find its page. */
 const mostSpellings = 1000;
 const longestSpelling = 500;
 
@@ -27,7 +27,7 @@ export class NodePages {
     private readonly cache: PageCache,
   ) {}
 
-  /** `spelling` is the query as the caller wrote it. */
+  /** `spelling` is the URL as the caller wrote it. */
   async read(spelling: string, query: Query): Promise<Buffer> {
     const { ask, latest, key } = this.asked.get(spelling) ?? this.reading(spelling, query);
     const make = () => this.make(ask);

@@ -4,7 +4,7 @@ import { orderBy, reversed, sortColumns, type SortKey, totalOrder } from './sort
 
 export type Read = <Row extends object>(query: Query) => Promise<Row[]>;
 
-/** Who asks the database, and how many nodes are few enough to be sorted, whatever they are sorted by. */
+/** Who asks the database, and how many nodes are few enough to be sorted, whatever they are sorted by; deep in a group twice as many. */
 interface Reader {
   read: Read;
   mostSorted: number;
@@ -62,14 +62,19 @@ export async function cutPage(
   return fromEnd ? ids.toReversed() : ids;
 }
 
+/** How deep in a group a page lies that is not looked for in the index of its order. */
+const deep = 500;
+
 async function cut(reader: Reader, asked: Cut): Promise<string[]> {
   const { read, mostSorted } = reader;
   const { keys, nodes, groupedBy, offset } = asked;
-  if (groupedBy && keys[0]?.column !== 'id' && offset > deep && (await haveNoMore(read, asked, mostApart)))
-    return sortedApart(read, asked);
+  // An index of the order leads past the nodes of all other groups.
+  const isDeep = groupedBy !== undefined && keys[0]?.column !== 'id' && offset > deep;
+  if (hasIndex(keys) && !isDeep) return sorted(read, asked);
+  const few = isDeep ? 2 * mostSorted : mostSorted;
+  const areFew = nodes === undefined ? await haveNoMore(read, asked, few) : nodes <= few;
+  if (areFew) return isDeep ? sortedApart(read, asked) : sorted(read, asked);
   if (hasIndex(keys)) return sorted(read, asked);
-  const areFew = nodes === undefined ? await haveNoMore(read, asked, mostSorted) : nodes <= mostSorted;
-  if (areFew) return sorted(read, asked);
   return keys[0]?.column === 'status' ? cutStatuses(reader, asked) : cutGroups(reader, asked);
 }
 
@@ -154,11 +159,7 @@ async function sorted(read: Read, asked: Cut): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** How deep in a group a page lies that is not looked for in the index of its order, and in how large a group. */
-const deep = 500;
-const mostApart = 4000;
-
-/** Finds the nodes of a group before it sorts them: an index of the order would lead past all other groups' nodes. */
+/** Finds the nodes before it sorts them, which the planner would not do where an index has the order. */
 async function sortedApart(read: Read, asked: Cut): Promise<string[]> {
   const { keys, offset, limit } = asked;
   const columns = new Set(['id', ...keys.map(({ column }) => sortColumns[column])]);

@@ -40,7 +40,9 @@ async function counted<Row extends object>(
 ): Promise<Row[]> {
   // Filters may name thousands of kinds.
   const key = createHash('sha256').update(JSON.stringify(query)).digest('base64');
-  const rows = (counts.get(key) as Row[] | undefined) ?? (await read<Row>(query));
+  const known = counts.get(key) as Row[] | undefined;
+  if (known !== undefined) return known;
+  const rows = await read<Row>(query);
   counts.set(key, rows);
   const [oldest] = counts.keys();
   if (counts.size > mostCounts && oldest !== undefined) counts.delete(oldest);

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { registryIndexes } from './indexes.js';
-import { takeTurn } from './turns.js';
+import { inTurn } from './turns.js';
 
 /** What an empty registry can do without until it is filled: to make it at once takes a fifth of keeping it meanwhile. */
 interface Part {
@@ -39,29 +39,25 @@ const lockNotAvailable = '55P03';
 
 /** Leaves the parts where somebody does not let go of the tables. */
 export async function dropPartsIfEmpty(dataSource: DataSource): Promise<void> {
-  await dataSource
-    .transaction(async (manager) => {
-      await manager.query(takeTurn);
-      const nodes = await manager.query<unknown[]>('SELECT FROM node LIMIT 1');
-      if (nodes.length > 0) return;
-      await manager.query(`SET LOCAL lock_timeout = '${dropWithin}'`);
-      // In the order in which a reader takes them.
-      await manager.query('LOCK TABLE node, node_version, publisher IN ACCESS EXCLUSIVE MODE');
-      await manager.query(parts.map(({ drop }) => drop).join(';\n'));
-    })
-    .catch((error: unknown) => {
-      if ((error as { code?: unknown }).code !== lockNotAvailable) throw error;
-    });
+  const dropping = inTurn(dataSource, async (manager) => {
+    const nodes = await manager.query<unknown[]>('SELECT FROM node LIMIT 1');
+    if (nodes.length > 0) return;
+    await manager.query(`SET LOCAL lock_timeout = '${dropWithin}'`);
+    // In the order in which a reader takes them.
+    await manager.query('LOCK TABLE node, node_version, publisher IN ACCESS EXCLUSIVE MODE');
+    await manager.query(parts.map(({ drop }) => drop).join(';\n'));
+  });
+  await dropping.catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== lockNotAvailable) throw error;
+  });
 }
 
 /** Makes the parts that a first import dropped, also one that never came to its end. */
 export async function ensureParts(dataSource: DataSource): Promise<void> {
-  await dataSource.transaction(async (manager) => {
-    await manager.query(takeTurn);
+  await inTurn(dataSource, async (manager) => {
     const names = parts.map(({ name }) => name);
-    const missing = new Set(
-      (await manager.query<{ name: string }[]>(missingParts, [names])).map(({ name }) => name),
-    );
+    const found = await manager.query<{ name: string }[]>(missingParts, [names]);
+    const missing = new Set(found.map(({ name }) => name));
     for (const { name, make } of parts) if (missing.has(name)) await manager.query(make);
   });
 }

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { takeTurn } from './turns.js';
+import { inTurn } from './turns.js';
 
 const statuses = {
   node: { banned: 'NodeStatusBanned', active: 'NodeStatusActive' },
@@ -55,8 +55,7 @@ export class RegistryRulings {
 
   /** In turn with the imports: what one of them reads before it writes must not change meanwhile. */
   private async write(text: string, values: unknown[]): Promise<boolean> {
-    return this.dataSource.transaction(async (manager) => {
-      await manager.query(takeTurn);
+    return inTurn(this.dataSource, async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(text, values);
       return rows.length > 0;
     });

@@ -12,36 +12,32 @@ import {
 /** Fewer written nodes are left to the database's own upkeep. */
 const many = 1000;
 
+type End = 'commit' | 'rollback';
+
 /** Operators' writing into the node registry. */
 export class RegistryWriting {
   private readonly lastPut = new Map<string, string>();
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Writes the records, or nothing when one of them cannot be written. Each node and version stands there once. */
-  async put(records: readonly NodeRecord[]): Promise<Written> {
-    return this.prepare(records)();
-  }
-
-  /** Prepares what `put` does, which takes long and can be done while other records are being written; the result does it. */
-  prepare(records: readonly NodeRecord[]): () => Promise<Written> {
+  /**
+   * Prepares the records, which takes long and can be done while others are being written. The result writes them, or
+   * nothing when one of them cannot be written; with `rollback` it only tells what would be written. Each node and
+   * version stands there once.
+   */
+  prepare(records: readonly NodeRecord[], end: End = 'commit'): () => Promise<Written> {
     const prepared = prepareNodes(records);
-    return () => this.commit(prepared);
+    if (end === 'commit') return () => this.commit(prepared);
+    return () => this.within(end, prepared, prepared.publishers);
   }
 
-  /** What `put` would write; nothing is. */
-  async tryPut(records: readonly NodeRecord[]): Promise<Written> {
-    const prepared = prepareNodes(records);
-    return this.within('rollback', prepared, prepared.publishers);
-  }
-
-  /** Before many nodes are put; `settle` comes after them, whatever happens. */
+  /** Before many nodes are written; `settle` comes after them, whatever happens. */
   async begin(): Promise<void> {
     await dropPartsIfEmpty(this.dataSource);
   }
 
   /**
-   * After many nodes were put: without fresh statistics, and the knowledge which pages everybody sees, the planner
+   * After many nodes were written: without fresh statistics, and the knowledge which pages everybody sees, the planner
    * would rather read the whole table than the middle of an index.
    */
   async settle(written: number): Promise<void> {
@@ -63,7 +59,7 @@ export class RegistryWriting {
   }
 
   private async within(
-    end: 'commit' | 'rollback',
+    end: End,
     prepared: Prepared,
     publishers: readonly PublisherColumns[],
   ): Promise<Written> {
