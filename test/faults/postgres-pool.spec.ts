@@ -41,8 +41,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
       const askedMs = performance.now();
       const [status, collected] = await Promise.all([asking.status(finished), asking.collect(finished)]);
       expect([status.status, collected.status]).toEqual([200, 200]);
-      // Who waits for a connection of admission waits for two seconds.
-      expect(performance.now() - askedMs).toBeLessThan(1_500);
+      expect(performance.now() - askedMs).toBeLessThan(500);
       asked += 1;
     }
     const ready = await fetch(`${system.gateways[0]?.url}/health/ready`);
@@ -54,7 +53,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
     expect(refused.map((answer) => `${answer.status} ${answer.bucket}`)).toEqual(
       spaces.map(() => '503 service_unavailable'),
     );
-    expect(tookMs).toBeLessThan(15_000);
+    expect(tookMs).toBeLessThan(10_000);
 
     await release();
     const admitted = await Promise.all(spaces.map(submit));
@@ -72,7 +71,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
     await waitFor(async () => (await waitingSessions()) === 1, { withinMs: 4_000, what: 'the wait' });
     const startMs = performance.now();
     const run = await free.submit(model, '{"prompt":"does not wait"}');
-    expect(performance.now() - startMs).toBeLessThan(2_500);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
     await free.completed(run);
     await release();
     expect((await waiting).status).toBe(201);

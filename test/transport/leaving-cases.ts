@@ -70,7 +70,7 @@ export function leavingCases(bench: () => Bench): void {
     let taken = '';
     const startedAtMs = Date.now();
     await consumer.close(300);
-    expect(Date.now() - startedAtMs).toBeLessThan(5_000);
+    expect(Date.now() - startedAtMs).toBeLessThan(2_500);
     consume(stayer, provider, async (id) => {
       taken = id;
       return { kind: 'done' };
@@ -97,7 +97,7 @@ export function leavingCases(bench: () => Bench): void {
     await until(() => deliverOne(transport, provider, newRunId()), 15_000);
     await until(() => begun, 15_000);
     await bench().server.wipe();
-    await until(() => reason !== '', 10_000);
+    await until(() => reason !== '', 4_000);
     expect(reason).toContain('lock lost');
   });
 
@@ -118,7 +118,7 @@ export function leavingCases(bench: () => Bench): void {
     await until(() => begun, 15_000);
     bench().server.freeze();
     try {
-      await until(() => aborted, 10_000);
+      await until(() => aborted, 4_000);
     } finally {
       bench().server.thaw();
     }

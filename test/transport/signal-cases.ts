@@ -98,7 +98,7 @@ export function signalCases(bench: () => Bench): void {
     const before = woken;
     await bench().server.restart();
     // Nobody announces here: coming back is a reason to look.
-    await until(() => woken > before && lateWoken > 0, 15_000);
+    await until(() => woken > before && lateWoken > 0, 5_000);
     const seen = lateWoken;
     await until(async () => {
       await worker.announce(late);
