@@ -11,12 +11,12 @@ import {
   transports,
   waitFor,
 } from '../harness/index.js';
-import { death, quick } from '../faults/worker-faults.js';
+import { death, dismissWorkers, quick, reached } from '../faults/worker-faults.js';
 import { file, ScriptedPartner } from './scripted-partner.js';
 
 const model = 'fal/flux-dev';
-// A copy is kept as long as its link opens it, and longer only with its result.
-const retention = { RETENTION_EVERY_MS: '200', STORE_DOUBT_SECONDS: '2', ASSET_URL_TTL: '6' };
+// A link opens its copy for two days, a day longer than a result is kept.
+const retention = { RETENTION_EVERY_MS: '200', STORE_DOUBT_SECONDS: '10', ASSET_URL_TTL: '172800' };
 
 // What lies in the store is known, needed, and deleted when it is needed no more.
 describe('the store', () => {
@@ -53,6 +53,8 @@ describe('the store', () => {
       .map((entry) => entry.name)
       .sort();
 
+  const noted = async (): Promise<number> => (await system.sql('SELECT key FROM stored_object')).length;
+
   const results = (prompt: string, filler = '') =>
     partner.results.set(
       prompt,
@@ -77,6 +79,7 @@ describe('the store', () => {
       const next = await system.startWorker();
       const { images } = await result(run);
       for (const { url } of images) {
+        expect(url).not.toContain(partner.url);
         const copy = await fetch(url);
         expect([copy.status, sha256(Buffer.from(await copy.arrayBuffer()))]).toEqual([
           200,
@@ -85,7 +88,7 @@ describe('the store', () => {
       }
       // What the killed worker had begun to write is found by its age.
       await waitFor(() => !stored().some((name) => /^[0-9a-f-]{36}$/.test(name)), {
-        withinMs: 10_000,
+        withinMs: 30_000,
         what: 'half-made files to be removed',
       });
       expect(stored()).toHaveLength(2);
@@ -95,6 +98,45 @@ describe('the store', () => {
       await next.stop();
     },
   );
+
+  it('deletes nothing of a live run, however long ago its worker died', async () => {
+    results('late');
+    const hanging = await system.startWorker({ FAILPOINT: 'copying.beforeFinish:hang' });
+    const run = await submit('late');
+    await reached(hanging, 'copying.beforeFinish');
+    await system.sql(
+      `INSERT INTO stored_object (key, run_id, delete_at) VALUES ('nobodys', gen_random_uuid(), now())`,
+    );
+    await system.sql(`UPDATE stored_object SET delete_at = now() - interval '2 hours'`);
+    await waitFor(async () => (await noted()) === 2, { withinMs: 20_000, what: 'the rest to be deleted' });
+    expect(stored()).toHaveLength(2);
+    await system.kill(hanging);
+    await system.startWorker();
+    const { images } = await result(run);
+    for (const { url } of images) expect(url).not.toContain(partner.url);
+    await holdToInvariants(system);
+    await age(run);
+    await dismissWorkers(system);
+  });
+
+  it('keeps a copy as long as its link opens it, and longer only with its result', async () => {
+    results('linked');
+    await system.startWorker();
+    const run = await submit('linked');
+    const { images } = await result(run);
+    const opens = () => Promise.all(images.map(async ({ url }) => (await fetch(url)).status));
+    const aged = await happenedEarlier(system.database.url, run, 1.5);
+    const kept = () => system.sql(`SELECT id FROM run WHERE id = '${aged.requestId}'`);
+    await waitFor(async () => (await kept()).length === 0, {
+      withinMs: 20_000,
+      what: 'the result to age out',
+    });
+    expect([await opens(), stored().length]).toEqual([[200, 200], 2]);
+    await system.sql(`UPDATE stored_object SET delete_at = delete_at - interval '2 days'`);
+    await nothingLeft();
+    expect(await opens()).toEqual([404, 404]);
+    await dismissWorkers(system);
+  });
 
   it('keeps large inputs and outputs byte for byte, as long as their result', async () => {
     await system.startWorker();
@@ -140,10 +182,14 @@ describe('the store', () => {
   /** The result ages out, and with it everything that belongs to it. */
   async function age(run: Submitted): Promise<void> {
     await happenedEarlier(system.database.url, run, 3);
-    const nothingLeft = async () =>
-      stored().length === 0 && (await system.sql('SELECT key FROM stored_object')).length === 0;
-    await waitFor(nothingLeft, { withinMs: 20_000, what: 'everything of the run to be deleted' });
+    await nothingLeft();
   }
+
+  const nothingLeft = () =>
+    waitFor(async () => stored().length === 0 && (await noted()) === 0, {
+      withinMs: 20_000,
+      what: 'everything of the run to be deleted',
+    });
 });
 
 failOnLeftovers();

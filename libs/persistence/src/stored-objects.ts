@@ -7,6 +7,10 @@ export interface UnneededObjects {
   leftBehind: number;
 }
 
+// A live run may still need what was put for it, however long ago: its worker died, and the next one comes late.
+const dueForDeletion = /* sql */ `delete_at <= now()
+  AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.run_id = stored_object.run_id)`;
+
 /**
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
  * whatever a crash or a refusal leaves behind is found here and deleted.
@@ -15,7 +19,7 @@ export class StoredObjects {
   constructor(private readonly database: Database) {}
 
   /**
-   * Notes what is about to be put. Unless a run needs it by then, it is deleted after `doubtSeconds`. False for
+   * Notes what is about to be put. Unless a run needs it by then, or lives, it is deleted after `doubtSeconds`. False for
    * a key whose object is being deleted: nothing may be put there now. `patienceMs`: how long to wait for a
    * database that is away.
    */
@@ -53,7 +57,8 @@ export class StoredObjects {
         name: 'take_due_objects',
         text: `UPDATE stored_object SET doomed = true, delete_at = clock_timestamp() + interval '5 minutes'
           WHERE key IN (
-            SELECT key FROM stored_object WHERE delete_at <= now() ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            SELECT key FROM stored_object WHERE ${dueForDeletion}
+            ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING key`,
       },
       [limit],
@@ -66,9 +71,9 @@ export class StoredObjects {
     const [row] = await this.database.read<UnneededObjects>(
       {
         name: 'unneeded_objects',
-        text: `SELECT count(*) FILTER (WHERE delete_at > now() AND NOT doomed)::integer AS "inDoubt",
-            count(*) FILTER (WHERE delete_at <= now() OR doomed)::integer AS "leftBehind"
-          FROM stored_object WHERE delete_at < 'infinity'`,
+        text: `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
+            count(*) FILTER (WHERE gone)::integer AS "leftBehind"
+          FROM (SELECT doomed OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
       },
       [],
     );
