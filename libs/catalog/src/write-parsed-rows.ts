@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtInDirectories } from './load-catalog.js';
 import { packageRoot, parsedRows, parsedRowsFile } from './parsed-rows.js';
@@ -9,4 +9,8 @@ const texts = builtInDirectories().flatMap((directory) =>
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => readFileSync(join(directory, name), 'utf8')),
 );
-writeFileSync(join(packageRoot(), parsedRowsFile), JSON.stringify(parsedRows(texts)));
+const file = join(packageRoot(), parsedRowsFile);
+// Another process of this checkout may be starting: it reads the old rows or the new ones, never half of them.
+const beside = `${file}.${process.pid}`;
+writeFileSync(beside, JSON.stringify(parsedRows(texts)));
+renameSync(beside, file);
