@@ -19,9 +19,10 @@ async function assetUrl(prompt: string): Promise<string> {
   return (json['result'] as { sample: string }).sample;
 }
 
+const arrived = async () => Number((await caller.admin('/requests')).json['total']);
+
 /** The call is given up a moment after it has arrived; a reply in that time would fail the expectation. */
 async function hangs(url: string, init: RequestInit): Promise<boolean> {
-  const arrived = async () => Number((await caller.admin('/requests')).json['total']);
   const before = await arrived();
   const leaving = new AbortController();
   const outcome = fetch(url, { ...init, signal: leaving.signal }).catch((error: unknown) => error);
