@@ -114,9 +114,9 @@ describe('restarts under load', () => {
       const arrived = () => {
         const sent = [...open];
         const isKnown = async () => {
-          const rows = await system.sql<{ key: string }>(`SELECT key FROM idempotency_key`);
-          const known = new Set(rows.map(({ key }) => key));
-          return sent.every((key) => known.has(key) || !open.has(key));
+          const known = 'SELECT key FROM idempotency_key WHERE key = ANY($1)';
+          const rows = await system.sql<{ key: string }>(known, [sent]);
+          return sent.every((key) => !open.has(key) || rows.some((row) => row.key === key));
         };
         return waitFor(isKnown, { withinMs: 60_000, what: 'calls to arrive' });
       };
