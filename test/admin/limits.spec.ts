@@ -3,7 +3,7 @@ import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { createDatabase, failOnLeftovers, patience, type TestDatabase } from '../harness/index.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface LimitsDocument {
@@ -24,7 +24,7 @@ describe('admin workspace limits', () => {
   beforeAll(async () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
-    database = new Database(readSettings(databaseSettings, env));
+    database = new Database(readSettings(databaseSettings, { ...env, ...patience }));
     client = new Client({ connectionString: testDatabase.url });
     await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme');

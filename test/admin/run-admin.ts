@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import readline from 'node:readline';
 import { appMain } from '../../apps/local/src/checkout.js';
+import { patience } from '../harness/patience.js';
 
 interface Finished {
   code: number | null;
@@ -8,14 +9,17 @@ interface Finished {
   error: string;
 }
 
-/** Runs one command of the built program with nothing but PATH and `env` in its environment. */
+/** Its own time limit is two minutes. */
+const timeout = 150_000;
+
+/** Runs one command of the built program with nothing but PATH, patience and `env` in its environment. */
 export function runAdmin(env: Record<string, string>, ...words: string[]): Promise<Finished> {
   const { PATH = '' } = process.env;
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [appMain('admin'), ...words],
-      { env: { PATH, ...env }, timeout: 30_000 },
+      { env: { PATH, ...patience, ...env }, timeout },
       (_failed, out, error) => resolve({ code: child.exitCode, out, error }),
     );
   });
@@ -36,9 +40,9 @@ export async function exportedLines(
 ): Promise<string[]> {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [...nodeArguments, appMain('admin'), 'usage', 'export', ...words], {
-    env: { PATH, ...env },
+    env: { PATH, ...patience, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 100_000,
+    timeout,
   });
   let error = '';
   child.stderr.on('data', (chunk: Buffer) => (error += chunk.toString()));

@@ -36,6 +36,11 @@ const row = (name: string, charges: string) =>
   `id: bfl/${name}\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: ${charges}\nprice: { call: 70001 }\n`;
 const priceCents = 7.0001;
 
+/** Of a generation whose caller goes: over when the test says so. */
+const takesMs = 600_000;
+
+const until = (what: string, condition: () => Promise<boolean>) =>
+  waitFor(condition, { withinMs: 30_000, what });
 const prompt = (text: string) => JSON.stringify({ prompt: text });
 
 describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes on %s', (transport) => {
@@ -57,7 +62,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
     env = { DATABASE_URL: system.database.url, JWT_SECRET: system.env()['JWT_SECRET'] ?? '' };
     caller = await system.caller({ inflightLimit: 50 });
     await answerOf(env, 'credits', 'add', caller.workspace, '--cents', '1000', '--note', 'paid');
-  }, 60_000);
+  }, 180_000);
   afterAll(() => system.stop());
 
   it('ends runs in every way there is', async () => {
@@ -84,7 +89,10 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
 
     await leave('dispatched', 'kept', async () => (await system.partner.peaks('dispatched')).accepted === 1);
     note('left while it ran', true);
-    await waitFor(async () => (await live()) === 0, { withinMs: 10_000, what: 'the run nobody waits for' });
+    const left = `SELECT 1 FROM run WHERE caller_left_at IS NOT NULL`;
+    await until('the caller to be seen gone', async () => (await system.sql(left)).length === 1);
+    await system.partner.advance(takesMs);
+    await until('the run nobody waits for', async () => (await live()) === 0);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
     await worker.kill('SIGSTOP');
@@ -93,7 +101,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
     note('cancelled while it waited', false);
     await leave('withdrawn', undefined, async () => (await live()) === 1);
     note('withdrawn', false);
-    await waitFor(async () => (await live()) === 0, { withinMs: 10_000, what: 'the withdrawal' });
+    await until('the withdrawal', async () => (await live()) === 0);
     await worker.kill('SIGCONT');
 
     const { token } = await answerOf<{ token: string }>(
@@ -112,7 +120,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
     expect(v1.status).toBe(200);
     note('by token', true);
     await holdToInvariants(system);
-  }, 60_000);
+  }, 180_000);
 
   it('bills successes, and policy refusals only where the row says yes', async () => {
     const [sums] = await system.sql<Record<'ledger' | 'balance' | 'paid' | 'billed' | 'audited', number>>(
@@ -277,10 +285,10 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
         'content-type': 'application/json',
         ...(key !== undefined && { 'idempotency-key': key }),
       },
-      body: prompt(`[[sim:tag=${tag}]] [[sim:takes=1500]]`),
+      body: prompt(`[[sim:tag=${tag}]] [[sim:takes=${takesMs}]]`),
       signal: controller.signal,
     }).catch((error: unknown) => error);
-    await waitFor(reached, { withinMs: 10_000, what: `the ${tag} run` });
+    await until(`the ${tag} run`, reached);
     controller.abort();
     await gone;
   }

@@ -11,7 +11,7 @@ const { describeWith, tools } = await withTools('promtool');
 const names = alerts.map(({ name }) => name);
 
 function promtool(...words: string[]): { status: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync(tools.promtool, words, { encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(tools.promtool, words, { encoding: 'utf8', timeout: 180_000 });
   return { status, said: stdout + stderr };
 }
 
@@ -38,7 +38,7 @@ describe('monitoring', () => {
   it('has committed what its sources make', () => {
     const { status, stderr } = spawnSync(process.execPath, [pathOf('scripts/monitoring.mjs'), '--check'], {
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 180_000,
     });
     expect(stderr).toBe('');
     expect(status).toBe(0);

@@ -29,7 +29,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
   let page: Page;
 
   beforeAll(async () => {
-    system = await System.start({ transport, takesMs: 60_000, env: { QUEUE_BOARD_PASSWORD: password } });
+    system = await System.start({ transport, takesMs: 600_000, env: { QUEUE_BOARD_PASSWORD: password } });
     worker = system.workers[0] as App;
     caller = await system.caller({ inflightLimit: 100 });
     browser = await startBrowser(tools.chromium);
@@ -38,12 +38,13 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
       viewport: { width: 1280, height: 720 },
     });
     page = await context.newPage();
+    page.setDefaultTimeout(60_000);
     // Fonts of a stranger's server: the board does without them, and a closed network has none.
     await page.route(
       (url) => url.hostname !== '127.0.0.1',
       (route) => route.abort(),
     );
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await browser.close();
     await system.stop();
@@ -74,7 +75,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
       Array.from({ length: 5 }, (_each, index) => caller.submit(model, `{"prompt":"picture ${index}"}`)),
     );
     await waitFor(async () => (await system.partner.ledger()).length === runs.length, {
-      withinMs: 15_000,
+      withinMs: 60_000,
       what: 'the submissions',
     });
     await page.goto(`${worker.url}/queues`);
@@ -88,7 +89,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
       .waitFor();
     if (pictures) await picture('board-lane');
     expect(await page.content()).not.toContain('picture 0');
-  }, 60_000);
+  }, 300_000);
 
   it('offers no change, and refuses one', async () => {
     expect(

@@ -37,9 +37,9 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
     const [transport = 'postgres'] = transports();
     system = await System.start({ transport, takesMs: 200, env: { GAUGES_EVERY_MS: '300' } });
     prometheus = await startPrometheus(tools.prometheus, system.apps);
-    caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000 });
+    caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000, backlogLimit: 100_000 });
     load = Promise.all([one, held, failing, refused].map((each) => repeat(each)));
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     loaded.abort();
@@ -74,11 +74,11 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
           const found = await prometheus.query(expression);
           return found.some(({ value }) => value[1] !== 'NaN') && found;
         },
-        { withinMs: 20_000, what: `data for ${expression}`, everyMs: 500 },
+        { withinMs: 60_000, what: `data for ${expression}`, everyMs: 500 },
       );
       expect(series.length).toBeGreaterThan(0);
     },
-    30_000,
+    120_000,
   );
 
   it.each(alerts.map(({ name, expression }) => ({ name, expression })))(
@@ -87,7 +87,14 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
   );
 
   it('sees both apps', async () => {
-    const up = await prometheus.query('up == 1');
+    // An app that answers late for once is not up in that second.
+    const up = await waitFor(
+      async () => {
+        const found = await prometheus.query('up == 1');
+        return found.length >= 2 && found;
+      },
+      { withinMs: 30_000, what: 'all apps to be up', everyMs: 500 },
+    );
     expect(new Set(up.map(({ metric }) => metric['app']))).toEqual(new Set(['gateway', 'worker']));
   });
 });

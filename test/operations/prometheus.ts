@@ -40,11 +40,11 @@ export async function startPrometheus(program: string, apps: readonly App[]): Pr
   fileGuard().watch(child);
   const base = `http://127.0.0.1:${port}`;
   const ready = async () => (await fetch(`${base}/-/ready`, { signal: AbortSignal.timeout(2_000) })).ok;
-  await waitFor(ready, { withinMs: 30_000, what: 'Prometheus', everyMs: 100 });
+  await waitFor(ready, { withinMs: 90_000, what: 'Prometheus', everyMs: 100 });
   return {
     query: async (expression) => {
       const url = `${base}/api/v1/query?query=${encodeURIComponent(expression)}`;
-      const reply = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+      const reply = await fetch(url, { signal: AbortSignal.timeout(30_000) });
       const { status, error, data } = (await reply.json()) as {
         status: string;
         error?: string;

@@ -29,13 +29,13 @@ describe('admin provider pause', () => {
     const [transport = 'postgres'] = transports();
     system = await System.start({ transport, takesMs: 1_500 });
     caller = await system.caller({ inflightLimit: 100 });
-  }, 60_000);
+  }, 180_000);
   afterAll(() => system.stop(), 60_000);
 
   it('lets runs wait, polls on what is under way, and leaves the other providers alone', async () => {
     const underWay = await submit('bfl/flux-2-pro', 'under way');
     await waitFor(async () => (await system.partner.ledger()).length === 1, {
-      withinMs: 10_000,
+      withinMs: 30_000,
       what: 'the submission',
     });
     expect(await admin('pause', 'bfl', '--reason', 'a test')).toEqual({
@@ -71,13 +71,18 @@ describe('admin provider pause', () => {
       /structure of query|"level":50/,
     );
 
-    const resumedAtMs = performance.now();
     await admin('resume', 'bfl');
-    await Promise.all(paused.map((run) => caller.completed(run)));
-    expect(performance.now() - resumedAtMs).toBeLessThan(15_000);
+    const [resumed] = await system.sql<{ at: Date }>('SELECT clock_timestamp() AS at');
+    await Promise.all(paused.map((run) => caller.completed(run, 60_000)));
+    const [waited] = await system.sql<{ ms: number }>(
+      `SELECT 1000 * extract(epoch FROM max(completed_at) - $1)::float AS ms FROM run WHERE id = ANY($2)`,
+      [resumed?.at, paused.map(({ requestId }) => requestId)],
+    );
+    // By the service's own clock: how long a command takes to start says nothing.
+    expect(waited?.ms).toBeLessThan(15_000);
     expect(await admin<Listed>('list')).toEqual({ providers: [] });
     await holdToInvariants(system);
-  }, 90_000);
+  }, 240_000);
 });
 
 failOnLeftovers();

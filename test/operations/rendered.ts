@@ -16,7 +16,7 @@ export function rendered(kubectl: string, folder: string): Manifest[] {
   const yaml = execFileSync(kubectl, ['kustomize', path.join(checkout, folder)], {
     encoding: 'utf8',
     maxBuffer: 32 * 1024 * 1024,
-    timeout: 60_000,
+    timeout: 180_000,
   });
   return parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
 }
@@ -50,12 +50,13 @@ export function typeErrors(manifests: readonly Manifest[]): string {
     execFileSync(
       process.execPath,
       [path.join(checkout, 'node_modules/typescript7/bin/tsc'), ...options, path.join(work, 'manifests.ts')],
-      { encoding: 'utf8', timeout: 60_000, cwd: checkout },
+      { encoding: 'utf8', timeout: 300_000, cwd: checkout },
     );
     return '';
   } catch (error) {
     const { stdout } = error as { stdout?: string };
-    if (stdout === undefined) throw error;
+    // Nothing was said, so that it was not judged.
+    if (!stdout) throw error;
     return stdout;
   } finally {
     rmSync(work, { recursive: true, force: true });

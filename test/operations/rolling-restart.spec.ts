@@ -19,7 +19,9 @@ const model = 'bfl/flux-2-pro';
 const loadMs = Number(process.env['ROLLING_RESTART_MS'] ?? 8_000);
 
 /** A process that starts under load may take its time. */
-const patient = { readyWithinMs: 90_000 };
+const patient = { readyWithinMs: 150_000 };
+/** So may a held call, which outlives starts. */
+const heldMs = 280_000;
 
 describe('restarts under load', () => {
   let system: System;
@@ -34,21 +36,25 @@ describe('restarts under load', () => {
     caller = await system.caller(roomy);
     const warmUp = await caller.submit(model, '{"prompt":"warm-up"}');
     await caller.completed(warmUp);
-  }, 240_000);
-  afterAll(() => system.stop(), 60_000);
+  }, 400_000);
+  afterAll(() => system.stop(), 120_000);
 
   const run = (prompt: string, key: string) =>
     caller.call('POST', `/v2/models/${model}`, {
       body: JSON.stringify({ prompt }),
       headers: { 'idempotency-key': key },
-      withinMs: 60_000,
+      withinMs: heldMs,
     });
 
-  /** As a balancer and Kubernetes do it: the new one is ready before the old one is asked to go. */
-  async function replace(old: App): Promise<void> {
+  /**
+   * As a balancer and Kubernetes do it: the new one is ready, and the old one has what was sent to it, before that is
+   * asked to go.
+   */
+  async function replace(old: App, arrived?: () => Promise<unknown>): Promise<void> {
     await (old.name === 'gateway' ? system.startGateway({}, patient) : system.startWorker({}, patient));
     system.forget(old);
-    expect(await old.stop()).toBe(0);
+    await arrived?.();
+    expect(await old.stop(60_000)).toBe(0);
   }
 
   it('a gateway that stops answers its held calls with 504, and another one collects their runs', async () => {
@@ -62,7 +68,7 @@ describe('restarts under load', () => {
         body: JSON.stringify({ prompt }),
         headers: { 'idempotency-key': key },
         gateway: 0,
-        withinMs: 60_000,
+        withinMs: heldMs,
       }),
     );
     await waitFor(
@@ -82,7 +88,7 @@ describe('restarts under load', () => {
     const collected = await collecting;
     expect(collected.map(({ status }) => status)).toEqual(calls.map(() => 200));
     await holdToInvariants(system);
-  }, 120_000);
+  }, 500_000);
 
   it(
     `every process is replaced while calls come in for ${loadMs} ms or more: none is lost, doubled or reset`,
@@ -96,22 +102,44 @@ describe('restarts under load', () => {
           await pause(40);
         }
       };
+      /** Keys of calls without an answer. */
+      const open = new Set<string>();
+      const keyed = (make: (key: string, index: number) => Promise<unknown>) => async (index: number) => {
+        const key = randomUUID();
+        open.add(key);
+        await make(key, index);
+        open.delete(key);
+      };
+      /** A gateway has admitted each call that is open now. */
+      const arrived = () => {
+        const sent = [...open];
+        const isKnown = async () => {
+          const known = 'SELECT key FROM idempotency_key WHERE key = ANY($1)';
+          const rows = await system.sql<{ key: string }>(known, [sent]);
+          return sent.every((key) => !open.has(key) || rows.some((row) => row.key === key));
+        };
+        return waitFor(isKnown, { withinMs: 60_000, what: 'calls to arrive' });
+      };
       const loads = [
         load(
-          async (index) => void submitted.push(await caller.submit(model, `{"prompt":"queued ${index}"}`)),
+          keyed(async (key, index) => {
+            const headers = { 'idempotency-key': key };
+            submitted.push(await caller.submit(model, `{"prompt":"queued ${index}"}`, { headers }));
+          }),
         ),
-        load(async (index) => {
-          const [prompt, key] = [`held ${index}`, randomUUID()];
-          const first = await run(prompt, key);
-          answers.push(first);
-          if (first.status === 504) answers.push(await run(prompt, key));
-        }),
+        load(
+          keyed(async (key, index) => {
+            const first = await run(`held ${index}`, key);
+            answers.push(first);
+            if (first.status === 504) answers.push(await run(`held ${index}`, key));
+          }),
+        ),
       ];
       const endsAtMs = performance.now() + loadMs;
       let replaced = 0;
       do {
         for (const old of [...system.gateways, ...system.workers]) {
-          await replace(old);
+          await replace(old, arrived);
           replaced += 1;
         }
       } while (performance.now() < endsAtMs);

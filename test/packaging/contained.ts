@@ -87,7 +87,7 @@ export function container(image: Image, near: Nearness): Container {
       const { status, stdout, stderr } = spawnSync(made.program, made.words, {
         ...made.options,
         encoding: 'utf8',
-        timeout: 30_000,
+        timeout: 150_000,
       });
       return { status, stdout, stderr };
     },

@@ -8,10 +8,10 @@ export interface Clock {
   reset(): void;
 }
 
-export function createClock(): Clock {
+export function createClock(time: () => number = Date.now): Clock {
   let offsetMs = 0;
   return {
-    now: () => Date.now() + offsetMs,
+    now: () => time() + offsetMs,
     advance: (byMs) => void (offsetMs += byMs),
     reset: () => void (offsetMs = 0),
   };

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin.js';
-import { createClock } from './clock.js';
+import { type Clock, createClock } from './clock.js';
 import { carriesCredential, type Desk } from './desk.js';
 import { Ledger } from './ledger/ledger.js';
 import { RequestLog, type RecordedRequest } from './ledger/request-log.js';
@@ -23,9 +23,10 @@ export async function startSimulator(options: {
   assetPort: number;
   defaultMs: number;
   ledgerFile?: string | undefined;
+  clock?: Clock;
 }): Promise<Simulator> {
   const desk: Desk = {
-    clock: createClock(),
+    clock: options.clock ?? createClock(),
     ledger: new Ledger(options.ledgerFile),
     requests: new RequestLog(),
     scenarios: new Scenarios(),

@@ -59,8 +59,8 @@ describe('membersOf', () => {
 
   it('passes over a picture of 20 MB without trouble', () => {
     const text = `{"image":"${'A'.repeat(20_000_000)}","seed":7}`;
-    const startedMs = performance.now();
+    const before = process.cpuUsage();
     expect(membersOf(text).map(({ name }) => name)).toEqual(['image', 'seed']);
-    expect(performance.now() - startedMs).toBeLessThan(2000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000);
   });
 });

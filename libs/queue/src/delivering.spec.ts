@@ -2,12 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { deliverInChunks, laneCounts } from './delivering.js';
 import type { Delivery } from './port.js';
 
+/** Time that no piece needs. */
+const plentyMs = 600_000;
+
 const items = (count: number): Delivery[] =>
   Array.from({ length: count }, (_, n) => ({ lane: 'poll', provider: 'fal', runId: `${n}`, afterMs: 0 }));
 
 describe('delivering', () => {
   it('answers for each item in order, over several chunks', async () => {
-    const accepted = await deliverInChunks(items(1_201), 1_000, async (chunk) =>
+    const accepted = await deliverInChunks(items(1_201), plentyMs, async (chunk) =>
       chunk.map((item) => Number(item.runId) % 2 === 0),
     );
     expect(accepted).toHaveLength(1_201);
@@ -16,7 +19,7 @@ describe('delivering', () => {
 
   it('stops at the first chunk that failed whole', async () => {
     let sent = 0;
-    const accepted = await deliverInChunks(items(1_500), 1_000, async (chunk) => {
+    const accepted = await deliverInChunks(items(1_500), plentyMs, async (chunk) => {
       sent += 1;
       return chunk.map(() => sent === 1);
     });
@@ -35,7 +38,7 @@ describe('delivering', () => {
   });
 
   it('asks nobody about nothing', async () => {
-    expect(await deliverInChunks([], 1_000, () => Promise.reject(new Error('asked')))).toEqual([]);
+    expect(await deliverInChunks([], plentyMs, () => Promise.reject(new Error('asked')))).toEqual([]);
   });
 
   it('leaves out a lane that cannot be counted', async () => {

@@ -18,6 +18,8 @@ let fetches: number;
 let nowMs: number;
 let server: Server;
 let remote: RemoteKeys;
+/** Takes the place of `remote`. A fetch in this process is quick, but the machine may be busy. */
+let useRemote: (timeoutMs: number) => void;
 
 beforeEach(async () => {
   keys = [await publicKey('first')];
@@ -29,10 +31,13 @@ beforeEach(async () => {
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const settings = readSettings(keySetSettings, { JWT_JWKS_TIMEOUT_MS: '500' });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/jwks`;
-  remote = new RemoteKeys(url, settings, createLog('gateway', 'fatal'), () => nowMs);
+  useRemote = (timeoutMs) => {
+    const settings = readSettings(keySetSettings, { JWT_JWKS_TIMEOUT_MS: String(timeoutMs) });
+    remote = new RemoteKeys(url, settings, createLog('gateway', 'fatal'), () => nowMs);
+  };
+  useRemote(30_000);
 });
 
 afterEach(() => {
@@ -71,11 +76,12 @@ describe('RemoteKeys', () => {
   it.each([
     ['answers 500', (response: ServerResponse) => void response.writeHead(500).end('{"keys":[]}')],
     ['closes the connection', (response: ServerResponse) => void response.destroy()],
-    ['never answers', () => {}],
+    ['never answers', () => {}, 1_500],
     ['answers something else', (response: ServerResponse) => void response.end('<html>')],
     ['redirects', (response: ServerResponse) => void response.writeHead(302, { location: '/' }).end()],
     ['never stops', (response: ServerResponse) => void response.end(' '.repeat(2_000_000))],
-  ])('goes on with known keys for a day while the endpoint %s', async (_what, fault) => {
+  ])('goes on with known keys for a day while the endpoint %s', async (_what, fault, timeoutMs = 30_000) => {
+    useRemote(timeoutMs);
     await find('first');
     answer = fault;
     for (let passedMs = hourMs; passedMs < 24 * hourMs; passedMs += hourMs) {
@@ -90,14 +96,20 @@ describe('RemoteKeys', () => {
   });
 
   it('is not slowed down by an endpoint that is known to hang', async () => {
+    useRemote(1_500);
     await find('first');
     answer = () => {};
     nowMs += hourMs;
     await find('first');
-    nowMs += hourMs;
-    const startedMs = performance.now();
-    await find('first');
-    expect(performance.now() - startedMs).toBeLessThan(400);
+    const tookMs: number[] = [];
+    // The best of several: the machine may be busy with something else.
+    for (let nth = 0; nth < 3; nth += 1) {
+      nowMs += hourMs;
+      const startedMs = performance.now();
+      await find('first');
+      tookMs.push(performance.now() - startedMs);
+    }
+    expect(Math.min(...tookMs)).toBeLessThan(400);
   });
 
   it.each([

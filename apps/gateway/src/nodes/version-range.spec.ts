@@ -21,17 +21,22 @@ describe('contains', () => {
   });
 
   it('answers hostile texts at once', () => {
-    const startedMs = performance.now();
-    for (const text of [
+    const texts = [
       '1'.repeat(16_000),
       ' '.repeat(16_000),
       '>='.repeat(8000),
       '1.'.repeat(8000),
       '||'.repeat(8000),
-    ]) {
-      contains(text, '1.0.0');
-      contains('>=1.0', text);
-    }
-    expect(performance.now() - startedMs).toBeLessThan(1000);
+    ];
+    // Processor time, and the best of several: a busy machine takes longer.
+    const usedMs = Array.from({ length: 3 }, () => {
+      const before = process.cpuUsage();
+      for (const text of texts) {
+        contains(text, '1.0.0');
+        contains('>=1.0', text);
+      }
+      return process.cpuUsage(before).user / 1000;
+    });
+    expect(Math.min(...usedMs)).toBeLessThan(1000);
   });
 });

@@ -1,3 +1,4 @@
+import { createClock } from '../clock.js';
 import { startSimulator } from '../simulator.js';
 
 /** A reply with its body as text and, where it is JSON, as an object. */
@@ -8,7 +9,7 @@ interface Answer {
   json: Record<string, unknown>;
 }
 
-const boundMs = 10_000;
+const boundMs = 30_000;
 
 /** One bounded HTTP call. */
 export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
@@ -35,9 +36,11 @@ function post(url: string, body: unknown, headers: Record<string, string>): Prom
 
 export type Caller = Awaited<ReturnType<typeof startWithCaller>>;
 
-/** A simulator on free ports and the calls that specs make on it. */
+/** A simulator on free ports whose clock stands still unless it is moved, and the calls that specs make on it. */
 export async function startWithCaller(options: { ledgerFile?: string; defaultMs?: number } = {}) {
-  const simulator = await startSimulator({ apiPort: 0, assetPort: 0, defaultMs: 600, ...options });
+  const startedMs = Date.now();
+  const clock = createClock(() => startedMs);
+  const simulator = await startSimulator({ apiPort: 0, assetPort: 0, defaultMs: 600, clock, ...options });
   return {
     simulator,
     admin: (path: string, body?: unknown) =>
