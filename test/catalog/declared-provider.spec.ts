@@ -222,11 +222,13 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
       { withinMs: 30_000, what: 'both to read again', everyMs: 100 },
     );
     // A reading that had begun before may be the one that was counted.
-    const used = async () => {
-      await caller.call('POST', '/v2/models/lab/paint', { body: '{"prompt":"with the new key"}' });
-      return partner.submissions.at(-1)?.credential === 'second-key';
-    };
-    await waitFor(used, { withinMs: 20_000, what: 'the new key to be used' });
+    await waitFor(
+      async () => {
+        await caller.call('POST', '/v2/models/lab/paint', { body: '{"prompt":"with the new key"}' });
+        return partner.submissions.at(-1)?.credential === 'second-key';
+      },
+      { withinMs: 20_000, what: 'the new key to be used' },
+    );
   }, 120_000);
 
   it('hides a model while its runs go on', async () => {
