@@ -13,7 +13,7 @@ import {
   waitFor,
 } from '../harness/index.js';
 import { metric } from '../faults/metrics.js';
-import { quick } from '../faults/worker-faults.js';
+import { dismissWorkers } from '../faults/worker-faults.js';
 import { describeWithSwift, packages } from '../storage/with-swift.js';
 import { rawClient, startSwift, type Swift } from '../storage/swift.js';
 import { file, ScriptedPartner } from './scripted-partner.js';
@@ -39,24 +39,21 @@ describeWithSwift('assets and S3', () => {
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
-        ...quick,
+        // The work of a killed worker is found soon, and that of a slow one stays its own.
+        QUEUE_LOCK_MS: '5000',
+        QUEUE_STALLED_MS: '500',
         ...swift.settings,
         S3_ENDPOINT: `http://${way.address}`,
         S3_PUBLIC_ENDPOINT: swift.settings.S3_ENDPOINT,
-        S3_CONNECT_TIMEOUT_MS: '500',
-        S3_REQUEST_TIMEOUT_MS: '1000',
+        S3_REQUEST_TIMEOUT_MS: '3000',
         S3_ATTEMPTS: '2',
         PROVIDER_FAL_BASE_URL: partner.url,
         ASSET_ALLOWED_ORIGINS: partner.url,
-        ASSET_COPY_MS: '8000',
-        ASSET_URL_TTL: '8',
         RETENTION_EVERY_MS: '300',
-        STORE_DOUBT_SECONDS: '10',
-        STORE_PAYLOAD_MS: '3000',
       },
     });
     caller = await system.caller();
-  }, 120_000);
+  }, 180_000);
   afterAll(async () => {
     await system.stop();
     await partner.stop();
@@ -73,7 +70,7 @@ describeWithSwift('assets and S3', () => {
   };
 
   async function urlOf(run: Submitted): Promise<string> {
-    expect(await caller.completed(run)).not.toHaveProperty('error_type');
+    expect(await caller.completed(run, 60_000)).not.toHaveProperty('error_type');
     const { images } = (await caller.collect(run)).json() as { images: { url: string }[] };
     return images[0]?.url ?? '';
   }
@@ -97,32 +94,27 @@ describeWithSwift('assets and S3', () => {
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
     expect(await metric(worker, 'router_asset_copy_total', { outcome: 'store' })).toBeGreaterThanOrEqual(1);
-  });
+  }, 150_000);
 
   it('delivers whatever becomes of an upload that is torn down in the middle', async () => {
-    const [worker] = system.workers;
-    if (!worker) throw new Error('no worker');
-    partner.paths.set('/slow.mp4', slowly(bytes, 3_000));
-    partner.results.set('torn', JSON.stringify({ images: [{ url: `${partner.url}/slow.mp4` }] }));
-    const run = await caller.submit(model, '{"prompt":"torn"}');
-    await waitFor(async () => (await openUploads()) > 0, { withinMs: 10_000, what: 'an upload to begin' });
+    const { run, goOn } = await inTheMiddle('torn');
     way.set('reset');
-    await waitFor(() => way.connections === 0, { withinMs: 5_000, what: 'the connections to break' });
+    await waitFor(() => way.connections === 0, { withinMs: 20_000, what: 'the connections to break' });
     way.set('pass');
+    goOn();
     const url = await urlOf(run);
     expect([true, url === `${partner.url}/slow.mp4`]).toContain(isCopy(url));
-  });
+  }, 150_000);
 
   it('copies again after its worker was killed in the middle of an upload', async () => {
-    partner.results.set('killed', JSON.stringify({ images: [{ url: `${partner.url}/slow.mp4` }] }));
-    const run = await caller.submit(model, '{"prompt":"killed"}');
-    await waitFor(async () => (await openUploads()) > 0, { withinMs: 10_000, what: 'an upload to begin' });
+    const { run, goOn } = await inTheMiddle('killed');
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
     await system.kill(worker);
     await system.startWorker();
+    goOn();
     expect(isCopy(await urlOf(run))).toBe(true);
-  });
+  }, 150_000);
 
   it('refuses a large input while S3 is down, and takes it afterwards', async () => {
     const body = JSON.stringify({ prompt: 'x'.repeat(300_000) });
@@ -132,50 +124,59 @@ describeWithSwift('assets and S3', () => {
     expect([refused.status, refused.bucket]).toEqual([503, 'service_unavailable']);
     const run = await submit('x'.repeat(300_000));
     expect(isCopy(await urlOf(run))).toBe(true);
-  });
+  }, 150_000);
 
   it('leaves nothing in the bucket once the results have aged out', async () => {
+    // Links have expired, and nothing is being put any more: what was begun is in doubt no longer.
+    await system.sql(
+      `UPDATE stored_object SET opens_until = opens_until - interval '3 days', delete_at = delete_at - interval '3 days'`,
+    );
+    await dismissWorkers(system);
+    await system.startWorker({ STORE_DOUBT_SECONDS: '1' });
     const runs = await system.sql<{ id: string; model: string }>('SELECT id, model FROM run');
     for (const { id, model: of } of runs) {
       await happenedEarlier(system.database.url, { requestId: id, model: of, body: '' }, 3);
     }
-    await waitFor(async () => (await keys()).length === 0 && (await openUploads()) === 0, {
-      withinMs: 40_000,
-      what: 'the bucket to be empty',
-      everyMs: 300,
-    });
-    expect(await system.sql('SELECT key FROM stored_object')).toEqual([]);
-  }, 60_000);
+    const known = () => system.sql('SELECT key FROM stored_object');
+    const isEmpty = async () => [await keys(), await openUploads(), await known()].flat().length === 0;
+    await waitFor(isEmpty, { withinMs: 60_000, what: 'the bucket and its book to be empty', everyMs: 300 });
+  }, 150_000);
+
+  /** A run whose asset is half put, and what lets its file go on. */
+  async function inTheMiddle(prompt: string): Promise<{ run: Submitted; goOn: () => void }> {
+    const { file, goOn } = halting();
+    partner.paths.set('/slow.mp4', file);
+    partner.results.set(prompt, JSON.stringify({ images: [{ url: `${partner.url}/slow.mp4` }] }));
+    const run = await caller.submit(model, JSON.stringify({ prompt }));
+    const isOpen = async () => (await openUploads()).some((key) => key.includes(run.requestId));
+    await waitFor(isOpen, { withinMs: 30_000, what: 'an upload to begin' });
+    return { run, goOn };
+  }
 
   async function keys(): Promise<string[]> {
     const page = await s3.send(new ListObjectsV2Command({ Bucket: swift.settings.S3_BUCKET }));
     return (page.Contents ?? []).map(({ Key = '' }) => Key);
   }
 
-  async function openUploads(): Promise<number> {
+  async function openUploads(): Promise<string[]> {
     const page = await s3.send(new ListMultipartUploadsCommand({ Bucket: swift.settings.S3_BUCKET }));
-    return (page.Uploads ?? []).length;
+    return (page.Uploads ?? []).map(({ Key = '' }) => Key);
   }
 });
 
-/** A file that takes about so long to come. */
-function slowly(size: number, overMs: number): ReturnType<typeof file> {
-  return (_request, response) => {
-    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': size });
-    const steps = 30;
-    let step = 0;
-    const timer = setInterval(() => {
-      step += 1;
-      response.write(
-        Buffer.alloc(
-          step < steps ? Math.floor(size / steps) : size - Math.floor(size / steps) * (steps - 1),
-          'a',
-        ),
-      );
-      if (step < steps && !response.destroyed) return;
-      clearInterval(timer);
-      response.end();
-    }, overMs / steps);
+/** A file that stops in the middle, behind the first part of an upload, until it may go on. */
+function halting(): { file: ReturnType<typeof file>; goOn: () => void } {
+  const goingOn = new AbortController();
+  const first = 8 * mebibyte;
+  return {
+    goOn: () => goingOn.abort(),
+    file: (_request, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes });
+      response.write(Buffer.alloc(first, 'a'));
+      const rest = () => response.destroyed || response.end(Buffer.alloc(bytes - first, 'a'));
+      if (goingOn.signal.aborted) rest();
+      else goingOn.signal.addEventListener('abort', rest, { once: true });
+    },
   };
 }
 

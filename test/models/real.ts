@@ -15,6 +15,7 @@ import {
 import { readSettings } from '#schemas';
 import { Pool, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
+import { patience } from '../harness/index.js';
 import type { EndingKind, Start } from './commands.js';
 
 type AdmitCommand = { mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number };
@@ -130,7 +131,7 @@ export class Store {
   ) {}
 
   static async open(url: string, processes = 1): Promise<Store> {
-    const settings = readSettings(databaseSettings, { DATABASE_URL: url });
+    const settings = readSettings(databaseSettings, { DATABASE_URL: url, ...patience });
     const databases = Array.from({ length: processes }, () => new Database(settings));
     const dataSource = await (databases[0] as Database).openDataSource();
     const pool = new Pool({ connectionString: url, max: 2 });

@@ -24,7 +24,7 @@ describe.each(transports().slice(0, 1))(
     let system: System;
     let caller: TestCaller;
     beforeAll(async () => {
-      const env = { QUEUE_LOCK_MS: '4000', QUEUE_STALLED_MS: '2000', CLAIM_LEASE_MS: '3000' };
+      const env = { QUEUE_LOCK_MS: '5000', QUEUE_STALLED_MS: '1000', CLAIM_LEASE_MS: '5000' };
       system = await System.start({ transport, gateways: 2, workers: 2, takesMs: 500, env });
       caller = await system.caller({
         inflightLimit: 12,
@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))(
         windowLimit: 1_000_000,
         committedLimitMicros: 1_000_000_000,
       });
-    }, 60_000);
+    }, 120_000);
     afterAll(() => system.stop());
 
     it(
@@ -54,7 +54,7 @@ describe.each(transports().slice(0, 1))(
         );
         const kept = rows.filter((row) => admitted.has(row.key));
         expect(kept.filter((row) => admitted.get(row.key) !== row.id)).toEqual([]);
-        await holdToInvariants(system, 60_000);
+        await holdToInvariants(system, 120_000);
         const outcomes = await system.sql<{ outcome: string; bucket: string | null; runs: number }>(
           'SELECT outcome, bucket, count(*)::integer AS runs FROM run GROUP BY outcome, bucket',
         );
@@ -62,7 +62,7 @@ describe.each(transports().slice(0, 1))(
         expect(kills).toBeGreaterThan(0);
         expect(outcomes.filter(({ bucket }) => !outcomesOfKills.includes(bucket))).toEqual([]);
       },
-      soakMs + 120_000,
+      soakMs + 240_000,
     );
 
     /** One application: submits, asks, cancels, collects, and tries again with its key when a connection is lost. */

@@ -5,7 +5,7 @@ import { RegistryRulings, RegistryWriting } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { runAdmin } from '../admin/run-admin.js';
-import { temporaryFolder } from '../harness/index.js';
+import { patience, temporaryFolder } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateway-for-file.js';
 import { RegistryReader } from './registry-side.js';
 
@@ -31,7 +31,7 @@ const imported = (file: string, ...more: string[]) =>
 /** The command itself. */
 async function commanded(...words: string[]) {
   const { code, out, error } = await runAdmin(
-    { DATABASE_URL: gateway().databaseUrl },
+    { DATABASE_URL: gateway().databaseUrl, ...patience },
     'registry',
     ...words,
     '--json',
@@ -101,7 +101,7 @@ describe('registry import', () => {
     const [node] = (await reader.list('node_id=subset-577')).nodes;
     expect(node?.publisher).toEqual({ id: 'publisher-1', status: 'PublisherStatusActive' });
     expect(await imported(file)).toMatchObject({ read: 1200, created: 0, changed: 0 });
-  });
+  }, 180_000);
 
   it('tells each bad record with line and reason, and imports the others', async () => {
     const file = fileOf(
@@ -240,7 +240,7 @@ describe('rulings', () => {
     expect((await ruledNode())?.tags_admin).toEqual([]);
     await rulings().tag('ruled', null);
     expect((await ruledNode())?.tags_admin).toEqual(['from-record']);
-  }, 90_000);
+  }, 180_000);
 
   it('bar the nodes of a banned publisher', async () => {
     await reimport({ status: 'NodeStatusActive' });
@@ -253,7 +253,7 @@ describe('rulings', () => {
     expect(await listedUnbanned()).toEqual([]);
     await rulings().unban('publisher', 'ruler');
     expect(await listedUnbanned()).toEqual(['ruled']);
-  }, 60_000);
+  }, 120_000);
 
   it('are refused for what is not there', async () => {
     expect(await rulings().ban('node', 'nobody', null)).toBe(false);

@@ -21,7 +21,7 @@ export class RegistryReader {
   constructor(private readonly url: () => string) {}
 
   get(query: string = '', init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.url()}/nodes?${query}`, { ...init, signal: AbortSignal.timeout(20_000) });
+    return fetch(`${this.url()}/nodes?${query}`, { ...init, signal: AbortSignal.timeout(30_000) });
   }
 
   async list(query: string = ''): Promise<RegistryNodeList> {

@@ -84,5 +84,5 @@ it.each([
       await writer.stop();
     }
   },
-  60_000,
+  180_000,
 );

@@ -1,4 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { AssetStore } from '#storage';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const chunk = Buffer.alloc(65_536, 7);
 
@@ -32,6 +37,30 @@ export function endless(): { body: AsyncIterable<Uint8Array>; closed: () => bool
     }
   }
   return { body: body(), closed: () => closed };
+}
+
+/** So many bytes; `mostHeld` says by how many this process held more meanwhile. What is `much` is looked at closely. */
+export function weighed(
+  bytes: number,
+  much: number,
+): { body: AsyncIterable<Uint8Array>; mostHeld: () => number } {
+  collectGarbage();
+  const before = inMemory();
+  let most = 0;
+  async function* body() {
+    for (let sent = 0; sent < bytes; sent += chunk.length) {
+      // Nobody holds what the engine only has not collected yet.
+      if (inMemory() - before >= much) collectGarbage();
+      most = Math.max(most, inMemory() - before);
+      yield chunk;
+    }
+  }
+  return { body: body(), mostHeld: () => most };
+}
+
+function inMemory(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 export async function keysOf(store: AssetStore, prefix: string): Promise<string[]> {

@@ -44,6 +44,11 @@ export function writeConfiguration(folder: string, ports: SwiftPorts): void {
     user: 'root',
     swift_dir: folder,
     log_level: 'WARNING',
+    // A server that is late is not one that is away: listings would lack what was put, and the proxy would refuse.
+    conn_timeout: 20,
+    node_timeout: 60,
+    container_update_timeout: 60,
+    error_suppression_limit: 10_000,
   });
   for (const server of storageServers) {
     write(`${server}-server.conf`, {

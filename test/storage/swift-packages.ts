@@ -40,7 +40,7 @@ async function unpackInto(folder: string): Promise<void> {
     await download(archives);
     const unpacked = path.join(work, 'unpacked');
     for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
-      await run('dpkg', ['-x', path.join(archives, file), unpacked], { timeout: 30_000 });
+      await run('dpkg', ['-x', path.join(archives, file), unpacked], { timeout: 120_000 });
     }
     moveUnlessThere(unpacked, folder);
   } finally {

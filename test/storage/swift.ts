@@ -1,4 +1,4 @@
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -77,7 +77,7 @@ async function makeRings(packages: SwiftPackages, folder: string, ports: SwiftPo
   const storagePorts = storageServers.map((server) => String(ports[server]));
   await promisify(execFile)(packages.python, ['-c', ringProgram, folder, ...storagePorts], {
     env: packages.env,
-    timeout: 20_000,
+    timeout: 60_000,
   });
 }
 
@@ -105,11 +105,14 @@ async function createBucket(swift: Pick<Swift, 'settings'>): Promise<void> {
   const client = rawClient(swift);
   const create = async () => {
     const command = new CreateBucketCommand({ Bucket: swift.settings.S3_BUCKET });
-    await client.send(command, { abortSignal: AbortSignal.timeout(5_000) });
+    await client.send(command, { abortSignal: AbortSignal.timeout(20_000) }).catch((error: unknown) => {
+      // An earlier try, whose answer came too late, has made it.
+      if (!(error instanceof BucketAlreadyOwnedByYou)) throw error;
+    });
     return true;
   };
   try {
-    await waitFor(create, { withinMs: 30_000, everyMs: 100, what: 'Swift to create a bucket' });
+    await waitFor(create, { withinMs: 60_000, everyMs: 100, what: 'Swift to create a bucket' });
   } finally {
     client.destroy();
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 
 const get = (path: string, init: RequestInit = {}) =>
-  fetch(`${gateway().url}${path}`, { ...init, signal: AbortSignal.timeout(10_000) });
+  fetch(`${gateway().url}${path}`, { ...init, signal: AbortSignal.timeout(30_000) });
 
 /** Method and path of every route that the server has, in the words of OpenAPI. */
 function served(): string[] {

@@ -21,7 +21,7 @@ it.each(generations)(
         );
         return row?.id;
       },
-      { withinMs: 5_000, what: 'the run' },
+      { withinMs: 20_000, what: 'the run' },
     );
     const body = Buffer.from('{ "status":"Ready",\n "result" : {"seed":12345678901234567890, "z":1.0} }');
     await gateway().finish(
