@@ -10,7 +10,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
   beforeAll(async () => {
     const env = { PUBLIC_BASE_URL: 'https://router.example.com' };
     system = await System.start({ transport, gateways: 2, workers: 2, env });
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
   it('100 first uses at the same instant make one run and get 100 equal handles', async () => {

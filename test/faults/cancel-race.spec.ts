@@ -23,7 +23,7 @@ describe.each(transports().slice(0, 1))('a cancel ask that races the completion,
   beforeAll(async () => {
     system = await System.start({ transport, gateways: 2, workers: 2, takesMs: 200 });
     caller = await system.caller(roomy);
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
   it(`leaves one outcome in each of ${pairs} pairs, and no counter behind`, async () => {

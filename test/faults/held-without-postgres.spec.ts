@@ -7,6 +7,7 @@ import {
   tcpProxy,
   type TcpProxy,
   transports,
+  unending,
   waitFor,
 } from '../harness/index.js';
 
@@ -21,7 +22,7 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
     toPostgres = await tcpProxy({ port: Number(url.port), host: url.hostname });
     url.host = toPostgres.address;
     gateway = await system.startGateway({ DATABASE_URL: url.href });
-  }, 60_000);
+  });
   afterAll(async () => {
     toPostgres.set('pass');
     await system.stop();
@@ -31,15 +32,17 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
   it('is answered with its result once Postgres is back, and not sent away in between', async () => {
     const caller = await system.caller();
     const answering = caller.call('POST', `${gateway.url}/v2/models/bfl/flux-2-pro`, {
-      body: '{"prompt":"[[sim:tag=held]] [[sim:takes=1500]]"}',
+      body: `{"prompt":"[[sim:tag=held]] ${unending}"}`,
+      withinMs: 90_000,
     });
     let settled = false;
     void answering.finally(() => (settled = true));
     await waitFor(async () => (await system.partner.peaks('held')).accepted === 1, {
-      withinMs: 10_000,
+      withinMs: 20_000,
       what: 'the submission',
     });
     toPostgres.set('reset');
+    await system.partner.finish();
     await waitFor(
       async () =>
         (
@@ -47,17 +50,17 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
             caller.workspaceId,
           ])
         ).length === 1,
-      { withinMs: 10_000, what: 'the outcome' },
+      { withinMs: 20_000, what: 'the outcome' },
     );
     // Two of the looks that a gateway takes each second at its held runs fail meanwhile.
     const looks = () => gateway.logs().split('held calls could not look at their runs').length - 1;
-    await waitFor(() => looks() >= 2, { withinMs: 15_000, what: 'looks that fail' });
+    await waitFor(() => looks() >= 2, { withinMs: 30_000, what: 'looks that fail' });
     expect(settled).toBe(false);
     toPostgres.set('pass');
     expect((await answering).status).toBe(200);
     await holdToInvariants(system);
     expect((await system.partner.peaks('held')).accepted).toBe(1);
-  });
+  }, 120_000);
 });
 
 failOnLeftovers();

@@ -9,6 +9,7 @@ import {
   type Caller,
   failOnLeftovers,
   holdToInvariants,
+  least,
   System,
   temporaryFolder,
   transports,
@@ -17,15 +18,13 @@ import { metric } from './metrics.js';
 
 const mebibyte = 1024 * 1024;
 const place = '/v1/images/generations';
-const model = 'openai/hasty';
-const runs = `/v2/models/${model}`;
 
-/** A row like OpenAI's own, whose runs have two seconds. */
-const row = `id: ${model}
+/** A row like OpenAI's own, whose runs have so many seconds. */
+const row = (model: string, seconds: number) => `id: ${model}
 upstream: { path: images/generations }
 charges_on_policy_rejection: unknown
 price: { call: 1000 }
-budget_seconds: 2
+budget_seconds: ${seconds}
 `;
 
 const json = (response: ServerResponse, headers: Record<string, string | number> = {}) =>
@@ -47,7 +46,8 @@ describe('a hostile reply', () => {
 
   beforeAll(async () => {
     const catalog = temporaryFolder('catalog');
-    writeFileSync(path.join(catalog, 'hasty.yaml'), row);
+    writeFileSync(path.join(catalog, 'hasty.yaml'), row('openai/hasty', 2));
+    writeFileSync(path.join(catalog, 'patient.yaml'), row('openai/patient', 25));
     partner = await ScriptedPartner.start();
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
@@ -58,16 +58,19 @@ describe('a hostile reply', () => {
       },
     });
     caller = await system.caller({ inflightLimit: 20 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await system.stop();
     await partner.stop();
   });
 
   /** One held call whose partner answers like this; each input is another one. */
-  async function answered(respond: (response: ServerResponse) => void): Promise<Answer> {
+  async function answered(
+    respond: (response: ServerResponse) => void,
+    model = 'openai/patient',
+  ): Promise<Answer> {
     partner.paths.set(place, (_request, response) => respond(response));
-    return caller.call('POST', runs, { body: `{"n":${partner.asked.length}}` });
+    return caller.call('POST', `/v2/models/${model}`, { body: `{"n":${partner.asked.length}}` });
   }
 
   const hostile: [what: string, respond: (response: ServerResponse) => void, bucket: string][] = [
@@ -131,14 +134,21 @@ describe('a hostile reply', () => {
     if (!worker) throw new Error('no worker');
     const resident = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-    const before = resident();
-    const submissions = partner.asked.length;
-    const answer = await answered(respond);
-    expect([answer.status, answer.bucket]).toEqual([bucket === 'provider_timeout' ? 504 : 502, bucket]);
-    expect(answer.bytes.toString()).not.toMatch(/<h1>|\[\[/);
-    expect(partner.asked.length).toBe(submissions + 1);
-    expect(resident() - before).toBeLessThan(256);
-    expect(await metric(worker, 'nodejs_eventloop_lag_max_seconds')).toBeLessThan(1);
+    const isSlow = bucket === 'provider_timeout';
+    /** The longest that the worker's event loop stood still meanwhile, in seconds: the reading begins anew each time. */
+    const longestLag = () => metric(worker, 'nodejs_eventloop_lag_max_seconds');
+    const lag = await least(1, async () => {
+      await longestLag();
+      const before = resident();
+      const submissions = partner.asked.length;
+      const answer = await answered(respond, isSlow ? 'openai/hasty' : 'openai/patient');
+      expect([answer.status, answer.bucket]).toEqual([isSlow ? 504 : 502, bucket]);
+      expect(answer.bytes.toString()).not.toMatch(/<h1>|\[\[/);
+      expect(partner.asked.length).toBe(submissions + 1);
+      expect(resident() - before).toBeLessThan(256);
+      return longestLag();
+    });
+    expect(lag).toBeLessThan(1);
     expect(worker.child.exitCode).toBeNull();
   });
 

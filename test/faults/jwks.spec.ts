@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type GenerateKeyPairResult, type JWK, SignJWT } from 'jose';
+import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { waitFor } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateway-for-file.js';
 
@@ -20,8 +20,8 @@ const goAway = () => {
   provider.closeAllConnections();
   return new Promise((resolve) => provider.close(resolve));
 };
-provider = await provide(0);
-const { port } = provider.address() as AddressInfo;
+const port = await freePort();
+provider = await provide(port);
 
 const maxAgeSeconds = 1;
 const cooldownSeconds = 2;
@@ -53,7 +53,7 @@ async function status(kid: string, pair = known): Promise<number> {
     .sign(pair.privateKey);
   const response = await fetch(`${gateway().url}/v1/models?limit=1`, {
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(30_000),
   });
   await response.arrayBuffer();
   return response.status;
@@ -74,7 +74,7 @@ it('verifies with known keys for ages while the identity provider is away, and f
   keys.splice(0, 1, { ...(await exportJWK(next.publicKey)), kid: 'next' });
   provider = await provide(port);
   await waitFor(async () => (await status('next', next)) === 200, {
-    withinMs: cooldownSeconds * 1000 + 5_000,
+    withinMs: cooldownSeconds * 1000 + 20_000,
     what: 'the new key',
   });
   expect(await status('known')).toBe(401);
@@ -82,7 +82,9 @@ it('verifies with known keys for ages while the identity provider is away, and f
 });
 
 it('fetches at most once a cooldown for thousands of random key ids', async () => {
-  await waitFor(async () => (await status('known')) === 200, { withinMs: 10_000, what: 'the known key' });
+  await waitFor(async () => (await status('known')) === 200, { withinMs: 20_000, what: 'the known key' });
+  // What was under way by now would be counted, and its cooldown would not.
+  await age();
   const before = fetches;
   const startedMs = performance.now();
   for (let nth = 0; nth < 3_000; nth += 50) {
@@ -92,4 +94,4 @@ it('fetches at most once a cooldown for thousands of random key ids', async () =
   const cooldowns = (performance.now() - startedMs) / (cooldownSeconds * 1000);
   expect(fetches - before).toBeLessThanOrEqual(Math.ceil(cooldowns));
   expect(await status('known')).toBe(200);
-}, 60_000);
+}, 180_000);

@@ -1,12 +1,8 @@
 import type { App } from '../harness/index.js';
 
 /** The sum of an app's samples of one metric over all that carry these labels; 0 when there is none yet. */
-export async function metric(
-  worker: App,
-  name: string,
-  labels: Record<string, string> = {},
-): Promise<number> {
-  const response = await fetch(`${worker.url}/metrics`, { signal: AbortSignal.timeout(5_000) });
+export async function metric(app: App, name: string, labels: Record<string, string> = {}): Promise<number> {
+  const response = await fetch(`${app.internalUrl}/metrics`, { signal: AbortSignal.timeout(20_000) });
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const samples = (await response.text())
     .split('\n')

@@ -21,7 +21,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
         IF nextval('raised') <= ${times} THEN RAISE EXCEPTION 'injected' USING ERRCODE = TG_ARGV[0]; END IF;
         RETURN NEW;
       END $$`);
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
   /** Where it strikes, and in whose statement. */

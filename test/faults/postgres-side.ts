@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { App, TestServer } from '../harness/index.js';
+import { type App, childrenOf, type TestServer } from '../harness/index.js';
 
 /** Stops a Postgres with all its sessions in the middle of whatever they do; returns what lets it go on. */
 export function freeze(server: TestServer): () => void {
@@ -11,9 +11,6 @@ export function freeze(server: TestServer): () => void {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
   };
 }
-
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 /** Resident memory of an app in MiB. */
 export function residentMib(app: App): number {

@@ -3,6 +3,7 @@ import {
   type App,
   failOnLeftovers,
   holdToInvariants,
+  least,
   spawnApp,
   type Submitted,
   System,
@@ -23,7 +24,7 @@ describe.each(onRedis())('%s is away', () => {
     system = await System.start({ transport: 'redis', gateways: 0, workers: 0 });
     redis = system.redis as TestServer;
     caller = await system.caller(roomy);
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
   it('at the start: gateway and worker start, say how they are, and recover without a restart', async () => {
@@ -40,11 +41,14 @@ describe.each(onRedis())('%s is away', () => {
     expect(await probe(worker, 'ready')).toBe(503);
 
     await redis.restart();
-    await waitFor(async () => (await probe(worker, 'ready')) === 200, { withinMs: 5_000, what: 'readiness' });
+    await waitFor(async () => (await probe(worker, 'ready')) === 200, {
+      withinMs: 20_000,
+      what: 'readiness',
+    });
     await expectSuccess(system, runs, 30_000);
     expect([gateway.child.exitCode, worker.child.exitCode]).toEqual([null, null]);
     await holdToInvariants(system);
-  });
+  }, 120_000);
 
   it.each([
     ['gone', 'SIGKILL', () => redis.restart()],
@@ -54,22 +58,27 @@ describe.each(onRedis())('%s is away', () => {
     async (state, signal, bringBack) => {
       await redis.kill(signal);
       const runs: Submitted[] = [];
-      const tookMs: number[] = [];
-      for (let index = 0; index < 10; index += 1) {
+      const submitMs = async () => {
         const startedAtMs = performance.now();
-        runs.push(...(await submitMany(caller, model, 1, `${state} ${index}`)));
-        tookMs.push(Math.round(performance.now() - startedAtMs));
-      }
-      process.stdout.write(`submissions with Redis ${state}: ${tookMs.join(', ')} ms\n`);
-      expect(tookMs.toSorted((one, other) => one - other)[5]).toBeLessThan(600);
-      // A busy machine may delay one of them; none may hang.
-      expect(Math.max(...tookMs)).toBeLessThan(2_000);
+        runs.push(...(await submitMany(caller, model, 1, `${state} ${runs.length}`)));
+        return performance.now() - startedAtMs;
+      };
+      // Half of them answer promptly, and none may hang: so much of both bounds was used.
+      const used = await least(1, async () => {
+        const tookMs: number[] = [];
+        for (let index = 0; index < 10; index += 1) tookMs.push(Math.round(await submitMs()));
+        process.stdout.write(`submissions with Redis ${state}: ${tookMs.join(', ')} ms\n`);
+        const median = tookMs.toSorted((one, other) => one - other)[5] ?? Infinity;
+        return Math.max(median / 600, Math.max(...tookMs) / 2_000);
+      });
+      expect(used).toBeLessThan(1);
       await bringBack();
       const startedAtMs = performance.now();
       await expectSuccess(system, runs, 30_000);
       process.stdout.write(`drained ${Math.round(performance.now() - startedAtMs)} ms after the return\n`);
       await holdToInvariants(system);
     },
+    150_000,
   );
 
   /** `System.startWorker` waits for readiness, which must not come here. */
@@ -82,7 +91,7 @@ describe.each(onRedis())('%s is away', () => {
 });
 
 async function probe(app: App, name: 'live' | 'ready'): Promise<number> {
-  const response = await fetch(`${app.url}/health/${name}`, { signal: AbortSignal.timeout(5_000) });
+  const response = await fetch(`${app.url}/health/${name}`, { signal: AbortSignal.timeout(20_000) });
   await response.body?.cancel();
   return response.status;
 }

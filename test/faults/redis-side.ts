@@ -29,7 +29,7 @@ export async function laneSizes(url: string, name: string): Promise<LaneSizes> {
 }
 
 async function withRedis<T>(url: string, ask: (client: Redis) => Promise<T>): Promise<T> {
-  const client = new Redis(url, { retryStrategy: null, commandTimeout: 5_000 });
+  const client = new Redis(url, { retryStrategy: null, commandTimeout: 20_000 });
   client.on('error', () => {});
   try {
     return await ask(client);

@@ -1,7 +1,13 @@
 import { type App, type System, type TransportKind, transports, waitFor } from '../harness/index.js';
 
-/** Settings under which the work of a dead or frozen worker is found within seconds instead of twenty. */
-export const quick = { QUEUE_LOCK_MS: '1500', QUEUE_STALLED_MS: '300', CLAIM_LEASE_MS: '1500' };
+/** Settings under which the job of a dead or frozen worker is found within seconds instead of twenty. */
+export const quick = { QUEUE_LOCK_MS: '1500', QUEUE_STALLED_MS: '300' };
+
+/**
+ * And its claim. A lease that lapses fails a run or counts as a crash: no busy machine may let one lapse that a living
+ * worker renews.
+ */
+export const quickLeases = { ...quick, QUEUE_LOCK_MS: '4000', CLAIM_LEASE_MS: '4000' };
 
 /** Does the work on every transport side by side: for tests that mostly wait. Fails when all have ended. */
 export async function onEveryTransport<T>(work: (transport: TransportKind) => Promise<T>): Promise<T[]> {
@@ -13,13 +19,13 @@ export async function onEveryTransport<T>(work: (transport: TransportKind) => Pr
 }
 
 /** Waits until the worker has killed itself at a failpoint. */
-export async function death(system: System, worker: App, withinMs = 20_000): Promise<void> {
+export async function death(system: System, worker: App, withinMs = 30_000): Promise<void> {
   await waitFor(() => worker.child.signalCode === 'SIGKILL', { withinMs, what: 'the worker to be killed' });
   system.forget(worker);
 }
 
 /** Waits until the worker has come to a place named in its `FAILPOINT`. */
-export async function reached(worker: App, place: string, withinMs = 20_000): Promise<void> {
+export async function reached(worker: App, place: string, withinMs = 30_000): Promise<void> {
   await waitFor(() => worker.logs().includes(`failpoint ${place}:`), {
     withinMs,
     what: `${place} to be reached`,
@@ -27,7 +33,7 @@ export async function reached(worker: App, place: string, withinMs = 20_000): Pr
 }
 
 /** Waits until the worker has logged the text. */
-export async function said(worker: App, text: string, withinMs = 10_000): Promise<void> {
+export async function said(worker: App, text: string, withinMs = 30_000): Promise<void> {
   await waitFor(() => worker.logs().includes(text), { withinMs, what: `"${text}" in the worker's log` });
 }
 

@@ -13,7 +13,7 @@ const soonMs = 12_000;
   beforeAll(async () => {
     system = await System.start({ transport: 'redis', workers: 0, env: quick });
     caller = await system.caller();
-  }, 60_000);
+  });
   afterEach(() => dismissWorkers(system));
   afterAll(() => system.stop());
 
@@ -47,7 +47,7 @@ const soonMs = 12_000;
             [run.requestId],
           )
         ).length === 1,
-      { withinMs: 10_000, what: 'the sweep to be asked' },
+      { withinMs: 30_000, what: 'the sweep to be asked' },
     );
     await system.redis?.kill('SIGKILL');
     await system.redis?.restart();

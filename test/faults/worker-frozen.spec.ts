@@ -6,9 +6,10 @@ import {
   type Submitted,
   System,
   transports,
+  waitFor,
 } from '../harness/index.js';
 import { metric } from './metrics.js';
-import { dismissWorkers, quick, reached, said } from './worker-faults.js';
+import { dismissWorkers, quickLeases, reached, said } from './worker-faults.js';
 
 const lateOutcome = 'outcome came too late';
 const lateHandle = 'a handle came too late';
@@ -20,9 +21,9 @@ describe.each(transports().slice(0, 1))(
     let caller: Awaited<ReturnType<System['caller']>>;
 
     beforeAll(async () => {
-      system = await System.start({ transport, workers: 0, env: quick });
+      system = await System.start({ transport, workers: 0, env: quickLeases });
       caller = await system.caller();
-    }, 60_000);
+    });
     afterEach(() => dismissWorkers(system));
     afterAll(() => system.stop());
 
@@ -37,7 +38,7 @@ describe.each(transports().slice(0, 1))(
        FROM run JOIN audit_record ON audit_record.run_id = run.id WHERE run.id = $1`,
         [run.requestId],
       );
-    const restOf = (run: Submitted) => caller.completed(run, 20_000).then((status) => status['error_type']);
+    const restOf = (run: Submitted) => caller.completed(run, 40_000).then((status) => status['error_type']);
 
     it('frozen with a poll and with submissions in the air: the other worker’s outcomes stand', async () => {
       const tags = ['claimed', 'announced', 'submitted', 'polled'] as const;
@@ -50,7 +51,8 @@ describe.each(transports().slice(0, 1))(
         `finish.beforeCommit(${polled.requestId})`,
       ];
       const sleeper = await system.startWorker({
-        FAILPOINT: places.map((place) => `${place}:pause=6000`).join(','),
+        // The last of them is reached, and the worker frozen, long before the first pause ends.
+        FAILPOINT: places.map((place) => `${place}:pause=12000`).join(','),
       });
       await Promise.all(places.map((place) => reached(sleeper, place)));
       await sleeper.kill('SIGSTOP');
@@ -62,7 +64,10 @@ describe.each(transports().slice(0, 1))(
         'internal_error',
         undefined,
       ]);
-      expect(await metric(other, 'router_dispatch_unknown_total')).toBe(2);
+      // Counted a moment after the outcome is written.
+      const unknown = () => metric(other, 'router_dispatch_unknown_total');
+      await waitFor(async () => (await unknown()) > 1, { withinMs: 10_000, what: 'the count' });
+      expect(await unknown()).toBe(2);
       const before = await Promise.all(runs.map(written));
       await sleeper.kill('SIGCONT');
       await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
@@ -73,17 +78,17 @@ describe.each(transports().slice(0, 1))(
       expect(await Promise.all(runs.map(written))).toEqual(before);
       expect(await Promise.all(tags.map((tag) => accepted(`frozen-${tag}`)))).toEqual([1, 0, 1, 1]);
       await holdToInvariants(system);
-    }, 60_000);
+    }, 120_000);
 
     it('with its event loop blocked: the same, its probes are silent, and its lag shows', async () => {
-      const blockMs = 6000;
+      const blockMs = 9000;
       const [polled, submitted] = [await submit('blocked-polled'), await submit('blocked-submitted')];
       const place = `finish.beforeCommit(${polled.requestId})`;
       const first = `poll.beforeCall(${polled.requestId})`;
       const other = `dispatch.afterSubmit(${submitted.requestId})`;
       const sleeper = await system.startWorker({
         // Both are held up until the second worker is there; then the block, which outlasts the second pause.
-        FAILPOINT: `${first}:pause=4000,${other}:pause=8000,${place}:block=${blockMs}`,
+        FAILPOINT: `${first}:pause=8000,${other}:pause=14000,${place}:block=${blockMs}`,
       });
       await Promise.all([reached(sleeper, first), reached(sleeper, other)]);
       await system.startWorker();
@@ -94,12 +99,12 @@ describe.each(transports().slice(0, 1))(
       const before = await Promise.all([written(polled), written(submitted)]);
       await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
 
-      expect(await live(sleeper)).toBe(200);
+      await waitFor(async () => (await live(sleeper)) === 200, { withinMs: 20_000, what: 'a sign of life' });
       expect(await metric(sleeper, 'nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(blockMs / 1000 - 1);
       expect(await Promise.all([written(polled), written(submitted)])).toEqual(before);
       expect([await accepted('blocked-polled'), await accepted('blocked-submitted')]).toEqual([1, 1]);
       await holdToInvariants(system);
-    }, 60_000);
+    }, 120_000);
   },
 );
 

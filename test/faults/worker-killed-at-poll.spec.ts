@@ -7,7 +7,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
 
   beforeAll(async () => {
     system = await System.start({ transport, workers: 0, env: quick });
-  }, 60_000);
+  });
   afterEach(() => dismissWorkers(system));
   afterAll(() => system.stop());
 
@@ -22,7 +22,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
       Array.from({ length: 5 }, () => system.startWorker({ FAILPOINT: 'poll.afterCall:kill' })),
     );
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"five lives [[sim:tag=five]]"}');
-    await Promise.all(doomed.map((worker) => death(system, worker, 40_000)));
+    await Promise.all(doomed.map((worker) => death(system, worker, 60_000)));
     await system.startWorker();
 
     await caller.completed(run);
@@ -32,7 +32,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
     expect(entry?.pollCount).toBeGreaterThanOrEqual(6);
     await holdToInvariants(system);
     expect(system.apps.filter((app) => app.logs().includes('stalled more than'))).toEqual([]);
-  }, 90_000);
+  }, 150_000);
 
   it('after the result was fetched, before the terminal commit: fetched again, one outcome', async () => {
     const caller = await system.caller();

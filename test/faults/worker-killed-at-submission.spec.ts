@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
-import { death, dismissWorkers, quick } from './worker-faults.js';
+import { death, dismissWorkers, quickLeases } from './worker-faults.js';
 
 describe.each(transports().slice(0, 1))('kill -9 at a submission on %s', (transport) => {
   let system: System;
   let caller: Awaited<ReturnType<System['caller']>>;
 
   beforeAll(async () => {
-    system = await System.start({ transport, workers: 0, env: quick });
+    system = await System.start({ transport, workers: 0, env: quickLeases });
     caller = await system.caller();
-  }, 60_000);
+  });
   afterEach(() => dismissWorkers(system));
   afterAll(() => system.stop());
 
@@ -31,7 +31,10 @@ describe.each(transports().slice(0, 1))('kill -9 at a submission on %s', (transp
       const result = await caller.collect(run);
       expect(result.status).toBe(500);
       expect(String(result.json()['detail'])).toMatch(/outcome unknown/i);
-      expect(await metric(finder, 'router_dispatch_unknown_total')).toBe(1);
+      // Counted a moment after the outcome is written.
+      const unknown = () => metric(finder, 'router_dispatch_unknown_total');
+      await waitFor(async () => (await unknown()) > 0, { withinMs: 10_000, what: 'the count' });
+      expect(await unknown()).toBe(1);
       expect((await system.partner.ledger(place)).length).toBe(accepted);
       expect(await system.sql(`SELECT key FROM idempotency_key WHERE run_id = $1`, [run.requestId])).toEqual([
         { key: place },

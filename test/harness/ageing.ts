@@ -6,7 +6,7 @@ import { waitFor } from './wait-for.js';
  * Runs statements with the triggers off that guard outcomes: nothing but a test changes when a run ended.
  */
 async function rewrite(databaseUrl: string, statements: string[]): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 20_000 });
   await client.connect();
   try {
     await client.query(
@@ -58,6 +58,6 @@ export async function happenedEarlier(
     await rewrite(databaseUrl, statements);
     return true;
   };
-  await waitFor(done, { withinMs: 10_000, what: 'a run to be moved into the past' });
+  await waitFor(done, { withinMs: 30_000, what: 'a run to be moved into the past' });
   return { ...run, requestId: id };
 }

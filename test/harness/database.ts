@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Database, Deliveries } from '#persistence';
+import { Deliveries } from '#persistence';
 import { Client } from 'pg';
 import { driftLines, moneyLines } from './books.js';
+import { patientDatabase } from './patience.js';
 import { noteCreated, noteDropped } from './running.js';
 
 export interface TestDatabase {
@@ -33,14 +34,7 @@ export async function createDatabase(): Promise<TestDatabase> {
 }
 
 async function brokenBooks(url: string): Promise<string[]> {
-  const database = new Database({
-    DATABASE_URL: url,
-    DATABASE_POOL: 1,
-    DATABASE_READ_POOL: 1,
-    DATABASE_REGISTRY_POOL: 1,
-    DATABASE_ACQUIRE_MS: 5_000,
-    DATABASE_STATEMENT_MS: 10_000,
-  });
+  const database = patientDatabase(url);
   try {
     // A test that takes the tables away has no books to check.
     const [there] = await database.read<{ books: boolean }>(
@@ -59,7 +53,7 @@ async function brokenBooks(url: string): Promise<string[]> {
 async function administer(sql: string): Promise<void> {
   const url = new URL(process.env['TEST_TEMPLATE_URL'] ?? '');
   url.pathname = '/postgres';
-  const client = new Client({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
+  const client = new Client({ connectionString: url.href, connectionTimeoutMillis: 20_000 });
   await client.connect();
   try {
     await client.query(sql);

@@ -74,22 +74,22 @@ describe('tcpProxy', () => {
   it('holds answers back when half open, holds everything in a blackhole, and delivers in order later', async () => {
     const client = await connect(proxy.port);
     client.socket.write('a');
-    await waitFor(() => client.said() === 'a', { withinMs: 1_000, what: 'the echo' });
+    await waitFor(() => client.said() === 'a', { withinMs: 20_000, what: 'the echo' });
     proxy.set('half-open');
     client.socket.write('b');
-    await waitFor(() => received === 'ab', { withinMs: 1_000, what: 'the half that is open' });
+    await waitFor(() => received === 'ab', { withinMs: 20_000, what: 'the half that is open' });
     proxy.set('blackhole');
     client.socket.write('c');
     const late = await connect(proxy.port);
     late.socket.write('z');
     proxy.set('latency', 100);
     await waitFor(() => received.includes('c') && received.includes('z'), {
-      withinMs: 1_000,
+      withinMs: 20_000,
       what: 'what the blackhole held',
     });
     proxy.set('pass');
     client.socket.write('d');
-    await waitFor(() => client.said() === 'abcd', { withinMs: 1_000, what: 'all echoes in order' });
+    await waitFor(() => client.said() === 'abcd', { withinMs: 20_000, what: 'all echoes in order' });
     late.socket.destroy();
     client.socket.destroy();
   });
@@ -97,11 +97,11 @@ describe('tcpProxy', () => {
   it('resets open and new connections', async () => {
     proxy.set('pass');
     const client = await connect(proxy.port);
-    await waitFor(() => proxy.connections === 1, { withinMs: 1_000, what: 'the connection' });
+    await waitFor(() => proxy.connections === 1, { withinMs: 20_000, what: 'the connection' });
     proxy.set('reset');
-    await waitFor(() => client.failure() === 'ECONNRESET', { withinMs: 1_000, what: 'the reset' });
+    await waitFor(() => client.failure() === 'ECONNRESET', { withinMs: 20_000, what: 'the reset' });
     const next = open(proxy.port);
-    await waitFor(() => next.failure() === 'ECONNRESET', { withinMs: 1_000, what: 'the second reset' });
+    await waitFor(() => next.failure() === 'ECONNRESET', { withinMs: 20_000, what: 'the second reset' });
   });
 });
 
@@ -127,7 +127,7 @@ async function ask(url: string, sql: string): Promise<unknown[]> {
 async function redis(port: number, command: string): Promise<string> {
   const client = await connect(port);
   client.socket.write(`${command}\r\n`);
-  const answer = await waitFor(() => client.said() || null, { withinMs: 1_000, what: 'an answer' });
+  const answer = await waitFor(() => client.said() || null, { withinMs: 20_000, what: 'an answer' });
   client.socket.destroy();
   return answer;
 }

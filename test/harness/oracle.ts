@@ -1,5 +1,5 @@
 import { bindProviders } from '#providers';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
 import { replaceStrings } from '../../apps/worker/src/assets/json-places.js';
@@ -125,7 +125,7 @@ async function bytes(system: System): Promise<string[]> {
       const url = handle.responseUrl ?? handle.pollUrl ?? '';
       const response = await fetch(url, {
         headers: handle.responseUrl ? { authorization: 'Key oracle' } : {},
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(30_000),
       });
       const theirs = Buffer.from(await response.arrayBuffer());
       const ours = (await system.payload(id, 'output')) ?? Buffer.alloc(0);
@@ -159,6 +159,8 @@ async function stored(system: System): Promise<string[]> {
       .map((file) => `I7 ${file} was left half made`),
     ...files
       .filter((file) => !file.startsWith('~') && !known.has(file.replace(/~type$/, '')))
+      // What is deleted is forgotten after it is gone.
+      .filter((file) => existsSync(path.join(system.assets, file)))
       .map((file) => `I7 nothing knows of the stored ${file}`),
     ...missing
       .filter(({ stored_as: key }) => !files.includes(key))
@@ -193,7 +195,7 @@ async function logs(system: System): Promise<string[]> {
 async function queues(system: System): Promise<string[]> {
   try {
     await waitFor(async () => (await waitingJobs(system)) === 0, {
-      withinMs: 15_000,
+      withinMs: 30_000,
       what: 'empty lanes',
       everyMs: 200,
     });

@@ -1,18 +1,12 @@
-import { Database, migrate } from '#persistence';
+import { migrate } from '#persistence';
 import type { TestDatabase } from './database.js';
+import { patientDatabase } from './patience.js';
 import { startPostgres, type TestServer } from './servers.js';
 
 /** A Postgres of the caller's own with a migrated database; dropping that database ends the server. */
 export async function startDatabaseServer(): Promise<{ database: TestDatabase; server: TestServer }> {
   const server = await startPostgres();
-  const store = new Database({
-    DATABASE_URL: server.url,
-    DATABASE_POOL: 1,
-    DATABASE_READ_POOL: 1,
-    DATABASE_REGISTRY_POOL: 1,
-    DATABASE_ACQUIRE_MS: 5000,
-    DATABASE_STATEMENT_MS: 10_000,
-  });
+  const store = patientDatabase(server.url);
   try {
     await migrate(store);
   } finally {

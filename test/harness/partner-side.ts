@@ -18,6 +18,10 @@ interface LedgerEntry {
   replySha256: string | null;
 }
 
+const longMs = 300_000;
+/** In a prompt: the generation goes on until `PartnerSide.finish`. */
+export const unending = `[[sim:takes=${longMs}]]`;
+
 /** What the partners saw: the simulator's append-only record. */
 export class PartnerSide {
   constructor(private readonly simulator: App) {}
@@ -49,12 +53,17 @@ export class PartnerSide {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ advanceMs }),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(30_000),
     });
   }
 
+  /** What the partners have accepted by now is done. */
+  finish(): Promise<void> {
+    return this.advance(longMs);
+  }
+
   private async get<T>(path: string): Promise<T> {
-    const response = await fetch(`${this.simulator.url}${path}`, { signal: AbortSignal.timeout(10_000) });
+    const response = await fetch(`${this.simulator.url}${path}`, { signal: AbortSignal.timeout(30_000) });
     return (await response.json()) as T;
   }
 }

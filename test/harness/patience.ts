@@ -1,2 +1,15 @@
+import { Database } from '#persistence';
+
 /** For a Postgres that no test takes away: an answer is late only when the machine is busy, and never refused for that. */
 export const patience = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
+
+/** How the harness itself looks into a database. */
+export const patientDatabase = (url: string): Database =>
+  new Database({
+    DATABASE_URL: url,
+    DATABASE_POOL: 2,
+    DATABASE_READ_POOL: 1,
+    DATABASE_REGISTRY_POOL: 1,
+    DATABASE_ACQUIRE_MS: 20_000,
+    DATABASE_STATEMENT_MS: 20_000,
+  });

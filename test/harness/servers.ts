@@ -1,9 +1,11 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
 import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/embedded/postgres.js';
+import { isRunning } from '../../apps/local/src/embedded/processes.js';
 import { startRedis as startEmbeddedRedis } from '../../apps/local/src/embedded/redis.js';
 import { fileGuard, noteEnded, noteStarted, temporaryFolder } from './running.js';
+import { waitFor } from './wait-for.js';
 
 export interface TestServer {
   url: string;
@@ -59,6 +61,22 @@ export async function startPostgres(
 /** SIGQUIT: Postgres' immediate stop, without a checkpoint. */
 const ending = new Set<NodeJS.Signals>(['SIGKILL', 'SIGTERM', 'SIGQUIT']);
 
+/** The processes that a process has started and that still run; /proc's own list of them may lack some while others end. */
+export function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => statusOf(name).includes(`\nPPid:\t${parent}\n`))
+    .map(Number);
+}
+
+function statusOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 async function keep(
   name: string,
   start: (folder: string, port?: number) => Promise<Started>,
@@ -78,9 +96,13 @@ async function keep(
       return server.pid;
     },
     kill: async (signal) => {
+      const children = childrenOf(server.pid);
       process.kill(server.pid, signal);
       if (!ending.has(signal)) return;
       await server.ended;
+      // A Postgres does not start on memory that sessions of the former one still hold.
+      const gone = () => !children.some(isRunning);
+      await waitFor(gone, { withinMs: 20_000, what: `the sessions of ${name} to end` });
       noteEnded(server.pid);
     },
     restart: async () => {

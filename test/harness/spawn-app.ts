@@ -67,7 +67,7 @@ export async function spawnApp(
   noteStarted({ pid, name, end: async () => void (await stop(2_000)) });
 
   const url = `http://127.0.0.1:${port}`;
-  const ready = waitUntilReady(name, url, child, options.readyWithinMs ?? 30_000, () => logs);
+  const ready = waitUntilReady(name, url, child, options.readyWithinMs ?? 90_000, () => logs);
   // Whoever never looks at it must not get an unhandled rejection.
   ready.catch(() => {});
   return {

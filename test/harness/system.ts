@@ -1,4 +1,10 @@
-import { Database, Deliveries, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from '#persistence';
+import {
+  type Database,
+  Deliveries,
+  type WorkspaceLimits,
+  Workspaces,
+  type WorkspaceSettings,
+} from '#persistence';
 import { providerList } from '#providers';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +13,7 @@ import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { Caller } from './caller.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { PartnerSide } from './partner-side.js';
-import { patience } from './patience.js';
+import { patience, patientDatabase } from './patience.js';
 import { startDatabaseServer } from './own-postgres.js';
 import { startRedis, type TestServer } from './servers.js';
 import { temporaryFolder } from './running.js';
@@ -58,14 +64,7 @@ export class System {
     this.pool = new Pool({ connectionString: database.url, max: 3, application_name: 'oracle' });
     // A test may end the server under an idle connection.
     this.pool.on('error', () => {});
-    this.store = new Database({
-      DATABASE_URL: database.url,
-      DATABASE_POOL: 2,
-      DATABASE_READ_POOL: 1,
-      DATABASE_REGISTRY_POOL: 1,
-      DATABASE_ACQUIRE_MS: 5000,
-      DATABASE_STATEMENT_MS: 10_000,
-    });
+    this.store = patientDatabase(database.url);
   }
 
   static async start(options: SystemOptions): Promise<System> {

@@ -8,7 +8,7 @@ describe('connections to Postgres when it is the transport as well', () => {
 
   beforeAll(async () => {
     system = await System.start({ transport: 'postgres' });
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
   it(`stay at ${most} or fewer for a gateway and a worker under load`, async () => {
@@ -37,7 +37,7 @@ describe('connections to Postgres when it is the transport as well', () => {
     expect(peak).toBeGreaterThan(10);
     expect(peak).toBeLessThanOrEqual(most);
     await holdToInvariants(system);
-  });
+  }, 120_000);
 });
 
 failOnLeftovers();

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import {
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  transports,
+  unending,
+  waitFor,
+} from '../harness/index.js';
 
 describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHALL on %s', (transport) => {
   let system: System;
@@ -8,9 +15,13 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
 
   beforeAll(async () => {
     // Each poll is refused once: the pauses of the others are not what is looked at here.
-    system = await System.start({ transport, takesMs: 300, env: { PROVIDER_LANE_PAUSE_MS: '10' } });
+    system = await System.start({
+      transport,
+      takesMs: 300,
+      env: { PROVIDER_LANE_PAUSE_MS: '10', QUEUE_COMMAND_TIMEOUT_MS: '5000' },
+    });
     redis = new Redis(system.redis?.url ?? '');
-  }, 60_000);
+  });
   afterAll(async () => {
     redis.disconnect();
     await system.stop();
@@ -25,22 +36,26 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
         ),
       );
     // The partner asks for patience at every poll, so the polls lie delayed for long enough to be counted.
-    const polled = await submit(
-      20,
-      'bfl/flux-2-pro',
-      '[[sim:takes=8000]] [[sim:poll_429=1]] [[sim:retry_after=8]]',
-    );
-    await waitFor(async () => (await redis.zcard('{mr:poll}:poll:delayed')) === 20, {
-      withinMs: 20_000,
-      what: '20 delayed polls',
-      everyMs: 5,
-    });
+    const polled = await submit(20, 'bfl/flux-2-pro', `${unending} [[sim:poll_429=1]] [[sim:retry_after=8]]`);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
+    const delayed = () => redis.zcard('{mr:poll}:poll:delayed');
+    await waitFor(
+      async () => {
+        if ((await delayed()) !== 20) return false;
+        // Counted again while nobody can take one.
+        await worker.kill('SIGSTOP');
+        if ((await delayed()) === 20) return true;
+        await worker.kill('SIGCONT');
+        return false;
+      },
+      { withinMs: 30_000, what: '20 delayed polls', everyMs: 5 },
+    );
     await system.kill(worker);
     const waiting = await submit(20, 'bfl/flux-2-pro', 'waiting');
     expect(await redis.llen('{mr:dispatch-bfl}:dispatch-bfl:wait')).toBe(20);
-    expect(await redis.zcard('{mr:poll}:poll:delayed')).toBe(20);
+    expect(await delayed()).toBe(20);
+    await system.partner.finish();
     await redis.flushall();
     await system.startWorker();
 
@@ -48,7 +63,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     const results = await Promise.all([...polled, ...waiting].map((run) => caller.collect(run)));
     expect(results.map((result) => result.status)).toEqual(Array.from({ length: 40 }, () => 200));
     expect((await system.partner.peaks('flushed')).accepted).toBe(40);
-  });
+  }, 180_000);
 });
 
 failOnLeftovers();

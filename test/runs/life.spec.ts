@@ -8,6 +8,7 @@ import {
   System,
   temporaryFolder,
   transports,
+  unending,
   waitFor,
 } from '../harness/index.js';
 
@@ -25,20 +26,29 @@ describe.each(transports())('the life of a run on %s', (transport) => {
     );
     system = await System.start({ transport, env: { CATALOG_DIR: directory } });
     caller = await system.caller();
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
   it('goes IN_QUEUE, IN_PROGRESS, COMPLETED and ends in the partner’s own JSON with an image that opens', async () => {
-    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"a lighthouse [[sim:takes=1500]]"}');
-    const seen = new Set<unknown>();
-    await waitFor(
-      async () => {
-        const status = (await caller.status(run)).json()['status'];
-        seen.add(status);
-        return status === 'COMPLETED';
-      },
-      { withinMs: 20_000, what: 'COMPLETED', everyMs: 20 },
+    const run = await caller.submit(
+      'bfl/flux-2-pro',
+      `{"prompt":"a lighthouse [[sim:tag=light]] ${unending}"}`,
     );
+    const seen = new Set<unknown>();
+    const until = (wanted: string) =>
+      waitFor(
+        async () => {
+          const status = (await caller.status(run)).json()['status'];
+          seen.add(status);
+          return status === wanted;
+        },
+        { withinMs: 20_000, what: wanted, everyMs: 20 },
+      );
+    await until('IN_PROGRESS');
+    const accepted = async () => (await system.partner.peaks('light')).accepted === 1;
+    await waitFor(accepted, { withinMs: 20_000, what: 'the submission' });
+    await system.partner.finish();
+    await until('COMPLETED');
     expect([...seen].slice(-2)).toEqual(['IN_PROGRESS', 'COMPLETED']);
     const result = await caller.collect(run);
     expect(result.status).toBe(200);

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { metric } from '../faults/metrics.js';
+import {
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  transports,
+  unending,
+  waitFor,
+} from '../harness/index.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
@@ -8,16 +17,24 @@ const path = '/v2/models/bfl/flux-2-pro';
 describe.each(transports())('a synchronous run on %s', (transport) => {
   let system: System;
   let caller: TestCaller;
+  /** Reached by its own address only, because it holds no call for long. */
+  let hasty: App;
 
   beforeAll(async () => {
-    system = await System.start({ transport, gateways: 2, env: { SYNC_DEADLINE_MS: '6000' } });
+    system = await System.start({ transport, gateways: 2 });
+    hasty = await system.startGateway({ SYNC_DEADLINE_MS: '6000' });
+    system.forget(hasty);
     caller = await system.caller({ inflightLimit: 100 });
-  }, 60_000);
+  });
   afterAll(() => system.stop());
 
-  const keyed = (key: string, body: string) => () =>
-    caller.call('POST', path, { body, headers: { 'idempotency-key': key } });
+  const keyed =
+    (key: string, body: string) =>
+    (by = '') =>
+      caller.call('POST', `${by}${path}`, { body, headers: { 'idempotency-key': key } });
   const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+  const submitted = (tag: string, runs = 1) =>
+    waitFor(async () => (await accepted(tag)) === runs, { withinMs: 20_000, what: `${tag} at the partner` });
 
   it('answers with the partner’s own bytes and content type', async () => {
     const answer = await caller.call('POST', path, { body: '{"prompt":"sync"}' });
@@ -43,15 +60,23 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
   });
 
   it('with one key 100 times at once on two gateways is one submission and 100 equal answers', async () => {
-    const answers = await Promise.all(
+    const answering = Promise.all(
       Array.from({ length: 100 }, (_, index) =>
         caller.call('POST', path, {
-          body: '{"prompt":"[[sim:tag=crowd]] [[sim:takes=4000]]"}',
+          body: `{"prompt":"[[sim:tag=crowd]] ${unending}"}`,
           headers: { 'idempotency-key': 'crowd' },
           gateway: index % 2,
         }),
       ),
     );
+    const held = () => Promise.all(system.gateways.map((gateway) => metric(gateway, 'router_held_calls')));
+    await waitFor(async () => (await held()).every((calls) => calls === 50), {
+      withinMs: 20_000,
+      what: 'all calls to be held',
+    });
+    await submitted('crowd');
+    await system.partner.finish();
+    const answers = await answering;
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(new Set(answers.map((answer) => answer.bytes.toString())).size).toBe(1);
     expect(answers.filter((answer) => answer.headers.has('idempotent-replayed'))).toHaveLength(0);
@@ -59,12 +84,13 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
   });
 
   it('reached its bound: 504 with Retry-After while a handle is held, and the retry collects that generation', async () => {
-    const copied = keyed('late', '{"prompt":"[[sim:tag=late]] [[sim:takes=8000]]"}');
-    const lost = keyed('lost', '{"prompt":"[[sim:tag=lost]] [[sim:takes=8000]] [[sim:asset_404]]"}');
-    for (const first of await Promise.all([copied(), lost()])) {
+    const copied = keyed('late', `{"prompt":"[[sim:tag=late]] ${unending}"}`);
+    const lost = keyed('lost', `{"prompt":"[[sim:tag=lost]] ${unending} [[sim:asset_404]]"}`);
+    for (const first of await Promise.all([copied(hasty.url), lost(hasty.url)])) {
       expect([first.status, first.bucket]).toEqual([504, 'deadline_exceeded']);
       expect(first.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     }
+    await system.partner.finish();
     const [second, lostSecond] = await Promise.all([copied(), lost()]);
     for (const collected of [second, lostSecond]) {
       expect([collected.status, collected.headers.has('idempotent-replayed')]).toEqual([200, false]);
@@ -76,14 +102,14 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
           const answer = await copied();
           return answer.headers.has('idempotent-replayed') && answer;
         },
-        { withinMs: 5000, what: 'the delivery to be noted' },
+        { withinMs: 20_000, what: 'the delivery to be noted' },
       ),
       waitFor(
         async () => {
           const answer = await lost();
           return answer.status !== 200 && answer;
         },
-        { withinMs: 5000, what: 'the delivery to be noted' },
+        { withinMs: 20_000, what: 'the delivery to be noted' },
       ),
     ]);
     expect([third.status, third.bytes.equals(second.bytes)]).toEqual([200, true]);
@@ -100,7 +126,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
         const answer = await call();
         return answer.headers.has('idempotent-replayed') && answer;
       },
-      { withinMs: 5000, what: 'the delivery to be noted' },
+      { withinMs: 20_000, what: 'the delivery to be noted' },
     );
     expect(second.status).toBe(400);
     expect(second.bytes.equals(first.bytes)).toBe(true);
@@ -111,7 +137,9 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
     await worker.kill('SIGSTOP');
-    const answer = await busy.call('POST', path, { body: '{"prompt":"[[sim:tag=withdrawn]]"}' });
+    const answer = await busy.call('POST', `${hasty.url}${path}`, {
+      body: '{"prompt":"[[sim:tag=withdrawn]]"}',
+    });
     await worker.kill('SIGCONT');
     expect([answer.status, answer.bucket, answer.headers.has('retry-after')]).toEqual([
       504,
@@ -130,20 +158,24 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
 
   it('whose caller disconnects goes on, is billed, and says so in its record', async () => {
     const leaving = await system.caller();
+    const body = `{"prompt":"[[sim:tag=left]] ${unending}"}`;
     const controller = new AbortController();
     const gone = fetch(`${system.gateways[0]?.url}${path}`, {
       method: 'POST',
       headers: { 'x-api-key': leaving.key, 'content-type': 'application/json', 'idempotency-key': 'left' },
-      body: '{"prompt":"[[sim:tag=left]] [[sim:takes=2000]]"}',
+      body,
       signal: controller.signal,
     }).catch((error: unknown) => error);
-    await waitFor(async () => (await accepted('left')) === 1, { withinMs: 5000, what: 'the submission' });
+    await submitted('left');
     controller.abort();
     await gone;
-    const answer = await leaving.call('POST', path, {
-      body: '{"prompt":"[[sim:tag=left]] [[sim:takes=2000]]"}',
-      headers: { 'idempotency-key': 'left' },
-    });
+    const noticed = async () => {
+      const left = `SELECT 1 FROM run WHERE workspace_id = $1 AND caller_left_at IS NOT NULL`;
+      return (await system.sql(left, [leaving.workspaceId])).length === 1;
+    };
+    await waitFor(noticed, { withinMs: 20_000, what: 'the disconnect to be noticed' });
+    await system.partner.finish();
+    const answer = await leaving.call('POST', path, { body, headers: { 'idempotency-key': 'left' } });
     expect(answer.status).toBe(200);
     expect(await accepted('left')).toBe(1);
     const [record] = await system.sql<{ caller_left: boolean; billed: string }>(
@@ -156,13 +188,19 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
 
   it('above its allowance is refused with 429, exactly', async () => {
     const narrow = await system.caller({ inflightLimit: 3 });
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
-        narrow.call('POST', path, {
-          body: JSON.stringify({ prompt: `${index} [[sim:tag=narrow]] [[sim:takes=1500]]` }),
-        }),
-      ),
+    let answered = 0;
+    const answering = Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const body = JSON.stringify({ prompt: `${index} [[sim:tag=narrow]] ${unending}` });
+        const answer = await narrow.call('POST', path, { body });
+        answered += 1;
+        return answer;
+      }),
     );
+    await waitFor(() => answered >= 37, { withinMs: 20_000, what: 'the refusals' });
+    await submitted('narrow', 3);
+    await system.partner.finish();
+    const answers = await answering;
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(3);
     expect(
       answers.filter((answer) => answer.status === 429 && answer.bucket === 'concurrency_limit_exceeded'),

@@ -23,7 +23,7 @@ export async function startConsumerProcess(
   child.stdout.on('data', (data: Buffer) => {
     output += data.toString();
   });
-  await until(() => output.includes('consuming'), 10_000);
+  await until(() => output.includes('consuming'), 30_000);
   return {
     begun: () => [...output.matchAll(/^begun (\S+)$/gm)].map((match) => match[1] ?? ''),
     kill: async () => {

@@ -17,7 +17,7 @@ perhaps('redis cluster', () => {
     const settings = readSettings(queueSettings, { REDIS_URL: `${server.url},${server.url}` });
     const transport = await createTransport(settings, new Lines());
     try {
-      await until(() => transport.healthy(), 5_000);
+      await until(() => transport.healthy(), 20_000);
       const handled: string[] = [];
       const providers = [newProvider(), newProvider(), newProvider()];
       for (const provider of providers) {
@@ -33,7 +33,7 @@ perhaps('redis cluster', () => {
       for (const [index, runId] of runIds.entries()) {
         expect(await deliverOne(transport, providers[index] ?? '', runId)).toBe(true);
       }
-      await until(() => handled.length === 3 && woken.size === 3, 5_000);
+      await until(() => handled.length === 3 && woken.size === 3, 20_000);
     } finally {
       await transport.close();
       await server.stop();

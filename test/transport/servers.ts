@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { startPostgres, startRedis, temporaryFolder, waitFor } from '../harness/index.js';
+import { childrenOf, startPostgres, startRedis, temporaryFolder, waitFor } from '../harness/index.js';
 
 export type Kind = 'redis' | 'postgres';
 
@@ -34,7 +34,11 @@ export async function startServer(kind: Kind): Promise<Server> {
       await server.kill('SIGKILL');
     },
     restart: () => server.restart(),
-    freeze: () => signal('SIGSTOP'),
+    freeze: () => {
+      // The server first: it could start another session meanwhile.
+      process.kill(server.pid, 'SIGSTOP');
+      signal('SIGSTOP');
+    },
     thaw: () => signal('SIGCONT'),
     stop: () => server.stop(),
   };
@@ -56,10 +60,10 @@ export async function startRedisCluster(): Promise<{ url: string; stop(): Promis
     { stdio: 'ignore' },
   );
   const ask = (...command: [string, ...string[]]) => withRedis(url, (client) => client.call(...command));
-  await waitFor(() => ask('PING'), { withinMs: 10_000, what: 'a Redis node' });
+  await waitFor(() => ask('PING'), { withinMs: 20_000, what: 'a Redis node' });
   await ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   const state = async () => String(await ask('CLUSTER', 'INFO')).includes('cluster_state:ok');
-  await waitFor(state, { withinMs: 10_000, what: 'a Redis cluster' });
+  await waitFor(state, { withinMs: 20_000, what: 'a Redis cluster' });
   return {
     url,
     stop: async () => {
@@ -76,7 +80,11 @@ const flush = async (url: string): Promise<void> => {
 };
 
 async function deleteJobs(url: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 20_000,
+    query_timeout: 20_000,
+  });
   await client.connect();
   try {
     await client.query('DELETE FROM bullmq.job');
@@ -86,24 +94,9 @@ async function deleteJobs(url: string): Promise<void> {
 }
 
 async function withRedis<T>(url: string, ask: (client: Redis) => Promise<T>): Promise<T> {
-  const client = new Redis(url, { retryStrategy: null, commandTimeout: 5_000 });
+  const client = new Redis(url, { retryStrategy: null, commandTimeout: 20_000 });
   client.on('error', () => {});
   return ask(client).finally(() => client.disconnect());
-}
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => statusOf(name).includes(`\nPPid:\t${parent}\n`))
-    .map(Number);
-}
-
-function statusOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
