@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type GenerateKeyPairResult, type JWK, SignJWT } from 'jose';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { waitFor } from '../harness/index.js';
+import { freePort, waitFor } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateway-for-file.js';
 
 const keys: JWK[] = [];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
 import {
+  freePort,
   failOnLeftovers,
   holdToInvariants,
   System,

@@ -1,6 +1,7 @@
 export { startBrowser } from './browser.js';
 export { completedEarlier, happenedEarlier } from './ageing.js';
 export { createDatabase, type TestDatabase } from './database.js';
+export { freePort } from './ports.js';
 export { failOnLeftovers, fileGuard, temporaryFolder } from './running.js';
 export { childrenOf, startPostgres, startRedis, type TestServer } from './servers.js';
 export { spawnApp, type App, type SpawnOptions } from './spawn-app.js';

@@ -4,6 +4,7 @@ import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
 import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/embedded/postgres.js';
 import { isRunning } from '../../apps/local/src/embedded/processes.js';
 import { startRedis as startEmbeddedRedis } from '../../apps/local/src/embedded/redis.js';
+import { freePort } from './ports.js';
 import { fileGuard, noteEnded, noteStarted, temporaryFolder } from './running.js';
 import { waitFor } from './wait-for.js';
 
@@ -37,7 +38,7 @@ export async function startRedis(options: { durable?: boolean } = {}): Promise<T
       folder: path.join(folder, 'data'),
       logPath: path.join(folder, 'log'),
       durable: options.durable ?? true,
-      ...(port !== undefined && { port }),
+      port,
     }),
   );
 }
@@ -53,7 +54,7 @@ export async function startPostgres(
       logPath: path.join(folder, 'log'),
       password: 'test',
       ...options,
-      ...(port !== undefined && { port }),
+      port,
     }),
   );
 }
@@ -79,10 +80,10 @@ function statusOf(pid: string): string {
 
 async function keep(
   name: string,
-  start: (folder: string, port?: number) => Promise<Started>,
+  start: (folder: string, port: number) => Promise<Started>,
 ): Promise<TestServer> {
   const folder = temporaryFolder(name);
-  let { url, port, server } = await start(folder);
+  let { url, port, server } = await start(folder, await freePort());
   const stop = async () => {
     await server.stop();
     noteEnded(server.pid);

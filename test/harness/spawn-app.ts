@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
+import { freePort } from './ports.js';
 import { fileGuard, noteEnded, noteStarted } from './running.js';
 import { waitFor } from './wait-for.js';
 
@@ -32,7 +32,7 @@ export interface App {
   ready: Promise<void>;
   /** Sends the signal; after SIGKILL it also waits for the end. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** SIGTERM, and SIGKILL after `withinMs` (default 15 s). The exit code; null after a signal. */
+  /** SIGTERM, and SIGKILL after `withinMs` (default 60 s). The exit code; null after a signal. */
   stop(withinMs?: number): Promise<number | null>;
 }
 
@@ -54,7 +54,7 @@ export async function spawnApp(
   child.stdout?.on('data', (chunk: Buffer) => (logs += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (logs += chunk.toString()));
   const ended = once(child, 'close').then(() => noteEnded(pid));
-  const stop = async (withinMs = 15_000) => {
+  const stop = async (withinMs = 60_000) => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), withinMs);

@@ -9,7 +9,7 @@ import { providerList } from '#providers';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
+import { freePort } from './ports.js';
 import { Caller } from './caller.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { PartnerSide } from './partner-side.js';

@@ -1,12 +1,11 @@
 import { expect, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
+import { freePort } from '../harness/index.js';
 import { patience } from '../harness/patience.js';
 import { fileGuard, noteEnded, noteStarted } from '../harness/running.js';
 import { waitFor } from '../harness/wait-for.js';
@@ -49,8 +48,7 @@ interface LaunchOptions {
 /** Runs the built launcher on a folder of its own, as `npm start` does. */
 export async function launch(options: LaunchOptions): Promise<Launched> {
   const { PATH = '', HOME = '' } = process.env;
-  // Its gateway listens seconds from now: from below the range in which everything else looks for ports meanwhile.
-  const port = options.port ?? (await freePort(randomInt(10_000, 20_000)));
+  const port = options.port ?? (await freePort());
   const child = spawn(process.execPath, [options.main ?? appMain('local')], {
     ...options.account,
     env: { PATH, HOME, ...patience, LOCAL_DIR: options.folder, PORT: String(port), ...options.env },

@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { failOnLeftovers, patience, waitFor } from '../harness/index.js';
+import { freePort, failOnLeftovers, patience, waitFor } from '../harness/index.js';
 import {
   installationFolder,
   launch,

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { type App, fileGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { freePort, type App, fileGuard, temporaryFolder, waitFor } from '../harness/index.js';
 
 export interface Prometheus {
   /** The series that an expression returns now; throws when Prometheus does not understand it. */

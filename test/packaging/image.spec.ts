@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { failOnLeftovers, System, waitFor } from '../harness/index.js';
+import { freePort, failOnLeftovers, System, waitFor } from '../harness/index.js';
 import { type Container, container, nearness } from './contained.js';
 import { type Image, layOut } from './laid-out.js';
 

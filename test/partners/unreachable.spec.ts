@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { providerList, settingStem } from '#providers';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
 import { metric } from '../faults/metrics.js';
 import {
+  freePort,
   type App,
   failOnLeftovers,
   holdToInvariants,

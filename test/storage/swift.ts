@@ -4,8 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { fileGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { freePort, fileGuard, temporaryFolder, waitFor } from '../harness/index.js';
 import { noteEnded, noteStarted } from '../harness/running.js';
 import {
   ringProgram,
@@ -66,11 +65,8 @@ export async function startSwift(packages: SwiftPackages): Promise<Swift> {
 
 async function freePorts(): Promise<SwiftPorts> {
   const names = ['account', 'container', 'object', 'proxy', 'memcached'] as const;
-  for (;;) {
-    const ports = await Promise.all(names.map(() => freePort()));
-    if (new Set(ports).size < names.length) continue;
-    return Object.fromEntries(names.map((name, index) => [name, ports[index]])) as SwiftPorts;
-  }
+  const ports = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
+  return Object.fromEntries(ports) as SwiftPorts;
 }
 
 async function makeRings(packages: SwiftPackages, folder: string, ports: SwiftPorts): Promise<void> {

@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { freePort } from '../../apps/local/src/embedded/ports.js';
-import { childrenOf, startPostgres, startRedis, temporaryFolder, waitFor } from '../harness/index.js';
+import {
+  freePort,
+  childrenOf,
+  startPostgres,
+  startRedis,
+  temporaryFolder,
+  waitFor,
+} from '../harness/index.js';
 
 export type Kind = 'redis' | 'postgres';
 

@@ -25,6 +25,7 @@ export class ProcessRecord {
   private readonly id = v7();
   private saying: Saying | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private writing = Promise.resolve();
 
   constructor(
     private readonly database: Database,
@@ -35,16 +36,22 @@ export class ProcessRecord {
   /** Says it now and again every half minute, until something else is to be said or the process stops. */
   say(saying: Saying): void {
     this.saying = saying;
-    this.timer ??= setInterval(() => void this.write(), sayEveryMs).unref();
-    void this.write();
+    this.timer ??= setInterval(() => this.writeInTurn(), sayEveryMs).unref();
+    this.writeInTurn();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
     if (this.saying === undefined) return;
+    await this.writing;
     await this.database
       .write({ name: 'process_gone', text: 'DELETE FROM process WHERE id = $1' }, [this.id])
       .catch(() => []);
+  }
+
+  /** What was said last stands last. */
+  private writeInTurn(): void {
+    this.writing = this.writing.then(() => this.write());
   }
 
   private async write(): Promise<void> {
