@@ -40,5 +40,5 @@ export default {
   maxWorkers: 2,
   workerIdleMemoryLimit: '512MB',
   // A bound for what hangs: what a case promises to be quick in, it measures itself.
-  testTimeout: 120000,
+  testTimeout: 240000,
 };

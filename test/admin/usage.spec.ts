@@ -62,7 +62,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
     env = { DATABASE_URL: system.database.url, JWT_SECRET: system.env()['JWT_SECRET'] ?? '' };
     caller = await system.caller({ inflightLimit: 50 });
     await answerOf(env, 'credits', 'add', caller.workspace, '--cents', '1000', '--note', 'paid');
-  }, 180_000);
+  });
   afterAll(() => system.stop());
 
   it('ends runs in every way there is', async () => {
@@ -120,7 +120,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
     expect(v1.status).toBe(200);
     note('by token', true);
     await holdToInvariants(system);
-  }, 180_000);
+  });
 
   it('bills successes, and policy refusals only where the row says yes', async () => {
     const [sums] = await system.sql<Record<'ledger' | 'balance' | 'paid' | 'billed' | 'audited', number>>(

@@ -45,7 +45,7 @@ describe('copied assets', () => {
       },
     });
     caller = await system.caller();
-  }, 120_000);
+  });
   afterAll(async () => {
     await system.stop();
     await partner.stop();

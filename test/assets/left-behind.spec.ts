@@ -40,7 +40,7 @@ describe('the store', () => {
       },
     });
     caller = await system.caller();
-  }, 60_000);
+  });
   afterAll(async () => {
     await system.stop();
     await partner.stop();

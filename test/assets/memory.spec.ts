@@ -31,7 +31,7 @@ describe('memory', () => {
     // A first call of each kind, so that idle is not the moment before anything was loaded.
     partner.results.set('first', '{"images":[]}');
     await caller.call('POST', '/v2/models/fal/flux-dev', { body: '{"prompt":"first"}' });
-  }, 120_000);
+  });
   afterAll(async () => {
     await system.stop();
     await partner.stop();
@@ -71,7 +71,7 @@ describe('memory', () => {
     });
     process.stderr.write(`a gigabyte: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
     for (const rise of rises) expect(rise).toBeLessThan(allowance);
-  }, 240_000);
+  });
 
   it('for ten results of 50 MiB at once is far below their size', async () => {
     const rises = await above(async () => {
@@ -87,7 +87,7 @@ describe('memory', () => {
       `ten of 50 MiB: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`,
     );
     for (const rise of rises) expect(rise).toBeLessThan(allowance);
-  }, 240_000);
+  });
 
   async function speech(path: string, body: string): Promise<[number, string | null, number]> {
     const reply = await fetch(`${system.gateways[0]?.url}${path}`, {

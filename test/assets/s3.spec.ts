@@ -53,7 +53,7 @@ describeWithSwift('assets and S3', () => {
       },
     });
     caller = await system.caller();
-  }, 180_000);
+  });
   afterAll(async () => {
     await system.stop();
     await partner.stop();
@@ -94,7 +94,7 @@ describeWithSwift('assets and S3', () => {
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
     expect(await metric(worker, 'router_asset_copy_total', { outcome: 'store' })).toBeGreaterThanOrEqual(1);
-  }, 150_000);
+  });
 
   it('delivers whatever becomes of an upload that is torn down in the middle', async () => {
     const { run, goOn } = await inTheMiddle('torn');
@@ -104,7 +104,7 @@ describeWithSwift('assets and S3', () => {
     goOn();
     const url = await urlOf(run);
     expect([true, url === `${partner.url}/slow.mp4`]).toContain(isCopy(url));
-  }, 150_000);
+  });
 
   it('copies again after its worker was killed in the middle of an upload', async () => {
     const { run, goOn } = await inTheMiddle('killed');
@@ -114,7 +114,7 @@ describeWithSwift('assets and S3', () => {
     await system.startWorker();
     goOn();
     expect(isCopy(await urlOf(run))).toBe(true);
-  }, 150_000);
+  });
 
   it('refuses a large input while S3 is down, and takes it afterwards', async () => {
     const body = JSON.stringify({ prompt: 'x'.repeat(300_000) });
@@ -124,7 +124,7 @@ describeWithSwift('assets and S3', () => {
     expect([refused.status, refused.bucket]).toEqual([503, 'service_unavailable']);
     const run = await submit('x'.repeat(300_000));
     expect(isCopy(await urlOf(run))).toBe(true);
-  }, 150_000);
+  });
 
   it('leaves nothing in the bucket once the results have aged out', async () => {
     // Links have expired, and nothing is being put any more: what was begun is in doubt no longer.
@@ -140,7 +140,7 @@ describeWithSwift('assets and S3', () => {
     const known = () => system.sql('SELECT key FROM stored_object');
     const isEmpty = async () => [await keys(), await openUploads(), await known()].flat().length === 0;
     await waitFor(isEmpty, { withinMs: 60_000, what: 'the bucket and its book to be empty', everyMs: 300 });
-  }, 150_000);
+  });
 
   /** A run whose asset is half put, and what lets its file go on. */
   async function inTheMiddle(prompt: string): Promise<{ run: Submitted; goOn: () => void }> {

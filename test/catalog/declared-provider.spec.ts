@@ -97,7 +97,7 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
     });
     caller = await system.caller({ windowLimit: 100_000 });
     pids = running();
-  }, 120_000);
+  });
   afterAll(async () => {
     await system.stop();
     await partner.stop();
@@ -141,7 +141,7 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
       ],
     ]);
     expect(running()).toEqual(pids);
-  }, 180_000);
+  });
 
   it('leaves live runs their facts: fifty of them, most not yet sent, finish as they were admitted', async () => {
     const workspace = await system.caller({ windowLimit: 100_000, balanceMicros: 10_000_000 });
@@ -170,7 +170,7 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
       { billed: '1000', runs: '50' },
       { billed: '7000', runs: '1' },
     ]);
-  }, 240_000);
+  });
 
   it('stays as it runs after a bad edit, and says so until the edit is mended', async () => {
     const good = await status();
@@ -206,7 +206,7 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
     put('lab-paint.yaml', row('lab/paint', 'v2/paint', 7_000));
     await renewed();
     expect((await status()).code).toBe(0);
-  }, 240_000);
+  });
 
   it('is read again at SIGHUP, a renewed key too', async () => {
     const [gateway, worker] = [system.gateways[0], system.workers[0]];
@@ -229,7 +229,7 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
       },
       { withinMs: 20_000, what: 'the new key to be used' },
     );
-  }, 120_000);
+  });
 
   it('hides a model while its runs go on', async () => {
     partner.holding = true;
@@ -244,7 +244,7 @@ describe.each(transports().slice(0, 1))('a catalog directory of a running system
     expect(await caller.completed(run)).not.toHaveProperty('error_type');
     expect(running()).toEqual(pids);
     await holdToInvariants(system);
-  }, 180_000);
+  });
 });
 
 failOnLeftovers();

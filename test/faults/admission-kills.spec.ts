@@ -32,7 +32,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     process.stdout.write(`dispatched ${waitedMs} ms after the commit (${transport})\n`);
     expect(waitedMs).toBeLessThan(2_000);
     await holdToInvariants(system);
-  }, 120_000);
+  });
 
   it('before the statement: nothing is left, and the retry makes one run', async () => {
     const { caller, body, submit } = await client('before commit');

@@ -98,7 +98,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     expect((await peaksOf(caller)).inflight).toBe(10);
     expect(await countersOf(caller)).toMatchObject({ inflight: 0, committed_micros: '0', held_micros: '0' });
     await holdToInvariants(system);
-  }, 120_000);
+  });
 
   it('admits exactly 3 of 100 runs of 30 cents under a ceiling of 100, and the headers add up', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(100) });
@@ -116,7 +116,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     expect(await system.partner.peaks('ceiling')).toMatchObject({ accepted: 3, peak: 3 });
     expect(await peaksOf(caller)).toEqual({ inflight: 3, committedMicros: 3 * dearMicros });
     await holdToInvariants(system);
-  }, 120_000);
+  });
 
   it('says of a call above the whole ceiling that waiting will not help, and admits it once the ceiling is raised', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(29) });
@@ -143,7 +143,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     const again = await caller.call('POST', '/v2/models/bfl/dear', { body: '{"prompt":"one more"}' });
     expect([again.status, again.bucket]).toEqual([402, 'insufficient_credits']);
     await holdToInvariants(system);
-  }, 120_000);
+  });
 
   it.each([
     ['calls in flight', { inflightLimit: 0 }, '', 429],
@@ -213,7 +213,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     await system.partner.finish();
     await holdToInvariants(system, 60_000);
     expect((await system.partner.peaks('backlog')).accepted).toBe(1);
-  }, 120_000);
+  });
 });
 
 /** That many synchronous runs at once, half of them on each gateway. */

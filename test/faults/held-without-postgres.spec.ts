@@ -60,7 +60,7 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
     expect((await answering).status).toBe(200);
     await holdToInvariants(system);
     expect((await system.partner.peaks('held')).accepted).toBe(1);
-  }, 120_000);
+  });
 });
 
 failOnLeftovers();

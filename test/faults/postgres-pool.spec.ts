@@ -69,7 +69,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
     const [row] = await system.sql<{ runs: number }>('SELECT count(*)::integer AS runs FROM run');
     expect(row?.runs).toBe(spaces.length + 1);
     expect(ended(system.apps)).toEqual([]);
-  }, 120_000);
+  });
 
   it('on one workspace delays no other one', async () => {
     const [held, free] = [await system.caller(), await system.caller()];

@@ -53,7 +53,6 @@ describe.each(transports())('Postgres that ends during a flood of admissions, on
       const lost = `SELECT id, bucket FROM run WHERE workspace_id = $1 AND outcome <> 'succeeded'`;
       expect(await system.sql(lost, [caller.workspaceId])).toEqual([]);
     },
-    240_000,
   );
 });
 

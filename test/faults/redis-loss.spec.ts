@@ -69,7 +69,7 @@ describe.each(onRedis())('%s forgets', () => {
     serving.port = latter.port;
 
     await expectHealing([...runs, ...later.flat()]);
-  }, 180_000);
+  });
 
   it('everything, by FLUSHALL, with 50 runs waiting, 50 delayed and 10 active: all complete', async () => {
     serving.port = latter.port;
@@ -77,7 +77,7 @@ describe.each(onRedis())('%s forgets', () => {
     await redisCommand(latter.url, 'FLUSHALL');
     wayToPartner.set('pass');
     await expectHealing(runs);
-  }, 180_000);
+  });
 
   /** 10 submissions in the air that their partner does not answer, 50 behind them, 50 generations being polled. */
   async function crowd(name: string): Promise<Submitted[]> {

@@ -66,7 +66,6 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
       });
       await holdToInvariants(system);
     },
-    180_000,
   );
 
   async function oldestOverdueSeconds(): Promise<number> {

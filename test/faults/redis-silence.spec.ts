@@ -76,7 +76,7 @@ describe.each(onRedis())('the way from one worker to %s is silent', () => {
     await system.kill(other);
     await expectSuccess(system, await submitMany(caller, model, polls, 'afterwards'), 40_000);
     await holdToInvariants(system);
-  }, 240_000);
+  });
 
   async function pollsSeen(): Promise<number> {
     const seen = await system.partner.ledger();

@@ -97,7 +97,7 @@ describe.each(transports().slice(0, 1))(
       }
       await holdToInvariants(system);
       expect((await system.partner.peaks('window')).accepted).toBe(2 * windowLimit);
-    }, 240_000);
+    });
   },
 );
 

@@ -111,7 +111,7 @@ async function besideWrongClocks(transport: TransportKind): Promise<void> {
 (library ? describe : describe.skip)('workers whose clocks are ten minutes off', () => {
   it('neither poll in a storm nor let runs starve, and deadlines follow the database', async () => {
     await onEveryTransport(besideWrongClocks);
-  }, 240_000);
+  });
 });
 
 failOnLeftovers();

@@ -58,7 +58,7 @@ describe.each(transports().slice(0, 1))(
       const results = await Promise.all(runs.map((run) => caller.collect(run)));
       expect(results.filter((result) => result.status !== 200)).toEqual([]);
       expect((await entries()).length).toBe(generations);
-    }, 150_000);
+    });
   },
 );
 
@@ -87,7 +87,7 @@ it('SIGTERM of a worker with a submission in the air, whose reply is the result,
   } finally {
     await system.stop();
   }
-}, 120_000);
+});
 
 /** The poll lane's jobs, and how many of them were ever taken from a worker that died. */
 async function stalls(system: System): Promise<{ jobs: number; stalled: number }> {

@@ -32,7 +32,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
     expect(entry?.pollCount).toBeGreaterThanOrEqual(6);
     await holdToInvariants(system);
     expect(system.apps.filter((app) => app.logs().includes('stalled more than'))).toEqual([]);
-  }, 150_000);
+  });
 
   it('after the result was fetched, before the terminal commit: fetched again, one outcome', async () => {
     const caller = await system.caller();

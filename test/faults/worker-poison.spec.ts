@@ -28,34 +28,30 @@ describe.each(transports())('a run that kills every worker that touches it on %s
   it.each([
     { place: 'dispatch.afterClaim', when: 'before its submission', accepted: 0 },
     { place: 'poll.afterCall', when: 'at each of its polls', accepted: 1 },
-  ])(
-    '$when is put aside as internal_error, and its neighbours succeed',
-    async ({ place, accepted }) => {
-      const caller = await system.caller({ inflightLimit: neighbours + 1 });
-      const poison = await caller.submit('bfl/flux-2-pro', `{"prompt":"poison [[sim:tag=${place}]]"}`);
-      const watch = await keepTwoWorkers(system, { FAILPOINT: `${place}(${poison.requestId}):kill` });
-      // Nobody can know before the first crash: what that worker was submitting just then ends as unknown.
-      await waitFor(() => watch.deaths() > 0, { withinMs: 30_000, what: 'the first crash' });
-      const others = await Promise.all(
-        Array.from({ length: neighbours }, (_, index) =>
-          caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=${place}-others]]"}`),
-        ),
-      );
+  ])('$when is put aside as internal_error, and its neighbours succeed', async ({ place, accepted }) => {
+    const caller = await system.caller({ inflightLimit: neighbours + 1 });
+    const poison = await caller.submit('bfl/flux-2-pro', `{"prompt":"poison [[sim:tag=${place}]]"}`);
+    const watch = await keepTwoWorkers(system, { FAILPOINT: `${place}(${poison.requestId}):kill` });
+    // Nobody can know before the first crash: what that worker was submitting just then ends as unknown.
+    await waitFor(() => watch.deaths() > 0, { withinMs: 30_000, what: 'the first crash' });
+    const others = await Promise.all(
+      Array.from({ length: neighbours }, (_, index) =>
+        caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=${place}-others]]"}`),
+      ),
+    );
 
-      const status = await caller.completed(poison, 90_000);
-      expect(status['error_type']).toBe('internal_error');
-      await Promise.all(others.map((run) => caller.completed(run)));
-      expect(await watch.stop()).toBe(crashes);
+    const status = await caller.completed(poison, 90_000);
+    expect(status['error_type']).toBe('internal_error');
+    await Promise.all(others.map((run) => caller.completed(run)));
+    expect(await watch.stop()).toBe(crashes);
 
-      expect((await caller.collect(poison)).status).toBe(500);
-      expect(await failures(system, others)).toEqual([]);
-      expect((await system.partner.ledger(place)).length).toBe(accepted);
-      expect((await system.partner.ledger(`${place}-others`)).length).toBe(neighbours);
-      await dismissWorkers(system);
-      await holdToInvariants(system);
-    },
-    180_000,
-  );
+    expect((await caller.collect(poison)).status).toBe(500);
+    expect(await failures(system, others)).toEqual([]);
+    expect((await system.partner.ledger(place)).length).toBe(accepted);
+    expect((await system.partner.ledger(`${place}-others`)).length).toBe(neighbours);
+    await dismissWorkers(system);
+    await holdToInvariants(system);
+  });
 });
 
 async function failures(system: System, runs: Submitted[]): Promise<unknown[]> {

@@ -55,5 +55,5 @@ export function failOnLeftovers(): void {
     databases.clear();
     const names = [...left.map((each) => `${each.name} (pid ${each.pid})`), ...open];
     if (names.length > 0) throw new Error(`Left behind by this file: ${names.join(', ')}`);
-  }, 30_000);
+  });
 }

@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))(
         windowLimit: 1_000_000,
         committedLimitMicros: 1_000_000_000,
       });
-    }, 120_000);
+    });
     afterAll(() => system.stop());
 
     it(

@@ -72,5 +72,5 @@ describeWith('the alerts, as Prometheus’ own tool judges them', () => {
     rmSync(folder, { recursive: true });
     expect(said).not.toContain('FAILED');
     expect(status).toBe(0);
-  }, 60_000);
+  });
 });

@@ -44,11 +44,11 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
       (url) => url.hostname !== '127.0.0.1',
       (route) => route.abort(),
     );
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser.close();
     await system.stop();
-  }, 60_000);
+  });
 
   it('is closed without the password, all of it', async () => {
     const wrong = Buffer.from('operator:something-else').toString('base64');

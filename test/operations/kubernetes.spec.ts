@@ -85,7 +85,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
   const manifests = tools.kubectl ? rendered(tools.kubectl, `k8s/overlays/${overlay}`) : [];
   const workloads = workloadsOf(manifests);
 
-  it('holds objects of the API’s types only', () => expect(typeErrors(manifests)).toBe(''), 60_000);
+  it('holds objects of the API’s types only', () => expect(typeErrors(manifests)).toBe(''));
 
   it('puts everything into one namespace that enforces the restricted standard', () => {
     const namespace = named(manifests, 'Namespace', overlay === 'dev' ? 'model-router-dev' : 'model-router');
@@ -239,7 +239,7 @@ describeWith('the check of the API’s types', () => {
       'minReplicas',
       'podMetricEndpoints',
     ]);
-  }, 60_000);
+  });
 });
 
 describeWith('the scaler of the workers', () => {

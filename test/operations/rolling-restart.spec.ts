@@ -37,7 +37,7 @@ describe('restarts under load', () => {
     const warmUp = await caller.submit(model, '{"prompt":"warm-up"}');
     await caller.completed(warmUp);
   }, 400_000);
-  afterAll(() => system.stop(), 120_000);
+  afterAll(() => system.stop());
 
   const run = (prompt: string, key: string) =>
     caller.call('POST', `/v2/models/${model}`, {

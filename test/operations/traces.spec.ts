@@ -22,11 +22,11 @@ describe('traces', () => {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
     });
     caller = await system.caller();
-  }, 180_000);
+  });
   afterAll(async () => {
     await system.stop();
     await collector.close();
-  }, 60_000);
+  });
 
   const spansOf = (id: string, count: number): Promise<CollectedSpan[]> =>
     waitFor(
@@ -68,7 +68,7 @@ describe('traces', () => {
       withinMs: 30_000,
       what: 'the trace in the line of the run',
     });
-  }, 180_000);
+  });
 
   it('begin with a call that admits a run, and with no other', async () => {
     const before = collector.spans.length;
@@ -92,7 +92,7 @@ describe('traces', () => {
     expect(new Set(collector.spans.slice(before).map((span) => span.traceId))).toEqual(
       new Set([root.traceId]),
     );
-  }, 120_000);
+  });
 
   it('carry neither key, body nor address of a result', () => {
     const text = JSON.stringify(collector.spans);
@@ -105,7 +105,7 @@ describe('traces', () => {
     await collector.close();
     const run = await caller.submit(model, '{"prompt":"alone"}');
     expect((await caller.completed(run))['error_type']).toBeUndefined();
-  }, 60_000);
+  });
 });
 
 failOnLeftovers();

@@ -43,7 +43,7 @@ describe('the files of the image', () => {
     inside = container(image, near);
 
     system = await System.start({ transport: 'postgres', gateways: 0, workers: 0 });
-  }, 180_000);
+  });
 
   afterAll(async () => {
     for (const child of children) {
@@ -54,7 +54,7 @@ describe('the files of the image', () => {
     }
     await system.stop();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   it('are enough for gateway, worker and admin to serve a run and its assets', async () => {
     const [port, gatewayInternal, workerInternal] = await Promise.all([freePort(), freePort(), freePort()]);

@@ -20,7 +20,7 @@ describe('bytes, tokens and links', () => {
       env: { PROVIDER_GOOGLE_STORAGE_URI: storage, PROVIDER_POLL_PAUSE_MS: '300' },
     });
     caller = await system.caller();
-  }, 120_000);
+  });
   afterAll(() => system.stop());
 
   const run = async (model: string, body: string) => {
@@ -40,7 +40,7 @@ describe('bytes, tokens and links', () => {
     expect(body.length).toBeGreaterThan(20_000_000);
     const answer = await run('kling/kling-v2.1-image-to-video', body);
     expect([answer.status, (await entryOf('large')).bodySha256]).toEqual([200, sha256(Buffer.from(body))]);
-  }, 120_000);
+  });
 
   it('gives out a sound as the partner’s own bytes under its own content type', async () => {
     const answer = await run('openai/tts-1', '{"model":"tts-1","voice":"ash","input":"[[sim:tag=sound]]"}');

@@ -225,7 +225,7 @@ it('holds to every rule, with no submission twice and every slot free', async ()
   expect(await callsMade(worker, 'submit')).toBe(planned.length + refused.length - endedByIt);
   const entries = await system.partner.ledger();
   expect(new Set(entries.map(({ tag }) => tag)).size).toBe(entries.length);
-}, 120_000);
+});
 failOnLeftovers();
 
 function statusOf(bucket: Bucket | undefined): number {

@@ -97,11 +97,11 @@ describe('a partner that cannot be reached', () => {
     });
     caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
     doorPort = await freePort();
-  }, 120_000);
+  });
   afterAll(async () => {
     await closeDoor();
     await system.stop();
-  }, 120_000);
+  });
 
   it('gets nothing, and when the budget is spent its runs end and their keys are free', async () => {
     const nobody = await freePort();
@@ -127,7 +127,7 @@ describe('a partner that cannot be reached', () => {
     ]);
     system.forget(worker);
     await worker.stop();
-  }, 120_000);
+  });
 
   it('is tried again, and gets each run once when it returns in time', async () => {
     worker = await system.startWorker(basesBy(() => `http://127.0.0.1:${doorPort}`));
@@ -137,7 +137,7 @@ describe('a partner that cannot be reached', () => {
     await completed(runs);
     expect(await bucketsOf(runs)).toEqual(runs.map(() => 200));
     expect(await system.partner.ledger()).toHaveLength(runs.length);
-  }, 120_000);
+  });
 
   it('is polled on through an outage, and the run comes through', async () => {
     const polled = throughTheDoor.filter(
@@ -157,7 +157,7 @@ describe('a partner that cannot be reached', () => {
     await completed(runs);
     expect(await bucketsOf(runs)).toEqual(runs.map(() => 200));
     expect(await system.partner.ledger()).toHaveLength(before + runs.length);
-  }, 120_000);
+  });
 
   it('holds to every rule', () => holdToInvariants(system));
 });

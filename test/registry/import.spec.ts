@@ -101,7 +101,7 @@ describe('registry import', () => {
     const [node] = (await reader.list('node_id=subset-577')).nodes;
     expect(node?.publisher).toEqual({ id: 'publisher-1', status: 'PublisherStatusActive' });
     expect(await imported(file)).toMatchObject({ read: 1200, created: 0, changed: 0 });
-  }, 180_000);
+  });
 
   it('tells each bad record with line and reason, and imports the others', async () => {
     const file = fileOf(
@@ -240,7 +240,7 @@ describe('rulings', () => {
     expect((await ruledNode())?.tags_admin).toEqual([]);
     await rulings().tag('ruled', null);
     expect((await ruledNode())?.tags_admin).toEqual(['from-record']);
-  }, 180_000);
+  });
 
   it('bar the nodes of a banned publisher', async () => {
     await reimport({ status: 'NodeStatusActive' });
@@ -253,7 +253,7 @@ describe('rulings', () => {
     expect(await listedUnbanned()).toEqual([]);
     await rulings().unban('publisher', 'ruler');
     expect(await listedUnbanned()).toEqual(['ruled']);
-  }, 120_000);
+  });
 
   it('are refused for what is not there', async () => {
     expect(await rulings().ban('node', 'nobody', null)).toBe(false);

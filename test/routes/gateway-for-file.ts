@@ -167,7 +167,7 @@ export function gatewaysForFile(
   const gateways: RouteGateway[] = [];
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) gateways.push(await RouteGateway.start(env));
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const gateway of gateways) await gateway.stop();
   });

@@ -72,7 +72,7 @@ describe.each(transports().slice(0, 1))('allowances of two busy workspaces on %s
       expect(row).toEqual({ peak: 5, outcomes: runs });
     }
     expect(await system.partner.ledger()).toHaveLength(2 * runs);
-  }, 180_000);
+  });
 
   it('takes a raised allowance up at once, on parked runs too: exactly eight', async () => {
     const caller = await system.caller({
@@ -96,7 +96,7 @@ describe.each(transports().slice(0, 1))('allowances of two busy workspaces on %s
     await system.partner.finish();
     await holdToInvariants(system, 60_000);
     expect(await system.partner.peaks('raised')).toMatchObject({ accepted: 40, peak: 8 });
-  }, 180_000);
+  });
 });
 
 failOnLeftovers();

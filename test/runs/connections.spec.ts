@@ -37,7 +37,7 @@ describe('connections to Postgres when it is the transport as well', () => {
     expect(peak).toBeGreaterThan(10);
     expect(peak).toBeLessThanOrEqual(most);
     await holdToInvariants(system);
-  }, 120_000);
+  });
 });
 
 failOnLeftovers();

@@ -63,7 +63,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     const results = await Promise.all([...polled, ...waiting].map((run) => caller.collect(run)));
     expect(results.map((result) => result.status)).toEqual(Array.from({ length: 40 }, () => 200));
     expect((await system.partner.peaks('flushed')).accepted).toBe(40);
-  }, 180_000);
+  });
 });
 
 failOnLeftovers();

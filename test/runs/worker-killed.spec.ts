@@ -45,7 +45,7 @@ describe.each(transports())('kill -9 of the only worker on %s', (transport) => {
     const results = await Promise.all(runs.map((run) => caller.collect(run)));
     expect(results.map((result) => result.status)).toEqual(Array.from({ length: generations }, () => 200));
     expect((await system.partner.peaks('killed')).accepted).toBe(generations);
-  }, 150_000);
+  });
 });
 
 failOnLeftovers();

@@ -24,7 +24,7 @@ describeWithSwift('assets on S3', () => {
 
   beforeAll(async () => {
     swift = await startSwift(packages);
-  }, 150_000);
+  });
   afterAll(() => swift.stop());
   failOnLeftovers();
 
@@ -83,7 +83,6 @@ describeWithSwift('assets on S3', () => {
         expect(await keysOf(patient, 'broken/')).toEqual([]);
         await store.close();
       },
-      120_000,
     );
 
     it('a signal ends a put that S3 does not answer', async () => {
@@ -109,7 +108,7 @@ describeWithSwift('assets on S3', () => {
       proxy.set('pass');
       await patient.delete(['broken/read'], signal());
       await store.close();
-    }, 120_000);
+    });
 
     it.each([
       ['the bucket', { S3_BUCKET: 'no-such-bucket' }],

@@ -37,7 +37,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
   beforeAll(async () => {
     side = await open();
     store = side.store;
-  }, 120_000);
+  });
   afterAll(() => side.close());
 
   describe('put and get', () => {
@@ -189,7 +189,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       // Services round to whole seconds.
       expect(Math.abs(found.storedAtMs - beganMs)).toBeLessThan(60_000);
     }
-  }, 180_000);
+  });
 
   describe('a signed URL', () => {
     it('opens without credentials', async () => {
@@ -279,7 +279,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     }
     expect(shortestMs).toBeLessThan(10_000);
     await down.close();
-  }, 120_000);
+  });
 
   it('holds a small part of a body of 200 MB at a time', async () => {
     const allowance = 64 * megabyte;
@@ -288,7 +288,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     expect(bytes).toBe(200 * megabyte);
     expect(mostHeld()).toBeLessThan(allowance);
     await store.delete(['large/200mb'], signal());
-  }, 240_000);
+  });
 }
 
 async function answerTo(url: string) {

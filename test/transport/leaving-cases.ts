@@ -43,7 +43,7 @@ export function leavingCases(bench: () => Bench): void {
     });
     process.stdout.write(`close with 50 delayed jobs: ${tookMs} ms\n`);
     expect(tookMs).toBeLessThan(2_000);
-  }, 120_000);
+  });
 
   it('gives a running handler its grace and lets it finish', async () => {
     const transport = await bench().transport();
@@ -79,7 +79,7 @@ export function leavingCases(bench: () => Bench): void {
     });
     expect(closeMs).toBeLessThan(2_500);
     expect(bench().log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
-  }, 120_000);
+  });
 
   it('aborts the signal when the lock is lost', async () => {
     const abortedMs = await least(4_000, async () => {
@@ -92,7 +92,7 @@ export function leavingCases(bench: () => Bench): void {
       return tookMs;
     });
     expect(abortedMs).toBeLessThan(4_000);
-  }, 120_000);
+  });
 
   it('aborts the signal by its own clock when the server stops answering', async () => {
     const abortedMs = await least(4_000, async () => {
@@ -107,7 +107,7 @@ export function leavingCases(bench: () => Bench): void {
       }
     });
     expect(abortedMs).toBeLessThan(4_000);
-  }, 120_000);
+  });
 
   it('tells how often in a row a handler’s process died, and forgets it when one returns', async () => {
     // Only death lets a lock lapse, and no slow process.
@@ -131,7 +131,7 @@ export function leavingCases(bench: () => Bench): void {
     });
     await until(() => told.length === 2, 20_000);
     expect(told).toEqual([2, 0]);
-  }, 120_000);
+  });
 
   it('redelivers the run of a killed worker within 20 s by default settings', async () => {
     const tookMs = await least(20_000, async () => {
@@ -156,7 +156,7 @@ export function leavingCases(bench: () => Bench): void {
       return redeliveredMs;
     });
     expect(tookMs).toBeLessThanOrEqual(20_000);
-  }, 200_000);
+  });
 }
 
 /** Delivers one run whose handler returns only when its signal is aborted, and waits until it has begun. */

@@ -40,7 +40,7 @@ export function outageCases(bench: () => Bench): void {
       return tookMs;
     });
     expect(backMs).toBeLessThan(BACK_MS);
-  }, 120_000);
+  });
 
   it('survives a second outage that begins during the recovery from the first', async () => {
     const transport = await bench().transport(impatient);
@@ -53,7 +53,7 @@ export function outageCases(bench: () => Bench): void {
       return handledAfterMs(transport, provider, handled);
     });
     expect(backMs).toBeLessThan(BACK_MS);
-  }, 120_000);
+  });
 
   it('starts without the server, and works when it comes', async () => {
     const used = await least(1, async () => {
@@ -73,7 +73,7 @@ export function outageCases(bench: () => Bench): void {
       return Math.max(startMs / 2_000, backMs / BACK_MS);
     });
     expect(used).toBeLessThan(1);
-  }, 120_000);
+  });
 
   it('closes in bounded time while the server is down', async () => {
     const closeMs = await least(CLOSE_MS, async () => {
@@ -92,7 +92,7 @@ export function outageCases(bench: () => Bench): void {
       }
     });
     expect(closeMs).toBeLessThan(CLOSE_MS);
-  }, 120_000);
+  });
 
   it('refuses promptly while the server is frozen, closes in bounded time, and recovers', async () => {
     const used = await least(1, async () => {
@@ -120,7 +120,7 @@ export function outageCases(bench: () => Bench): void {
       return Math.max(closeMs / CLOSE_MS, backMs / BACK_MS);
     });
     expect(used).toBeLessThan(1);
-  }, 120_000);
+  });
 }
 
 function consumed(transport: Transport) {

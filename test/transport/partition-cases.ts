@@ -15,7 +15,6 @@ export function partitionCases(bench: () => Bench): void {
     async (fault) => {
       expect(await least(1, () => partition(bench(), fault))).toBeLessThan(1);
     },
-    150_000,
   );
 }
 

@@ -59,5 +59,5 @@ describe('connections to the database', () => {
     process.stdout.write(`connections: gateway ${gatewayPeak}, worker ${workerPeak}\n`);
     expect(gatewayPeak).toBeLessThanOrEqual(4);
     expect(workerPeak).toBeLessThanOrEqual(13);
-  }, 120_000);
+  });
 });

@@ -70,5 +70,4 @@ it.each(asks)(
     expect(ratio).toBeGreaterThan(0.7);
     expect(ratio).toBeLessThan(1.4);
   },
-  180_000,
 );

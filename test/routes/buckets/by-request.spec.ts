@@ -51,7 +51,7 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
       AUTH_CACHE_MS: '1',
     });
     system.forget(impatient);
-  }, 120_000);
+  });
   afterAll(async () => {
     toPostgres.set('pass');
     await system.stop();
@@ -194,7 +194,7 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
     );
     // An attribution, not an outcome: what the partner completed is billed.
     expect(record).toEqual({ outcome: 'succeeded', caller_left: true, billed: true });
-  }, 90_000);
+  });
 
   it('deadline_exceeded: the router’s own bound, with Retry-After while a handle is held', async () => {
     const late = await system.caller();

@@ -31,7 +31,7 @@ describeWith('the page of a model in a browser', () => {
     page.on('pageerror', (error) => troubles.push(error.message));
     page.on('requestfailed', (request) => troubles.push(request.url()));
     await page.goto(`${gateway().url}/docs/models/${model}`);
-  }, 120_000);
+  });
   afterAll(() => browser.close());
 
   const show = async (credential: string) => {
@@ -53,14 +53,14 @@ describeWith('the page of a model in a browser', () => {
     await page.getByRole('button', { name: 'Execute' }).click();
     await page.locator('.live-responses-table').getByText('string_type').waitFor();
     expect(await page.getByRole('alert').isHidden()).toBe(true);
-  }, 120_000);
+  });
 
   it('remembers the credential in this tab until it is forgotten', async () => {
     await page.reload();
     await page.getByRole('button', { name: 'Try it out' }).waitFor();
     await page.getByRole('button', { name: 'Forget it' }).click();
     await page.waitForFunction('document.getElementById("key").value === ""');
-  }, 120_000);
+  });
 
   it('breaks nothing of its own policy, and asks nobody else', () => {
     expect(troubles).toEqual([]);

@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   await gateway.ready;
   caller = new Caller(() => [gateway.url], key);
-}, 120_000);
+});
 afterAll(async () => {
   const code = await gateway.stop();
   if (code !== 0) throw new Error(`the gateway ended with ${code}`);
@@ -102,17 +102,13 @@ it.each([
   ['a string of 32 MiB', 201, `{"prompt":"x","input_image":"${fill(32 * mebibyte, 'x')}"}`],
   ['32 MiB of numbers', 422, `{"prompt":"x","a":[${fill(32 * mebibyte, '0,')}0]}`],
   ['32 MiB of empty objects', 400, `{"prompt":"x","a":[${fill(32 * mebibyte, '{},')}{}]}`],
-])(
-  'does not hold up other calls for 50 ms over %s',
-  async (_what, status, body) => {
-    // A busy machine makes pauses of its own: what the gateway makes itself is there each time.
-    let shortest = Infinity;
-    for (let attempt = 0; attempt < 24 && shortest >= 50; attempt += 1) {
-      await longestPauseMs();
-      expect((await caller.call('POST', submission, { body, withinMs: 90_000 })).status).toBe(status);
-      shortest = Math.min(shortest, await longestPauseMs());
-    }
-    expect(shortest).toBeLessThan(50);
-  },
-  240_000,
-);
+])('does not hold up other calls for 50 ms over %s', async (_what, status, body) => {
+  // A busy machine makes pauses of its own: what the gateway makes itself is there each time.
+  let shortest = Infinity;
+  for (let attempt = 0; attempt < 24 && shortest >= 50; attempt += 1) {
+    await longestPauseMs();
+    expect((await caller.call('POST', submission, { body, withinMs: 90_000 })).status).toBe(status);
+    shortest = Math.min(shortest, await longestPauseMs());
+  }
+  expect(shortest).toBeLessThan(50);
+});
