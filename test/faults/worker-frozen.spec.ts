@@ -87,16 +87,20 @@ describe.each(transports().slice(0, 1))(
       const first = `poll.beforeCall(${polled.requestId})`;
       const other = `dispatch.afterSubmit(${submitted.requestId})`;
       const sleeper = await system.startWorker({
-        // Both are held up until the second worker is there; then the block, which outlasts the second pause.
-        FAILPOINT: `${first}:pause=8000,${other}:pause=14000,${place}:block=${blockMs}`,
+        // Both are held up until the second worker is on its way; the second pause outlasts the begin of the block.
+        FAILPOINT: `${first}:pause=4000,${other}:pause=12000,${place}:block=${blockMs}`,
       });
       await Promise.all([reached(sleeper, first), reached(sleeper, other)]);
-      await system.startWorker();
+      const starting = system.startWorker();
       await reached(sleeper, place);
       await expect(live(sleeper)).rejects.toThrow(/timeout/i);
+      // So that it stands still for as long as the other needs.
+      await sleeper.kill('SIGSTOP');
+      await starting;
 
       expect(await Promise.all([restOf(polled), restOf(submitted)])).toEqual([undefined, 'internal_error']);
       const before = await Promise.all([written(polled), written(submitted)]);
+      await sleeper.kill('SIGCONT');
       await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
 
       await waitFor(async () => (await live(sleeper)) === 200, { withinMs: 20_000, what: 'a sign of life' });
