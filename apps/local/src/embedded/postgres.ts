@@ -37,21 +37,25 @@ interface Postgres {
 /** The superuser of the cluster. */
 const user = 'router';
 
+/** For how long a start that may work the next time is tried again. */
+const retryForMs = 15_000;
+
 /** Starts a real Postgres on 127.0.0.1 and answers when it takes connections. A first start makes the cluster. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const footing = prepareFooting(options.folder);
   await endFormerServer(options.folder);
   if (!existsSync(path.join(options.folder, 'data'))) await initialise(options, footing);
   const database = options.database ?? 'model_router';
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort(attempt === 1 ? options.port : undefined);
+  const lastMs = performance.now() + retryForMs;
+  for (;;) {
+    const port = await freePort(options.port);
     const server = await options.guard.run(serverSpec(options, footing, port));
     const at = { host: '127.0.0.1', port, user, password: options.password };
     try {
       await prepareDatabase(at, database, server, options.logPath);
     } catch (error) {
       await server.stop();
-      if (attempt < 3 && mayWorkNextTime(lastLines(options.logPath, 5))) {
+      if (performance.now() < lastMs && mayWorkNextTime(lastLines(options.logPath, 5))) {
         await pause(200);
         continue;
       }
