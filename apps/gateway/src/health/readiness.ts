@@ -16,7 +16,7 @@ export class Readiness {
     return !this.isStopping && (await this.database.healthy());
   }
 
-  /** From now on not ready, so that a load balancer stops sending before the listener closes. */
+  /** From now on not ready. The listener closes next: who balances has to have stopped sending, as `preStop` in k8s sees to. */
   stop(): void {
     this.isStopping = true;
   }
