@@ -6,6 +6,7 @@ import { ErrorFilter } from './answers/error.filter.js';
 import { GatewayModule } from './gateway.module.js';
 import { Readiness } from './health/readiness.js';
 import { recordCalls } from './http/call-records.js';
+import { closeSilentConnections } from './http/silent-connections.js';
 import { takeOverFromNode } from './http/take-over-from-node.js';
 import { fastifyOptions } from './http/fastify-options.js';
 import { allowOtherOrigins } from './nodes/other-origins.js';
@@ -23,6 +24,7 @@ export async function createGateway(resources: Resources): Promise<NestFastifyAp
   });
   const server: FastifyInstance = adapter.getInstance();
   recordCalls(server, resources.log, resources.metrics, resources.tracing);
+  closeSilentConnections(server);
   takeOverFromNode(server);
   allowOtherOrigins(server);
   leaveBodiesUnread(server);

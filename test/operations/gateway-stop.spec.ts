@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import net from 'node:net';
+import { type App, type Caller, failOnLeftovers, System, transports, waitFor } from '../harness/index.js';
+
+let system: System;
+let gateway: App;
+let caller: Caller;
+
+beforeAll(async () => {
+  system = await System.start({ transport: transports()[0] ?? 'postgres', workers: 0 });
+  gateway = system.gateways[0] as App;
+  caller = await system.caller();
+});
+afterAll(() => system.stop());
+
+/** A connection on which so much was sent, and what came back so far. */
+async function connection(bytes: string): Promise<{ socket: net.Socket; received: () => string }> {
+  const socket = net.connect(gateway.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString())).on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return { socket, received: () => received };
+}
+
+it('a gateway that stops lets go of who says nothing, and answers who has begun a call', async () => {
+  const body = '{"prompt":"begun"}';
+  const silent = await Promise.all(['', 'GET /v2/models HTTP/1.1\r\nHost: a\r\n'].map(connection));
+  const calling = await connection(
+    [
+      'POST /v2/models/bfl/flux-2-pro/requests HTTP/1.1',
+      'Host: a',
+      `X-API-Key: ${caller.key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+      '\r\n',
+    ].join('\r\n'),
+  );
+  await waitFor(() => calling.received().includes('100 Continue'), { withinMs: 20_000, what: 'the call' });
+  system.forget(gateway);
+  const stopped = gateway.stop();
+  for (const { socket } of silent) if (!socket.closed) await once(socket, 'close');
+  calling.socket.write(body);
+  await once(calling.socket, 'close');
+  expect(calling.received()).toMatch(/HTTP\/1\.1 201 Created\r\n(.+\r\n)*connection: close\r\n/);
+  // It would be 1 after CLOSE_TIMEOUT_MS.
+  expect(await stopped).toBe(0);
+});
+
+failOnLeftovers();
