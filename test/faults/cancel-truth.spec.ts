@@ -82,6 +82,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
         withinMs: 20_000,
         what: 'the partner to be asked',
       });
+      expect((await caller.cancel(run)).status).toBe(202);
       await system.partner.finish();
       expect(await caller.completed(run)).not.toHaveProperty('error_type');
       expect((await caller.cancel(run)).status).toBe(400);
