@@ -5,28 +5,21 @@ import type { FastifyInstance } from 'fastify';
 const graceMs = 1_000;
 
 /**
- * When the server closes, connections without a call under way are closed a moment later. Node closes those that idle
- * after a call, but not one that never carried any, as browsers and balancers open them ahead: it would hold up the stop.
+ * When the server closes, connections that have not carried a call yet are closed a moment later. Node closes those that
+ * idle after one, but not those that browsers and balancers open ahead: they would hold up the stop.
  */
 export function closeSilentConnections(server: FastifyInstance): void {
-  const callsOf = new Map<Socket, number>();
+  const silent = new Set<Socket>();
   server.server.on('connection', (socket: Socket) => {
-    callsOf.set(socket, 0);
-    socket.once('close', () => callsOf.delete(socket));
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
   });
-  server.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
-    const count = (change: number) => {
-      const calls = callsOf.get(socket);
-      if (calls !== undefined) callsOf.set(socket, calls + change);
-    };
-    count(1);
-    reply.raw.once('close', () => count(-1));
+  server.addHook('onRequest', (request, _reply, done) => {
+    silent.delete(request.raw.socket);
     done();
   });
   server.addHook('preClose', (done) => {
-    setTimeout(() => {
-      for (const [socket, calls] of callsOf) if (calls === 0) socket.destroy();
-    }, graceMs).unref();
+    setTimeout(() => silent.forEach((socket) => socket.destroy()), graceMs).unref();
     done();
   });
 }
