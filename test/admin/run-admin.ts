@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import readline from 'node:readline';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { patience } from '../harness/patience.js';
+import { patience } from '../harness/index.js';
 
 interface Finished {
   code: number | null;

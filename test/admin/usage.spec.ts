@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  unending,
   failOnLeftovers,
   holdToInvariants,
   type Submitted,
@@ -35,9 +36,6 @@ interface UsageDocument {
 const row = (name: string, charges: string) =>
   `id: bfl/${name}\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: ${charges}\nprice: { call: 70001 }\n`;
 const priceCents = 7.0001;
-
-/** Of a generation whose caller goes: over when the test says so. */
-const takesMs = 600_000;
 
 const until = (what: string, condition: () => Promise<boolean>) =>
   waitFor(condition, { withinMs: 30_000, what });
@@ -91,7 +89,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
     note('left while it ran', true);
     const left = `SELECT 1 FROM run WHERE caller_left_at IS NOT NULL`;
     await until('the caller to be seen gone', async () => (await system.sql(left)).length === 1);
-    await system.partner.advance(takesMs);
+    await system.partner.finish();
     await until('the run nobody waits for', async () => (await live()) === 0);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
@@ -285,7 +283,7 @@ describe.each(transports().slice(0, 1))('what runs cost, after a mix of outcomes
         'content-type': 'application/json',
         ...(key !== undefined && { 'idempotency-key': key }),
       },
-      body: prompt(`[[sim:tag=${tag}]] [[sim:takes=${takesMs}]]`),
+      body: prompt(`[[sim:tag=${tag}]] ${unending}`),
       signal: controller.signal,
     }).catch((error: unknown) => error);
     await until(`the ${tag} run`, reached);

@@ -69,7 +69,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     let answered = 0;
     const all = Promise.all(
       Array.from({ length: calls }, async (_each, index) => {
-        const prompt = `${index} [[sim:tag=${tag}]] [[sim:takes=600000]]`;
+        const prompt = `${index} [[sim:tag=${tag}]] ${unending}`;
         const body = JSON.stringify({ prompt });
         const gateway = index % 2;
         const answer = await caller.call('POST', `/v2/models/${model}`, { body, gateway, withinMs: 90_000 });
@@ -80,7 +80,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     const refused = async () =>
       answered >= calls - admitted && (await system.partner.peaks(tag)).accepted >= admitted;
     await Promise.race([all, waitFor(refused, { withinMs: 60_000, what: 'the refusals', everyMs: 50 })]);
-    await system.partner.advance(600_000);
+    await system.partner.finish();
     return all;
   };
 

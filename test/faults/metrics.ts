@@ -1,4 +1,4 @@
-import type { App } from '../harness/index.js';
+import { type App, waitFor } from '../harness/index.js';
 
 /** The sum of an app's samples of one metric over all that carry these labels; 0 when there is none yet. */
 export async function metric(app: App, name: string, labels: Record<string, string> = {}): Promise<number> {
@@ -10,6 +10,15 @@ export async function metric(app: App, name: string, labels: Record<string, stri
     .filter((line) => wanted.every((each) => line.includes(each)))
     .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
   return samples.reduce((sum, value) => sum + value, 0);
+}
+
+/** What a metric says once it says at least so much: what is counted is counted a moment after it has happened. */
+export function counted(app: App, name: string, atLeast: number): Promise<number> {
+  const reached = async () => {
+    const count = await metric(app, name);
+    return count >= atLeast && count;
+  };
+  return waitFor(reached, { withinMs: 10_000, what: `${name} to reach ${atLeast}` });
 }
 
 /** Calls of one kind that a worker has made to partners. */

@@ -24,7 +24,6 @@ describe.each(onRedis())('%s dies and comes back', () => {
   let system: System;
   let redis: TestServer;
   let caller: Awaited<ReturnType<System['caller']>>;
-  let outages = 0;
 
   beforeAll(async () => {
     // One at a time, so that the work is spread over all workers.
@@ -63,8 +62,8 @@ describe.each(onRedis())('%s dies and comes back', () => {
   });
 
   /** How long after the return of Redis all was as before. */
-  async function outage(): Promise<number> {
-    const name = `outage ${(outages += 1)}`;
+  async function outage(attempt: number): Promise<number> {
+    const name = `outage ${attempt}`;
     const runs = await submitMany(caller, model, 30, `${unending} polled during ${name}`);
     // Twice as long: they outlast the outage, at the end of which the others are done.
     const held = heldCalls(system, caller, model, 5, `[[sim:takes=600000]] held in ${name}`);

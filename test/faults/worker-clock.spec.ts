@@ -76,16 +76,15 @@ async function besideWrongClocks(transport: TransportKind): Promise<void> {
         system.startWorker(clockOff(library ?? '', '-10m')),
       ]);
     };
-    let round = 0;
     await startWrong();
     const [besideMs, lateMs] = await Promise.all([
-      least(normalMs + 4000, () => course(system, caller, `beside-${(round += 1)}`)),
+      least(normalMs + 4000, (attempt) => course(system, caller, `beside-${attempt}`)),
       least(2000, () => lateness(system, caller)),
     ]);
     // What they have put off comes back in time also when they are gone.
-    const bereftMs = await least(normalMs + 8000, async () => {
+    const bereftMs = await least(normalMs + 8000, async (attempt) => {
       await startWrong();
-      const tag = `bereft-${(round += 1)}`;
+      const tag = `bereft-${attempt}`;
       return course(system, caller, tag, async () => {
         await waitFor(
           async () => {

@@ -8,7 +8,7 @@ import {
   transports,
   waitFor,
 } from '../harness/index.js';
-import { metric } from './metrics.js';
+import { counted, metric } from './metrics.js';
 import { dismissWorkers, quickLeases, reached, said } from './worker-faults.js';
 
 const lateOutcome = 'outcome came too late';
@@ -64,10 +64,7 @@ describe.each(transports().slice(0, 1))(
         'internal_error',
         undefined,
       ]);
-      // Counted a moment after the outcome is written.
-      const unknown = () => metric(other, 'router_dispatch_unknown_total');
-      await waitFor(async () => (await unknown()) > 1, { withinMs: 10_000, what: 'the count' });
-      expect(await unknown()).toBe(2);
+      expect(await counted(other, 'router_dispatch_unknown_total', 2)).toBe(2);
       const before = await Promise.all(runs.map(written));
       await sleeper.kill('SIGCONT');
       await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
-import { metric } from './metrics.js';
+import { failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { counted } from './metrics.js';
 import { death, dismissWorkers, quickLeases } from './worker-faults.js';
 
 describe.each(transports().slice(0, 1))('kill -9 at a submission on %s', (transport) => {
@@ -31,10 +31,7 @@ describe.each(transports().slice(0, 1))('kill -9 at a submission on %s', (transp
       const result = await caller.collect(run);
       expect(result.status).toBe(500);
       expect(String(result.json()['detail'])).toMatch(/outcome unknown/i);
-      // Counted a moment after the outcome is written.
-      const unknown = () => metric(finder, 'router_dispatch_unknown_total');
-      await waitFor(async () => (await unknown()) > 0, { withinMs: 10_000, what: 'the count' });
-      expect(await unknown()).toBe(1);
+      expect(await counted(finder, 'router_dispatch_unknown_total', 1)).toBe(1);
       expect((await system.partner.ledger(place)).length).toBe(accepted);
       expect(await system.sql(`SELECT key FROM idempotency_key WHERE run_id = $1`, [run.requestId])).toEqual([
         { key: place },

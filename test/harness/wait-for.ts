@@ -36,11 +36,17 @@ export async function waitFor<T>(
 }
 
 /**
- * The least of up to three measurements, the last of which is the first below `bound`: what a busy machine adds is not
- * the product's, and it adds that now and then, not each time.
+ * The least of up to `times` measurements, the last of which is the first below `bound`: what a busy machine adds is not
+ * the product's, and it adds that now and then, not each time. `attempt` counts from 1.
  */
-export async function least(bound: number, measure: () => Promise<number>): Promise<number> {
+export async function least(
+  bound: number,
+  measure: (attempt: number) => Promise<number>,
+  times = 3,
+): Promise<number> {
   let lowest = Infinity;
-  for (let times = 0; times < 3 && lowest >= bound; times += 1) lowest = Math.min(lowest, await measure());
+  for (let attempt = 1; attempt <= times && lowest >= bound; attempt += 1) {
+    lowest = Math.min(lowest, await measure(attempt));
+  }
   return lowest;
 }

@@ -5,8 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmS
 import os from 'node:os';
 import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { freePort } from '../harness/index.js';
-import { patience } from '../harness/patience.js';
+import { freePort, patience } from '../harness/index.js';
 import { fileGuard, noteEnded, noteStarted } from '../harness/running.js';
 import { waitFor } from '../harness/wait-for.js';
 
@@ -143,18 +142,6 @@ export async function leftForMs(folder: string): Promise<number> {
 
 export async function nothingLeft(folder: string, withinMs: number): Promise<void> {
   expect(await leftForMs(folder)).toBeLessThanOrEqual(withinMs);
-}
-
-/** The first of three measurements that is below the limit, else the least: the machine may be busy for a moment. */
-export async function leastMs(
-  limitMs: number,
-  measure: (attempt: number) => Promise<number>,
-): Promise<number> {
-  let least = Infinity;
-  for (let attempt = 0; attempt < 3 && least >= limitMs; attempt += 1) {
-    least = Math.min(least, await measure(attempt));
-  }
-  return least;
 }
 
 const read = (pid: string, file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');

@@ -3,6 +3,7 @@ import { providerList, settingStem } from '#providers';
 import { metric } from '../faults/metrics.js';
 import {
   freePort,
+  unending,
   type App,
   failOnLeftovers,
   holdToInvariants,
@@ -27,8 +28,6 @@ const wayOf = (provider: string): Way => ways[names.indexOf(provider) % ways.len
 /** They name their own addresses for polls: behind the door these would be another host's, which gets no key. */
 const namingThemselves = ['fal', 'replicate'];
 const throughTheDoor = rows.filter(({ provider }) => !namingThemselves.includes(provider));
-/** Longer than any outage here: such a generation is done when the partners' clock is set forward. */
-const untilAdvancedMs = 60_000;
 /** Its polls go to another host, which stays there. */
 const pollsElsewhere = 'bfl';
 
@@ -52,7 +51,7 @@ const basesBy = (base: (provider: string) => string) =>
 function submitEach(only: typeof rows, model: (row: (typeof rows)[number]) => string, what: string) {
   return Promise.all(
     only.map((row, index) => {
-      const words = `[[sim:tag=${what}-${index}]]${what === 'outage' ? `[[sim:takes=${untilAdvancedMs}]]` : ''}`;
+      const words = `[[sim:tag=${what}-${index}]]${what === 'outage' ? unending : ''}`;
       const headers = { 'idempotency-key': `${what}-${index}` };
       return caller.submit(model(row), JSON.stringify(withWords(row.example, words)), { headers });
     }),
@@ -153,7 +152,7 @@ describe('a partner that cannot be reached', () => {
     await closeDoor();
     await eachTried(worker, 'resume', 1, polled);
     await openDoor();
-    await system.partner.advance(untilAdvancedMs);
+    await system.partner.finish();
     await completed(runs);
     expect(await bucketsOf(runs)).toEqual(runs.map(() => 200));
     expect(await system.partner.ledger()).toHaveLength(before + runs.length);

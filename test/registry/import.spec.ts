@@ -5,7 +5,7 @@ import { RegistryRulings, RegistryWriting } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { runAdmin } from '../admin/run-admin.js';
-import { patience, temporaryFolder } from '../harness/index.js';
+import { temporaryFolder } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateway-for-file.js';
 import { RegistryReader } from './registry-side.js';
 
@@ -31,7 +31,7 @@ const imported = (file: string, ...more: string[]) =>
 /** The command itself. */
 async function commanded(...words: string[]) {
   const { code, out, error } = await runAdmin(
-    { DATABASE_URL: gateway().databaseUrl, ...patience },
+    { DATABASE_URL: gateway().databaseUrl },
     'registry',
     ...words,
     '--json',

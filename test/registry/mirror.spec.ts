@@ -6,7 +6,6 @@ import { RegistryMirrors, RegistryWriting } from '#persistence';
 import { mirrorNodes } from '../../apps/admin/src/registry/mirror-nodes.js';
 import { SourcePages } from '../../apps/admin/src/registry/source-pages.js';
 import { runAdmin } from '../admin/run-admin.js';
-import { patience } from '../harness/index.js';
 import { gatewaysForFile } from '../routes/gateway-for-file.js';
 import { type GivenNode, putGiven, RegistryReader } from './registry-side.js';
 
@@ -28,7 +27,7 @@ async function pass(address: URL, response: ServerResponse): Promise<void> {
   response.end(await answer.text());
 }
 
-const adminEnv = () => ({ DATABASE_URL: copy().databaseUrl, ...patience });
+const adminEnv = () => ({ DATABASE_URL: copy().databaseUrl });
 
 /** What lies between the registries: it notes what is asked, and fails when it is told to. */
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { AssetStore, StorageFailure } from '#storage';
-import { waitFor } from '../harness/index.js';
+import { least, waitFor } from '../harness/index.js';
 import { endless, failing, inChunks, keysOf, silentAfter, still, weighed } from './bodies.js';
 
 export interface Side {
@@ -267,16 +267,14 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
 
   it('says soon that its service cannot be reached', async () => {
     const down = await side.unreachable();
-    let shortestMs = Infinity;
-    // A busy machine takes its own time: what the store takes is taken each time.
-    for (let attempt = 0; attempt < 3 && shortestMs >= 10_000; attempt += 1) {
+    const shortestMs = await least(10_000, async () => {
       const beganMs = performance.now();
       expect(await down.healthy(signal())).toBe(false);
       const body = inChunks(Buffer.alloc(20 * megabyte), 65_536);
       const put = down.put('a/b', body, { ...png, signal: signal() });
       await expect(put).rejects.toEqual(failure('unavailable'));
-      shortestMs = Math.min(shortestMs, performance.now() - beganMs);
-    }
+      return performance.now() - beganMs;
+    });
     expect(shortestMs).toBeLessThan(10_000);
     await down.close();
   });

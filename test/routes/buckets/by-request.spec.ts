@@ -3,6 +3,7 @@ import { type Bucket, bucketNames } from '#errors';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
+  unending,
   type Answer,
   type App,
   failOnLeftovers,
@@ -105,8 +106,18 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
   });
 
   it('service_unavailable: the partner refuses until its budget is spent', async () => {
-    // The next try would be too late: no answer to it is cut off by the budget.
-    const answer = await run(hasty, '[[sim:429]] [[sim:retry_after=60]]');
+    const refused = await system.caller();
+    const answering = run(model, '[[sim:429]]', refused);
+    const ofRun = `WHERE workspace_id = $1`;
+    const refusals = async () => {
+      const [found] = await system.sql<{ id: string }>(`SELECT id FROM run ${ofRun}`, [refused.workspaceId]);
+      const lines = system.workers.flatMap((worker) => worker.logs().split('\n'));
+      return lines.filter((line) => line.includes('trying again') && line.includes(found?.id ?? '-')).length;
+    };
+    await waitFor(async () => (await refusals()) > 2, { withinMs: 60_000, what: 'a third refusal' });
+    // From here on nothing is left: an answer to a try that had little left would be cut off.
+    await system.sql(`UPDATE run SET deadline_at = now() ${ofRun}`, [refused.workspaceId]);
+    const answer = await answering;
     expectBucket(answer, 503, 'service_unavailable', /./);
     expect(answer.headers.has('retry-after')).toBe(false);
   });
@@ -166,7 +177,7 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
     const gone = fetch(`${gateway?.url}${model}`, {
       method: 'POST',
       headers: { 'x-api-key': leaving.key, 'content-type': 'application/json' },
-      body: prompt('[[sim:tag=leaving]] [[sim:takes=60000]]'),
+      body: prompt(`[[sim:tag=leaving]] ${unending}`),
       signal: controller.signal,
     }).catch((error: unknown) => error);
     await waitFor(async () => (await system.partner.peaks('leaving')).accepted === 1, {
@@ -181,7 +192,7 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
         gateway.logs().includes(leaving.workspaceId),
       { withinMs: 20_000, what: 'the line of the call' },
     );
-    await system.partner.advance(60_000);
+    await system.partner.finish();
     const record = await waitFor(
       async () => {
         const [found] = await system.sql<{ outcome: string; caller_left: boolean; billed: boolean }>(
@@ -200,7 +211,7 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
     const late = await system.caller();
     const call = async () => {
       const answer = await late.call('POST', `${impatient.url}${model}`, {
-        body: prompt('[[sim:takes=60000]]'),
+        body: prompt(unending),
         headers: { 'idempotency-key': 'late' },
       });
       expectBucket(answer, 504, 'deadline_exceeded', /same Idempotency-Key/);
@@ -213,7 +224,7 @@ describe.each(transports().slice(0, 1))('each bucket by a real request on %s', (
       what: 'the handle',
     });
     expect(await call()).toMatch(/^[1-9]\d*$/);
-    await system.partner.advance(60_000);
+    await system.partner.finish();
   });
 
   it('internal_error: a failure that nobody foresaw, whose words stay inside and whose key is kept', async () => {

@@ -39,7 +39,7 @@ export async function startRedis(options: RedisOptions): Promise<Redis> {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   await endFormerServer(options.folder);
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort(attempt === 1 ? options.port : undefined);
+    const port = await freePort(options.port);
     const server = await options.guard.run(serverSpec(options, port));
     try {
       await waitForPong(port, options.password, server, options.logPath);
