@@ -1,44 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { onServices, suite, units } from './test/jest.base.mjs';
 
-const { $schema: _schema, ...swcrc } = JSON.parse(readFileSync(new URL('./.swcrc', import.meta.url), 'utf8'));
-
-/** @type {import('jest').Config} */
-const base = {
-  rootDir: import.meta.dirname,
-  testEnvironment: 'node',
-  // Resolves package.json "imports" (#errors, …) to the TypeScript sources instead of dist.
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
-  transform: {
-    '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }],
-    // ESM-only packages that CommonJS packages require(): Jest can do that only on Node 24.9 and newer.
-    '/node_modules/(cookie|content-disposition)/.+\\.js$': [
-      '@swc/jest',
-      {
-        swcrc: false,
-        module: { type: 'commonjs' },
-        jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
-      },
-    ],
-  },
-  transformIgnorePatterns: ['/node_modules/(?!(cookie|content-disposition)/)'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-};
-
-export default {
-  projects: [
-    { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs}/**/*.spec.ts'] },
-    {
-      ...base,
-      displayName: 'system',
-      testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      globalSetup: '<rootDir>/test/harness/start.ts',
-      globalTeardown: '<rootDir>/test/harness/stop.ts',
-    },
-  ],
-  maxWorkers: 2,
-  workerIdleMemoryLimit: '512MB',
-  // A bound for what hangs: what a case promises to be quick in, it measures itself.
-  testTimeout: 240000,
-};
+export default suite(
+  units('unit', '{apps,libs}/**/*.spec.ts'),
+  onServices('database', 'database', 'libs/**/*.db.spec.ts'),
+  onServices('routes', 'gateways', 'test/routes/**/*.spec.ts'),
+  onServices(
+    'system',
+    'systems',
+    'test/{admin,assets,catalog,documents,models,partners,registry,runs,storage,transport}/**/*.spec.ts',
+  ),
+);

@@ -6,7 +6,7 @@ import { replaceStrings } from '../../apps/worker/src/assets/json-places.js';
 import { driftLines, moneyLines } from './books.js';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';
-import type { System } from './system.js';
+import type { SystemSide } from './system-side.js';
 import { waitFor } from './wait-for.js';
 
 /**
@@ -17,7 +17,7 @@ import { waitFor } from './wait-for.js';
  * What aged out has left no input to compare with: a test names such runs, as they were submitted.
  */
 export async function holdToInvariants(
-  system: System,
+  system: SystemSide,
   withinMs = 30_000,
   agedOut: readonly Submitted[] = [],
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function holdToInvariants(
     throw new Error(`Broken invariants:\n${broken.map((line) => `  ${line}`).join('\n')}`);
 }
 
-async function live(system: System): Promise<number> {
+async function live(system: SystemSide): Promise<number> {
   const [row] = await system.sql<{ live: number }>(
     `SELECT count(*)::integer AS live FROM run WHERE stage <> 'completed'`,
   );
@@ -50,7 +50,7 @@ async function live(system: System): Promise<number> {
 }
 
 /** I1: one terminal row or tombstone a run, with its audit record; nothing is left to deliver. */
-async function outcomes(system: System): Promise<string[]> {
+async function outcomes(system: SystemSide): Promise<string[]> {
   const [row] = await system.sql<{ runs: number; audited: number; deliveries: number }>(
     `WITH known AS (SELECT id FROM run UNION ALL SELECT run_id FROM tombstone)
      SELECT (SELECT count(*) FROM known)::integer AS runs,
@@ -72,7 +72,7 @@ interface SubmittedRun {
 }
 
 /** I2: each accepted submission belongs to one run, and no run has two; none for a run that was never sent. */
-async function submissions(system: System, agedOut: readonly Submitted[]): Promise<string[]> {
+async function submissions(system: SystemSide, agedOut: readonly Submitted[]): Promise<string[]> {
   const runs = await system.sql<Omit<SubmittedRun, 'body'> & { body: Buffer | null; sent: boolean }>(
     `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, payload.body,
        run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
@@ -111,7 +111,7 @@ async function submissions(system: System, agedOut: readonly Submitted[]): Promi
 }
 
 /** I4: a result is what the partner answers when it is asked again, but for the URLs of its assets. */
-async function bytes(system: System): Promise<string[]> {
+async function bytes(system: SystemSide): Promise<string[]> {
   const rows = await system.sql<{
     id: string;
     handle: { pollUrl?: string; responseUrl?: string };
@@ -144,7 +144,7 @@ const withoutAssets = (output: Buffer, pointers: readonly string[]): Buffer =>
   );
 
 /** I7: whatever lies in the store is in its book, and no copy was left half made. */
-async function stored(system: System): Promise<string[]> {
+async function stored(system: SystemSide): Promise<string[]> {
   const files = readdirSync(system.assets, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(system.assets, path.join(entry.parentPath, entry.name)));
@@ -169,14 +169,14 @@ async function stored(system: System): Promise<string[]> {
 }
 
 /** What a killed worker had begun to write stays as long as a put may take. */
-function isStale(system: System, file: string): boolean {
+function isStale(system: SystemSide, file: string): boolean {
   const doubtMs = Number(system.env()['STORE_DOUBT_SECONDS'] ?? 3600) * 1000;
   const facts = statSync(path.join(system.assets, file), { throwIfNoEntry: false });
   return facts !== undefined && Date.now() - facts.mtimeMs > doubtMs + 10_000;
 }
 
 /** I6: no unhandled rejection, and neither key nor body in any log. */
-async function logs(system: System): Promise<string[]> {
+async function logs(system: SystemSide): Promise<string[]> {
   return system.apps.flatMap((app) => {
     const text = app.logs();
     const broken: string[] = [];
@@ -192,7 +192,7 @@ async function logs(system: System): Promise<string[]> {
 }
 
 /** I8: nothing is left in the lanes; a leftover that a sweep brought twice goes away by itself. */
-async function queues(system: System): Promise<string[]> {
+async function queues(system: SystemSide): Promise<string[]> {
   try {
     await waitFor(async () => (await waitingJobs(system)) === 0, {
       withinMs: 30_000,
@@ -205,7 +205,7 @@ async function queues(system: System): Promise<string[]> {
   }
 }
 
-async function waitingJobs(system: System): Promise<number> {
+async function waitingJobs(system: SystemSide): Promise<number> {
   if (system.redis) {
     const { Redis } = await import('ioredis');
     const redis = new Redis(system.redis.url, { maxRetriesPerRequest: 1 });

@@ -1,4 +1,5 @@
-import type { App } from './spawn-app.js';
+import { randomUUID } from 'node:crypto';
+import type { RunningApp } from './spawn-app.js';
 
 interface LedgerEntry {
   provider: string;
@@ -19,12 +20,15 @@ interface LedgerEntry {
 }
 
 const longMs = 300_000;
-/** In a prompt: the generation goes on until `PartnerSide.finish`. */
+/** In a prompt, beside a tag: the generation goes on until `PartnerSide.finish`. */
 export const unending = `[[sim:takes=${longMs}]]`;
+
+/** A name under which nobody else's generations are counted or finished. */
+export const newTag = (about: string): string => `${about}-${randomUUID().slice(0, 8)}`;
 
 /** What the partners saw: the simulator's append-only record. */
 export class PartnerSide {
-  constructor(private readonly simulator: App) {}
+  constructor(private readonly simulator: RunningApp) {}
 
   async ledger(tag?: string): Promise<LedgerEntry[]> {
     const query = tag === undefined ? '' : `?tag=${encodeURIComponent(tag)}`;
@@ -48,18 +52,23 @@ export class PartnerSide {
   }
 
   /** Sets the partners' clock forward: what they generate is done so much earlier. */
-  async advance(advanceMs: number): Promise<void> {
-    await fetch(`${this.simulator.url}/clock`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ advanceMs }),
-      signal: AbortSignal.timeout(30_000),
-    });
+  advance(advanceMs: number): Promise<void> {
+    return this.post('/clock', { advanceMs });
   }
 
-  /** What the partners have accepted by now is done. */
-  finish(): Promise<void> {
-    return this.advance(longMs);
+  /** What the partners have accepted by now is done; with a tag, what was accepted under it. */
+  finish(tag?: string): Promise<void> {
+    return tag === undefined ? this.advance(longMs) : this.post('/finish', { tag });
+  }
+
+  private async post(path: string, body: object): Promise<void> {
+    const response = await fetch(`${this.simulator.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
   }
 
   private async get<T>(path: string): Promise<T> {

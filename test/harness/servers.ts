@@ -5,7 +5,7 @@ import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/emb
 import { isRunning } from '../../apps/local/src/embedded/processes.js';
 import { startRedis as startEmbeddedRedis } from '../../apps/local/src/embedded/redis.js';
 import { freePort } from './ports.js';
-import { fileGuard, noteEnded, noteStarted, temporaryFolder } from './running.js';
+import { openGuard, noteEnded, noteStarted, temporaryFolder } from './running.js';
 import { waitFor } from './wait-for.js';
 
 export interface TestServer {
@@ -33,7 +33,7 @@ export async function startRedis(options: { durable?: boolean } = {}): Promise<T
   if (command === '') throw new Error('There is no Redis here: use describe.each(transports())');
   return keep('redis', (folder, port) =>
     startEmbeddedRedis({
-      guard: fileGuard(),
+      guard: openGuard(),
       command,
       folder: path.join(folder, 'data'),
       logPath: path.join(folder, 'log'),
@@ -49,7 +49,7 @@ export async function startPostgres(
 ): Promise<TestServer> {
   return keep('postgres', (folder, port) =>
     startEmbeddedPostgres({
-      guard: fileGuard(),
+      guard: openGuard(),
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'log'),
       password: 'test',

@@ -1,33 +1,44 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync } from 'node:fs';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { freePort } from './ports.js';
-import { fileGuard, noteEnded, noteStarted } from './running.js';
+import { openLogFile } from './log-file.js';
+import { noteEnded, noteStarted, openGuard } from './running.js';
 import { waitFor } from './wait-for.js';
 
 type AppName = 'gateway' | 'worker' | 'simulator';
 
 export interface SpawnOptions {
-  /** The port of its HTTP side (of the worker: health); default a free one. Give it to restart in place. */
+  /** The port of its HTTP side (of the worker: health); default any free one. Give it to restart in place. */
   port?: number;
   readyWithinMs?: number;
   /** Given to node before the main, for example `['--max-old-space-size=128']`. */
   nodeArguments?: string[];
 }
 
-export interface App {
-  name: AppName;
-  child: ChildProcess;
-  pid: number;
-  port: number;
+/** Where an app listens, as it says itself. */
+export interface Addresses {
   /** `http://127.0.0.1:port`: the gateway's base, the worker's health, the simulator's partner APIs. */
   url: string;
   /** Metrics, probes and what else is for operators; of the worker the same as `url`. */
   internalUrl: string;
   /** The simulator's second origin; elsewhere undefined. */
   assetUrl: string | undefined;
+}
+
+/** An app that runs, seen from outside. Its addresses are there once it was ready. */
+export interface RunningApp extends Addresses {
+  name: AppName;
   /** Both streams so far. */
   logs(): string;
+}
+
+export interface App extends RunningApp {
+  child: ChildProcess;
+  pid: number;
+  /** Of `url`. */
+  port: number;
+  logPath: string;
   /** Rejects when it ends or takes too long, with the end of its log. */
   ready: Promise<void>;
   /** Sends the signal; after SIGKILL it also waits for the end. */
@@ -42,17 +53,14 @@ export async function spawnApp(
   env: Record<string, string>,
   options: SpawnOptions = {},
 ): Promise<App> {
-  const port = options.port ?? (await freePort());
-  const secondPort = name === 'worker' ? port : await freePort();
+  const log = openLogFile(name);
   const child = spawn(process.execPath, [...(options.nodeArguments ?? []), appMain(name)], {
-    env: { ...surroundings(), ...portVariables(name, port, secondPort), ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...surroundings(), ...listeners(name, options.port ?? 0), ...env },
+    stdio: ['ignore', log.descriptor, log.descriptor, 'ipc'],
   });
+  closeSync(log.descriptor);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} could not be started`);
-  let logs = '';
-  child.stdout?.on('data', (chunk: Buffer) => (logs += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => (logs += chunk.toString()));
   const ended = once(child, 'close').then(() => noteEnded(pid));
   const stop = async (withinMs = 60_000) => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -63,22 +71,37 @@ export async function spawnApp(
     }
     return child.exitCode;
   };
-  fileGuard().watch(child);
+  openGuard().watch(child);
   noteStarted({ pid, name, end: async () => void (await stop(2_000)) });
 
-  const url = `http://127.0.0.1:${port}`;
-  const ready = waitUntilReady(name, url, child, options.readyWithinMs ?? 90_000, () => logs);
+  let addresses: Addresses | undefined;
+  const ready = waitUntilReady(name, child, options.readyWithinMs ?? 90_000, log.file.read).then(
+    (found) => void (addresses = found),
+  );
   // Whoever never looks at it must not get an unhandled rejection.
   ready.catch(() => {});
+  const known = (): Addresses => {
+    if (addresses) return addresses;
+    throw new Error(`${name} was not waited for: its addresses are not known`);
+  };
   return {
     name,
     child,
     pid,
-    port,
-    url,
-    internalUrl: `http://127.0.0.1:${secondPort}`,
-    assetUrl: name === 'simulator' ? `http://127.0.0.1:${secondPort}` : undefined,
-    logs: () => logs,
+    get url() {
+      return known().url;
+    },
+    get port() {
+      return Number(new URL(known().url).port);
+    },
+    get internalUrl() {
+      return known().internalUrl;
+    },
+    get assetUrl() {
+      return known().assetUrl;
+    },
+    logPath: log.file.path,
+    logs: log.file.read,
     ready,
     kill: async (signal) => {
       child.kill(signal);
@@ -90,39 +113,65 @@ export async function spawnApp(
 
 async function waitUntilReady(
   name: AppName,
-  url: string,
   child: ChildProcess,
   withinMs: number,
   logs: () => string,
-): Promise<void> {
-  const isReady = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return 'ended';
-    if (name === 'simulator') return /^\{.*"api"/m.test(logs()) && 'ready';
-    const reply = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
-    await reply.body?.cancel();
-    return reply.status === 200 && 'ready';
-  };
+): Promise<Addresses> {
+  const lastMs = performance.now() + withinMs;
+  const until = <T>(condition: () => T | Promise<T>, what: string) =>
+    waitFor(
+      async () => (child.exitCode === null && child.signalCode === null ? condition() : ('ended' as const)),
+      { withinMs: lastMs - performance.now(), what, everyMs: 50 },
+    ).then((found) => {
+      if (found === 'ended') throw new Error(`${name} ended (${child.exitCode ?? child.signalCode})`);
+      return found as Exclude<typeof found, 'ended'>;
+    });
   try {
-    const state = await waitFor(isReady, { withinMs, what: `${name} to be ready`, everyMs: 50 });
-    if (state === 'ended') throw new Error(`${name} ended (${child.exitCode ?? child.signalCode})`);
+    const addresses = await until(() => announced(name, logs()), `${name} to say where it listens`);
+    if (name === 'simulator') return addresses;
+    await until(async () => {
+      const reply = await fetch(`${addresses.url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+      await reply.body?.cancel();
+      return reply.status === 200;
+    }, `${name} to be ready`);
+    return addresses;
   } catch (cause) {
     throw new Error(`${String(cause)}; its log ends with:\n${logs().slice(-2_000)}`, { cause });
   }
 }
 
-function portVariables(name: AppName, port: number, secondPort: number): Record<string, string> {
+/** The line in which an app says where it listens. */
+function announced(name: AppName, log: string): Addresses | undefined {
+  const [line] = /^\{.*("api"|gateway is listening|worker started).*\}$/m.exec(log) ?? [];
+  if (line === undefined) return undefined;
+  const said = JSON.parse(line) as {
+    api: string;
+    assets: string;
+    url: string;
+    internal: { address: string; port: number };
+  };
+  switch (name) {
+    case 'simulator':
+      return { url: said.api, internalUrl: said.assets, assetUrl: said.assets };
+    case 'gateway':
+      return { url: said.url, internalUrl: originOf(said.internal), assetUrl: undefined };
+    case 'worker':
+      return { url: originOf(said.internal), internalUrl: originOf(said.internal), assetUrl: undefined };
+  }
+}
+
+const originOf = ({ address, port }: { address: string; port: number }): string =>
+  `http://${address}:${port}`;
+
+/** Every listener takes a free port of its own, but the one that is given. */
+function listeners(name: AppName, port: number): Record<string, string> {
   switch (name) {
     case 'gateway':
-      return {
-        ASSET_BASE_URL: `http://127.0.0.1:${port}`,
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        INTERNAL_PORT: String(secondPort),
-      };
+      return { HOST: '127.0.0.1', PORT: String(port), INTERNAL_PORT: '0' };
     case 'worker':
       return { INTERNAL_PORT: String(port) };
     case 'simulator':
-      return { SIMULATOR_PORT: String(port), SIMULATOR_ASSET_PORT: String(secondPort) };
+      return { SIMULATOR_PORT: String(port), SIMULATOR_ASSET_PORT: '0' };
   }
 }
 

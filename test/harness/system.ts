@@ -1,26 +1,14 @@
-import {
-  type Database,
-  Deliveries,
-  type WorkspaceLimits,
-  Workspaces,
-  type WorkspaceSettings,
-} from '#persistence';
-import { providerList } from '#providers';
-import { readFileSync, rmSync } from 'node:fs';
-import path from 'node:path';
-import { Pool, type QueryResultRow } from 'pg';
-import { freePort } from './ports.js';
-import { Caller } from './caller.js';
+import { rmSync } from 'node:fs';
 import { createDatabase, type TestDatabase } from './database.js';
-import { PartnerSide } from './partner-side.js';
-import { patience, patientDatabase } from './patience.js';
 import { startDatabaseServer } from './own-postgres.js';
-import { startRedis, type TestServer } from './servers.js';
 import { temporaryFolder } from './running.js';
+import { startRedis, type TestServer } from './servers.js';
 import { type App, spawnApp, type SpawnOptions } from './spawn-app.js';
+import { systemEnvironment } from './system-environment.js';
+import { SystemSide } from './system-side.js';
 import type { TransportKind } from './transports.js';
 
-interface SystemOptions {
+export interface SystemOptions {
   transport: TransportKind;
   gateways?: number;
   workers?: number;
@@ -34,37 +22,25 @@ interface SystemOptions {
   env?: Record<string, string>;
 }
 
-const secret = 'a-secret-of-tests-that-is-long-enough-0';
+/** Until the first gateway runs, no link to an asset is made. */
+const nowhere = 'http://assets.test';
 
 /** The whole service as real processes on a database and a transport of its own. */
-export class System {
+export class System extends SystemSide {
   readonly gateways: App[] = [];
   readonly workers: App[] = [];
-  /** Every app that was ever started, for a look at their logs. */
   readonly apps: App[] = [];
-  readonly partner: PartnerSide;
   private partnerKeys: Record<string, string> = {};
-  private readonly pool: Pool;
-  private readonly store: Database;
-  /** Where assets and large payloads lie. */
-  readonly assets = temporaryFolder('assets');
-  /** API keys given out: none may show in a log. */
-  readonly secrets: string[] = [secret];
+  private assetBaseUrl = nowhere;
 
   private constructor(
-    readonly database: TestDatabase,
+    override readonly database: TestDatabase,
     readonly redis: TestServer | undefined,
-    readonly simulator: App,
+    override readonly simulator: App,
     private readonly postgresServer: TestServer | undefined,
-    /** Of the first gateway, to which the links of copied assets lead. */
-    private readonly firstPort: number,
     private readonly extraEnv: Record<string, string>,
   ) {
-    this.partner = new PartnerSide(simulator);
-    this.pool = new Pool({ connectionString: database.url, max: 3, application_name: 'oracle' });
-    // A test may end the server under an idle connection.
-    this.pool.on('error', () => {});
-    this.store = patientDatabase(database.url);
+    super(database, simulator, temporaryFolder('assets'));
   }
 
   static async start(options: SystemOptions): Promise<System> {
@@ -74,14 +50,14 @@ export class System {
       spawnApp('simulator', { SIMULATOR_DEFAULT_MS: String(options.takesMs ?? 300) }),
     ]);
     await simulator.ready;
-    const firstPort = await freePort();
-    const system = new System(database, redis, simulator, server, firstPort, options.env ?? {});
+    const system = new System(database, redis, simulator, server, options.env ?? {});
     if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
+    // The links of copied assets lead to the first one, so its address has to be known.
+    const { gateways = 1, workers = 1 } = options;
+    if (gateways > 0) system.assetBaseUrl = (await system.startGateway()).url;
     await Promise.all([
-      ...Array.from({ length: options.gateways ?? 1 }, (_, index) =>
-        system.startGateway({}, index === 0 ? { port: firstPort } : {}),
-      ),
-      ...Array.from({ length: options.workers ?? 1 }, () => system.startWorker()),
+      ...Array.from({ length: gateways - 1 }, () => system.startGateway()),
+      ...Array.from({ length: workers }, () => system.startWorker()),
     ]);
     return system;
   }
@@ -128,61 +104,10 @@ export class System {
     }
   }
 
-  /** A workspace of its own with a key; the caller spreads its calls over all gateways. */
-  async caller(
-    facts: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number } = {},
-    name = `w-${Math.random().toString(36).slice(2)}`,
-  ): Promise<Caller & { workspaceId: string; workspace: string }> {
-    const { key, workspaceId } = await this.operate(async (workspaces) => {
-      const workspace = await workspaces.create(name, facts);
-      const created = await workspaces.createKey(name, {
-        name: 'test',
-        scopes: ['catalog', 'run'],
-        expiresAt: null,
-      });
-      return { key: created.key, workspaceId: workspace.id };
-    });
-    this.secrets.push(key);
-    const caller = new Caller(() => this.gateways.map((gateway) => gateway.url), key);
-    return Object.assign(caller, { workspaceId, workspace: name });
-  }
-
-  /** What an operator does. */
-  async operate<T>(act: (workspaces: Workspaces) => Promise<T>): Promise<T> {
-    const dataSource = await this.store.openDataSource();
-    try {
-      return await act(new Workspaces(dataSource));
-    } finally {
-      await dataSource.destroy();
-    }
-  }
-
-  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.pool.query<Row>(text, values)).rows;
-  }
-
-  /** The bytes of an input or an output as it is kept, wherever that is; undefined when there is none. */
-  async payload(runId: string, kind: 'input' | 'output'): Promise<Buffer | undefined> {
-    const [row] = await this.sql<{ body: Buffer | null; storedAs: string | null }>(
-      'SELECT body, stored_as AS "storedAs" FROM payload WHERE run_id = $1 AND kind = $2',
-      [runId, kind],
-    );
-    return (
-      row &&
-      (row.storedAs === null ? (row.body ?? undefined) : readFileSync(path.join(this.assets, row.storedAs)))
-    );
-  }
-
-  /** Counters that differ from what they count. */
-  drift(): ReturnType<Deliveries['drift']> {
-    return new Deliveries(this.store).drift();
-  }
-
   async stop(): Promise<void> {
     const exits = await Promise.all(this.apps.map((app) => app.stop()));
     await this.simulator.stop();
-    await this.pool.end();
-    await this.store.close();
+    await this.closeConnections();
     await this.redis?.stop();
     await this.database.drop();
     rmSync(this.assets, { recursive: true, force: true });
@@ -195,23 +120,15 @@ export class System {
 
   env(): Record<string, string> {
     return {
-      DATABASE_URL: this.database.url,
-      ...(this.redis && { REDIS_URL: this.redis.url }),
-      ...(!this.postgresServer && patience),
-      SIGNING_SECRET: secret,
-      JWT_SECRET: secret,
-      ...Object.fromEntries(
-        providerList.flatMap(({ name }) => {
-          const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
-          return [
-            [`${stem}_BASE_URL`, `${this.simulator.url}/${name}`],
-            [`${stem}_KEY`, this.partnerKeys[name] ?? `partner-key-${name}`],
-          ];
-        }),
-      ),
-      ASSET_ALLOWED_ORIGINS: this.simulator.assetUrl ?? '',
-      ASSET_DIR: this.assets,
-      ASSET_BASE_URL: `http://127.0.0.1:${this.firstPort}`,
+      ...systemEnvironment({
+        databaseUrl: this.database.url,
+        redisUrl: this.redis?.url,
+        simulator: this.simulator,
+        partnerKeys: this.partnerKeys,
+        assets: this.assets,
+        assetBaseUrl: this.assetBaseUrl,
+        patient: !this.postgresServer,
+      }),
       ...this.extraEnv,
     };
   }

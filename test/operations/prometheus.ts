@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { freePort, type App, fileGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { freePort, type App, openGuard, temporaryFolder, waitFor } from '../harness/index.js';
 
 export interface Prometheus {
   /** The series that an expression returns now; throws when Prometheus does not understand it. */
@@ -36,7 +36,7 @@ export async function startPrometheus(program: string, apps: readonly App[]): Pr
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  fileGuard().watch(child);
+  openGuard().watch(child);
   const base = `http://127.0.0.1:${port}`;
   const ready = async () => (await fetch(`${base}/-/ready`, { signal: AbortSignal.timeout(2_000) })).ok;
   await waitFor(ready, { withinMs: 90_000, what: 'Prometheus', everyMs: 100 });

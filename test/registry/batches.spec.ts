@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { RegistryRulings, RegistryWriting } from '#persistence';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { type GivenNode, recordsOf, RegistryReader } from './registry-side.js';
 
 const gateway = gatewayForFile();

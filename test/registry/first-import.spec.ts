@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { temporaryFolder } from '../harness/index.js';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { recordsOf, RegistryReader } from './registry-side.js';
 
 const gateway = gatewayForFile();

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { runAdmin } from '../admin/run-admin.js';
 import { temporaryFolder } from '../harness/index.js';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { RegistryReader } from './registry-side.js';
 
 const gateway = gatewayForFile();

@@ -6,7 +6,7 @@ import { RegistryMirrors, RegistryWriting } from '#persistence';
 import { mirrorNodes } from '../../apps/admin/src/registry/mirror-nodes.js';
 import { SourcePages } from '../../apps/admin/src/registry/source-pages.js';
 import { runAdmin } from '../admin/run-admin.js';
-import { gatewaysForFile } from '../routes/gateway-for-file.js';
+import { gatewaysForFile } from '../routes/gateways.js';
 import { type GivenNode, putGiven, RegistryReader } from './registry-side.js';
 
 const gateways = gatewaysForFile(2);

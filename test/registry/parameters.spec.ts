@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { putGiven, RegistryReader } from './registry-side.js';
 
 const gateway = gatewayForFile();

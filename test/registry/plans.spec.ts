@@ -6,7 +6,7 @@ import { cutPage, type Read, totalOf } from '../../libs/persistence/src/registry
 import { currentRevision, Findings } from '../../libs/persistence/src/registry/findings.js';
 import { listedKinds, type NodeKind, passingKinds } from '../../libs/persistence/src/registry/kinds.js';
 import { readPage } from '../../libs/persistence/src/registry/registry.js';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { fillRegistry } from './many-nodes.js';
 
 // Enough that the planner weighs a scan against an index; the benchmark asks the same of 100,000.

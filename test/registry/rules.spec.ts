@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { DataSource } from 'typeorm';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { type NaiveNode, naivePage, type NaiveQuery } from './naive-registry.js';
 import { type GivenNode, putGiven, RegistryReader } from './registry-side.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { RegistryRulings } from '#persistence';
 import type { DataSource } from 'typeorm';
-import { gatewayForFile } from '../routes/gateway-for-file.js';
+import { gatewayForFile } from '../routes/gateways.js';
 import { putGiven, RegistryReader } from './registry-side.js';
 
 const nodes = 400;

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { jwtSecret } from './gateway-for-file.js';
+import { jwtSecret } from './gateways.js';
 
 export const generations = ['v1', 'v2'] as const;
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Desk } from './desk.js';
-import { entryOf } from './ledger/generation.js';
+import { endNow, entryOf } from './ledger/generation.js';
 import { peaksByTag, peaksOf } from './ledger/peaks.js';
 import type { Partner } from './partner.js';
 
@@ -12,6 +12,7 @@ const whichRequests = z.object({
   path: z.string().optional(),
 });
 const advance = z.object({ advanceMs: z.number().int() });
+const tagged = z.object({ tag: z.string() });
 
 /** The routes by which a test reads what partners saw, and plans what they do next. */
 export function addAdminRoutes(app: FastifyInstance, desk: Desk, partners: readonly Partner[]): void {
@@ -66,6 +67,14 @@ export function addAdminRoutes(app: FastifyInstance, desk: Desk, partners: reado
   app.post('/clock', (request) => {
     desk.clock.advance(advance.parse(request.body).advanceMs);
     return { nowMs: desk.clock.now() };
+  });
+
+  // Ends what was accepted under the tag by now; other tests' generations go on.
+  app.post('/finish', (request) => {
+    const nowMs = desk.clock.now();
+    const generations = desk.ledger.list({ tag: tagged.parse(request.body).tag });
+    for (const each of generations) endNow(each, nowMs);
+    return { finished: generations.length };
   });
 
   app.post('/scenarios', (request, reply) => {

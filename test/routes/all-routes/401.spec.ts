@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { Caller } from '../../harness/index.js';
-import { gatewayForFile, jwtSecret } from '../gateway-for-file.js';
+import { gatewayForFile, jwtSecret } from '../gateways.js';
 
 const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', AUTH_REFUSED_CACHE_MS: '1' });
 

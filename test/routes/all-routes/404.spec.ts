@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { Caller, Submitted } from '../../harness/index.js';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 const model = 'bfl/flux-2-pro';
 const nobodys = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 import { bearer, routerRoutes } from '../generations.js';
 
 const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', DATABASE_STATEMENT_MS: '150' });

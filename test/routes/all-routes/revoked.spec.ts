@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { waitFor } from '../../harness/index.js';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 
 const cacheMs = 1_000;
 const gateway = gatewayForFile({ AUTH_CACHE_MS: String(cacheMs) });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 import { bearer, routerRoutes } from '../generations.js';
 
 const gateway = gatewayForFile({ SYNC_DEADLINE_MS: '200' });

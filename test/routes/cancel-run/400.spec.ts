@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it('says that the run has ended, with the category in the header', async () => {
   const { caller } = await gateway().caller();

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it('tells a withdrawn run from a forgotten one for a week after its day', async () => {
   const { caller } = await gateway().caller();

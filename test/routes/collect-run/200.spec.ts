@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it.each([
   ['application/json', Buffer.from('{ "seed":18446744073709551615, "a": 1.0, "a": 2 }\n')],

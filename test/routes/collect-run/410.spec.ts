@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { waitFor } from '../../harness/index.js';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 
 const gateway = gatewayForFile({ RESULT_RETENTION_SECONDS: '60', TOMBSTONE_RETENTION_SECONDS: '60' });
 

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { type Bucket, buckets } from '#errors';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 const endings: Bucket[] = [
   'content_policy_violation',

@@ -1,8 +1,8 @@
 import net from 'node:net';
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 /** What the gateway answers to these bytes until it closes the connection. */
 async function answerTo(bytes: string): Promise<string> {

@@ -4,9 +4,9 @@ import { routes } from '#schemas';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { SignJWT } from 'jose';
-import { gatewayForFile, jwtSecret } from '../gateway-for-file.js';
+import { sharedGateway, jwtSecret } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 const model = 'bfl/flux-2-pro';
 const nobodys = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const input = '{"prompt":"x"}';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
 describe('with an https address of its own', () => {
-  const gateway = gatewayForFile({ PUBLIC_BASE_URL: 'https://router.example/' });
+  const gateway = sharedGateway({ PUBLIC_BASE_URL: 'https://router.example/' });
 
   it('answers the entry with the address of the schema document', async () => {
     const { caller } = await gateway().caller();
@@ -22,7 +22,7 @@ describe('with an https address of its own', () => {
 });
 
 describe('without one', () => {
-  const gateway = gatewayForFile();
+  const gateway = sharedGateway();
 
   it('leaves the address out', async () => {
     const { caller } = await gateway().caller();

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it('serves the document with the hash of its bytes as its tag', async () => {
   const { caller } = await gateway().caller();

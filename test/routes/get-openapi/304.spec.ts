@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { Caller } from '../../harness/index.js';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/openapi.json';
 
 let caller: Caller;

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { sealCursor } from '#catalog';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 const ours = 'a-secret-of-tests-for-cursors-00000000';
 
 it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { waitFor } from '../../harness/index.js';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 import { bearer, generations } from '../generations.js';
 
 const gateway = gatewayForFile({ SYNC_CHECK_MS: '50' });

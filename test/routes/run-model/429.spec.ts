@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 import { bearer, generations } from '../generations.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 describe.each(generations)('429 on %s', (generation) => {
   const call = async (facts: Parameters<ReturnType<typeof gateway>['caller']>[0]) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 import { bearer, generations } from '../generations.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 describe.each(generations)('a refused call on %s', (generation) => {
   const path = `/${generation}/models/bfl/flux-2-pro`;

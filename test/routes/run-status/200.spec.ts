@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it('follows a run from its place in the queue to its end', async () => {
   const { caller } = await gateway().caller({ inflightLimit: 1 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
 describe.each([

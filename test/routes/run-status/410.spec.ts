@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Ending } from '#persistence';
 import type { Answer } from '../../harness/index.js';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 
 const gateway = gatewayForFile({ RESULT_RETENTION_SECONDS: '3600', TOMBSTONE_RETENTION_SECONDS: '7200' });
 const hour = 3600;

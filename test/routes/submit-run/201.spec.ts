@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const body = '{ "prompt":"x", "seed": 12345678901234567890,\n "seed":  1 , "prompt" : "\\u00e9é" }';
 
 describe('a gateway', () => {
-  const gateway = gatewayForFile();
+  const gateway = sharedGateway();
 
   it('answers with the handle and its three URLs, in their order', async () => {
     const { caller } = await gateway().caller();
@@ -87,7 +87,7 @@ describe('a gateway', () => {
 });
 
 describe('a gateway behind a trusted proxy', () => {
-  const gateway = gatewayForFile({ TRUSTED_PROXIES: '127.0.0.0/8, ::1' });
+  const gateway = sharedGateway({ TRUSTED_PROXIES: '127.0.0.0/8, ::1' });
 
   it('builds its URLs on the forwarded origin', async () => {
     const { caller } = await gateway().caller();
@@ -98,7 +98,7 @@ describe('a gateway behind a trusted proxy', () => {
 });
 
 describe('a gateway with an address of its own', () => {
-  const gateway = gatewayForFile({ PUBLIC_BASE_URL: 'https://api.example/router/' });
+  const gateway = sharedGateway({ PUBLIC_BASE_URL: 'https://api.example/router/' });
 
   it('builds its URLs on that', async () => {
     const { caller } = await gateway().caller();

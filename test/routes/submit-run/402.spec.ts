@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
 it('refuses what the credits do not cover, and releases the key', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it('refuses a model that the caller may see but not run', async () => {
   const { caller } = await gateway().caller({ runnable: ['fal/*'] });

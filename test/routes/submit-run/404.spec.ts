@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile();
+const gateway = sharedGateway();
 
 it.each(['bfl/flux-2-prp', 'nobody/nothing', 'BFL/flux-2-pro', 'bfl/flux-2/pro'])(
   'knows no model %s, whatever the body is',

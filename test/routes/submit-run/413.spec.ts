@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateway-for-file.js';
+import { gatewayForFile } from '../gateways.js';
 
 const gateway = gatewayForFile({ BODY_LIMIT: '1000' });
 const path = '/v2/models/bfl/flux-2-pro/requests';

@@ -47,6 +47,13 @@ export function endOf(generation: Generation): number {
   return generation.canceledAtMs ?? generation.atMs + generation.queuedMs + generation.takesMs;
 }
 
+/** Ends it at this instant, unless it has ended. */
+export function endNow(generation: Generation, nowMs: number): void {
+  if (endOf(generation) <= nowMs) return;
+  generation.queuedMs = Math.min(generation.queuedMs, nowMs - generation.atMs);
+  generation.takesMs = nowMs - generation.atMs - generation.queuedMs;
+}
+
 /** No timer belongs to a generation: what it is doing follows from the clock. */
 export function phaseAt(generation: Generation, nowMs: number): Phase {
   if (generation.canceledAtMs !== null) return 'canceled';

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { appMain } from '../../apps/local/src/checkout.js';
+import { least, freePort, failOnLeftovers, patience, waitFor } from '../harness/index.js';
+import {
+  installationFolder,
+  launch,
+  type Launched,
+  leftForMs,
+  nothingLeft,
+  processesOf,
+  readyWithinMs,
+  removeInstallation,
+} from '../operations/local/launched.js';
+
+describe('the end of a launcher', () => {
+  const folder = installationFolder();
+  let launched: Launched;
+  const start = async () => {
+    launched = await launch({ folder });
+    await launched.ready();
+  };
+  beforeEach(start);
+  afterEach(() => launched.kill('SIGKILL'));
+  afterAll(() => removeInstallation(folder));
+
+  it('takes everything along at Ctrl-C, which reaches the whole process group', async () => {
+    launched.killGroup('SIGINT');
+    expect(await launched.ended).toBe(0);
+    await nothingLeft(folder, 500);
+    expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
+  });
+
+  it('leaves nothing behind for more than five seconds when it is killed, and starts again', async () => {
+    await endsInFiveSeconds(async () => {
+      launched.kill('SIGKILL');
+      await launched.ended;
+    });
+    expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
+    // The next start does not mistake what the killed one left for a running one.
+    await start();
+    expect(launched.error()).toBe('');
+  });
+
+  it('stops when npm has died without a word', async () => {
+    await endsInFiveSeconds(async () => {
+      launched.kill('SIGTERM');
+      await launched.ended;
+      const { PATH, HOME } = process.env;
+      const env = { PATH, HOME, ...patience, LOCAL_DIR: folder, PORT: String(await freePort()) };
+      const npm = spawn('/bin/sh', ['-c', '"$0" "$1" & wait', process.execPath, appMain('local')], {
+        env: { ...env, npm_lifecycle_event: 'start' },
+        stdio: 'ignore',
+      });
+      await waitFor(() => existsSync(path.join(folder, 'ready.json')), {
+        withinMs: readyWithinMs,
+        what: 'ready.json',
+      });
+      npm.kill('SIGKILL');
+    });
+  });
+
+  it('ends frozen apps too when it is killed', async () => {
+    await endsInFiveSeconds(async () => {
+      process.kill(pidOf(/apps\/gateway\//), 'SIGSTOP');
+      launched.kill('SIGKILL');
+      await launched.ended;
+    });
+  });
+
+  it('comes up while the parts of a killed one are still ending', async () => {
+    launched.kill('SIGKILL');
+    await launched.ended;
+    launched = await launch({ folder, port: await portOf(launched) });
+    await launched.ready();
+    expect(launched.error()).toBe('');
+  });
+
+  it('comes up over the servers of a launcher that was killed together with its guard', async () => {
+    for (const { pid, command } of processesOf(folder)) {
+      if (command.includes('apps/local')) process.kill(pid, 'SIGKILL');
+    }
+    await launched.ended;
+    launched = await launch({ folder });
+    await launched.ready();
+    expect(launched.error()).toBe('');
+  });
+
+  it.each(['gateway', 'worker', 'simulator'])(
+    'follows when the %s dies, and says so in one line',
+    async (name) => {
+      process.kill(pidOf(new RegExp(`apps/${name}/`)), 'SIGKILL');
+      expect(await launched.ended).toBe(1);
+      expect(launched.error()).toMatch(
+        new RegExp(`^model-router: ${name} ended \\(SIGKILL\\).*${name}\\.log\\)\n$`),
+      );
+      await nothingLeft(folder, 500);
+    },
+  );
+
+  it('follows when Postgres dies', async () => {
+    process.kill(pidOf(/bin\/postgres -D/), 'SIGKILL');
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toContain('model-router: postgres ended');
+    await nothingLeft(folder, 500);
+  });
+
+  async function endsInFiveSeconds(end: () => Promise<void>): Promise<void> {
+    const measure = async (attempt: number) => {
+      if (attempt > 1) await start();
+      await end();
+      return leftForMs(folder);
+    };
+    expect(await least(5_000, measure)).toBeLessThan(5_000);
+  }
+
+  function pidOf(pattern: RegExp): number {
+    const processes = processesOf(folder);
+    const found = processes.find(({ command }) => pattern.test(command));
+    if (!found) throw new Error(`Nothing like ${pattern} in ${JSON.stringify(processes)}`);
+    return found.pid;
+  }
+});
+
+failOnLeftovers();
+
+async function portOf(launched: Launched): Promise<number> {
+  return Number(/^base URL .*:(\d+)$/m.exec(launched.out())?.[1]);
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { type App, type Caller, failOnLeftovers, System, transports } from '../harness/index.js';
+import { file, ScriptedPartner } from '../assets/scripted-partner.js';
+
+const mebibyte = 1024 * 1024;
+const allowance = 256 * mebibyte;
+
+// A large result costs a process a few pieces of it, not all of it.
+describe('memory', () => {
+  let partner: ScriptedPartner;
+  let system: System;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    partner = await ScriptedPartner.start();
+    partner.paths.set('/v1/audio/speech', file('audio/mpeg', 50 * mebibyte));
+    partner.paths.set('/gigabyte.mp4', file('video/mp4', 1024 * mebibyte));
+    system = await System.start({
+      transport: transports()[0] ?? 'postgres',
+      env: {
+        PROVIDER_FAL_BASE_URL: partner.url,
+        PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`,
+        ASSET_ALLOWED_ORIGINS: partner.url,
+        // What is measured is memory, however long the disk takes.
+        ASSET_COPY_MS: '150000',
+        STORE_PAYLOAD_MS: '150000',
+      },
+    });
+    caller = await system.caller({ inflightLimit: 20 });
+    // A first call of each kind, so that idle is not the moment before anything was loaded.
+    partner.results.set('first', '{"images":[]}');
+    await caller.call('POST', '/v2/models/fal/flux-dev', { body: '{"prompt":"first"}' });
+  });
+  afterAll(async () => {
+    await system.stop();
+    await partner.stop();
+  });
+
+  const apps = () => [...system.gateways, ...system.workers];
+
+  /** The highest resident size of each app above what it is now, in bytes, while `work` goes on. */
+  async function above(work: () => Promise<void>): Promise<number[]> {
+    const idle = apps().map(residentBytes);
+    const peaks = [...idle];
+    const timer = setInterval(() => {
+      apps().forEach((app, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentBytes(app))));
+    }, 50);
+    try {
+      await work();
+    } finally {
+      clearInterval(timer);
+    }
+    return peaks.map((peak, index) => peak - (idle[index] ?? 0));
+  }
+
+  it('for an asset of a gigabyte is far below its size', async () => {
+    partner.results.set('gigabyte', JSON.stringify({ images: [{ url: `${partner.url}/gigabyte.mp4` }] }));
+    let url = '';
+    const rises = await above(async () => {
+      const answer = await caller.call('POST', '/v2/models/fal/flux-dev', {
+        body: '{"prompt":"gigabyte"}',
+        withinMs: 180_000,
+      });
+      url = (answer.json() as { images: { url: string }[] }).images[0]?.url ?? '';
+      expect(url).toContain('/assets/');
+      let bytes = 0;
+      const reply = await fetch(url);
+      for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length;
+      expect(bytes).toBe(1024 * mebibyte);
+    });
+    process.stderr.write(`a gigabyte: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
+    for (const rise of rises) expect(rise).toBeLessThan(allowance);
+  });
+
+  it('for ten results of 50 MiB at once is far below their size', async () => {
+    const rises = await above(async () => {
+      const calls = Array.from({ length: 10 }, (_, index) =>
+        speech(
+          `/v2/models/openai/tts-1`,
+          JSON.stringify({ model: 'tts-1', input: `${index}`, voice: 'alloy' }),
+        ),
+      );
+      expect(await Promise.all(calls)).toEqual(calls.map(() => [200, 'audio/mpeg', 50 * mebibyte]));
+    });
+    process.stderr.write(
+      `ten of 50 MiB: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`,
+    );
+    for (const rise of rises) expect(rise).toBeLessThan(allowance);
+  });
+
+  async function speech(path: string, body: string): Promise<[number, string | null, number]> {
+    const reply = await fetch(`${system.gateways[0]?.url}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': caller.key, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(180_000),
+    });
+    let bytes = 0;
+    for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length;
+    return [reply.status, reply.headers.get('content-type'), bytes];
+  }
+});
+
+const residentBytes = (app: App): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+
+failOnLeftovers();

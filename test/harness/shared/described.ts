@@ -1,0 +1,87 @@
+import path from 'node:path';
+import { logFileAt } from '../log-file.js';
+import { runFolder } from '../running.js';
+import type { App, RunningApp } from '../spawn-app.js';
+import type { TransportKind } from '../transports.js';
+
+/** A running app as it is handed from the set-up of the run to the test files: in the environment, as JSON. */
+export interface DescribedApp {
+  name: RunningApp['name'];
+  url: string;
+  internalUrl: string;
+  assetUrl?: string;
+  logPath: string;
+}
+
+export interface DescribedSystem {
+  databaseUrl: string;
+  redisUrl?: string;
+  gateways: DescribedApp[];
+  workers: DescribedApp[];
+  simulator: DescribedApp;
+  env: Record<string, string>;
+  assets: string;
+  catalog: string;
+}
+
+export interface DescribedGateways {
+  databaseUrl: string;
+  assets: string;
+  /** By the settings they run with. */
+  urls: Record<GatewayKind, string>;
+}
+
+/** `usual` settings, or limits so small that tests reach them. */
+export type GatewayKind = 'usual' | 'small';
+
+/** Keys that any file gave out, for the look at the logs at the end of the run. */
+export const secretsFile = (): string => path.join(runFolder(), 'secrets');
+
+const variables = { systems: 'TEST_SYSTEMS', gateways: 'TEST_GATEWAYS' };
+
+export function publishSystems(systems: Partial<Record<TransportKind, DescribedSystem>>): void {
+  process.env[variables.systems] = JSON.stringify(systems);
+}
+
+export function publishGateways(gateways: DescribedGateways): void {
+  process.env[variables.gateways] = JSON.stringify(gateways);
+}
+
+export function describedSystem(transport: TransportKind): DescribedSystem {
+  const systems = JSON.parse(process.env[variables.systems] ?? '{}') as Record<string, DescribedSystem>;
+  const system = systems[transport];
+  if (!system)
+    throw new Error(`No shared system runs on ${transport}: its files belong to the project "system"`);
+  return system;
+}
+
+export function describedGateways(): DescribedGateways {
+  const text = process.env[variables.gateways];
+  if (text === undefined) throw new Error('No shared gateway runs: its files belong to the project "routes"');
+  return JSON.parse(text) as DescribedGateways;
+}
+
+export const described = ({ name, url, internalUrl, assetUrl, logPath }: App): DescribedApp => ({
+  name,
+  url,
+  internalUrl,
+  ...(assetUrl !== undefined && { assetUrl }),
+  logPath,
+});
+
+export const appOf = ({ logPath, assetUrl, ...app }: DescribedApp): RunningApp => ({
+  ...app,
+  assetUrl,
+  logs: () => logFileAt(logPath).read(),
+});
+
+export const jwtSecret = 'a-secret-of-tests-for-access-tokens-00';
+
+/** What a gateway without worker and partners needs. */
+export const gatewayEnvironment = (databaseUrl: string, assets: string): Record<string, string> => ({
+  DATABASE_URL: databaseUrl,
+  JWT_SECRET: jwtSecret,
+  SIGNING_SECRET: 'a-secret-of-tests-for-cursors-00000000',
+  ASSET_BASE_URL: 'http://assets.test',
+  ASSET_DIR: assets,
+});

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { holdToInvariants } from '../oracle.js';
+import { runFolder } from '../running.js';
+import { System } from '../system.js';
+import { type TransportKind, transports } from '../transports.js';
+import { described, type DescribedSystem, publishSystems, secretsFile } from './described.js';
+
+const started: System[] = [];
+
+/** One system for each transport, for all files of the run. */
+export async function startSystems(): Promise<void> {
+  const facts = await Promise.all(transports().map(async (kind) => [kind, await startSystem(kind)] as const));
+  publishSystems(Object.fromEntries(facts));
+}
+
+async function startSystem(transport: TransportKind): Promise<DescribedSystem> {
+  const catalog = path.join(runFolder(), `catalog-${transport}`);
+  mkdirSync(catalog);
+  writeFileSync(path.join(catalog, 'open.yaml'), openRow);
+  const system = await System.start({
+    transport,
+    gateways: 2,
+    issuedKeys: true,
+    env: { CATALOG_DIR: catalog, CATALOG_POLL_MS: '200' },
+  });
+  started.push(system);
+  return {
+    databaseUrl: system.database.url,
+    ...(system.redis && { redisUrl: system.redis.url }),
+    gateways: system.gateways.map(described),
+    workers: system.workers.map(described),
+    simulator: described(system.simulator),
+    env: system.env(),
+    assets: system.assets,
+    catalog,
+  };
+}
+
+/** A row without a schema accepts fields that the partner never wrote down. */
+const openRow = `id: bfl/open
+upstream: { path: flux-2-pro }
+charges_on_policy_rejection: unknown
+price: { call: 40000 }
+`;
+
+/** Holds all that happened in the run to the invariants, and ends the systems. Answers what was broken. */
+export async function stopSystems(): Promise<string[]> {
+  const secrets = existsSync(secretsFile())
+    ? readFileSync(secretsFile(), 'utf8').split('\n').filter(Boolean)
+    : [];
+  const broken: string[] = [];
+  for (const system of started) {
+    system.secrets.push(...secrets);
+    for (const step of [() => holdToInvariants(system), () => system.stop()]) {
+      await step().catch((error: unknown) => broken.push(String(error)));
+    }
+  }
+  return broken;
+}

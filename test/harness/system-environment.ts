@@ -1,0 +1,41 @@
+import { providerList } from '#providers';
+import { patience } from './patience.js';
+import { secret } from './system-side.js';
+import type { Addresses } from './spawn-app.js';
+
+interface Parts {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  simulator: Addresses;
+  /** By provider, for partners that do not take every text for a key. */
+  partnerKeys: Readonly<Record<string, string>>;
+  assets: string;
+  /** Of the gateway to which the links of copied assets lead. */
+  assetBaseUrl: string;
+  /** False where a test takes the database away. */
+  patient: boolean;
+}
+
+/** What gateway and worker of one system have in their environment. */
+export function systemEnvironment(parts: Parts): Record<string, string> {
+  const { simulator, partnerKeys, redisUrl } = parts;
+  return {
+    DATABASE_URL: parts.databaseUrl,
+    ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
+    ...(parts.patient && patience),
+    SIGNING_SECRET: secret,
+    JWT_SECRET: secret,
+    ...Object.fromEntries(
+      providerList.flatMap(({ name }) => {
+        const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+        return [
+          [`${stem}_BASE_URL`, `${simulator.url}/${name}`],
+          [`${stem}_KEY`, partnerKeys[name] ?? `partner-key-${name}`],
+        ];
+      }),
+    ),
+    ASSET_ALLOWED_ORIGINS: simulator.assetUrl ?? '',
+    ASSET_DIR: parts.assets,
+    ASSET_BASE_URL: parts.assetBaseUrl,
+  };
+}

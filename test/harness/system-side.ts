@@ -1,0 +1,103 @@
+import {
+  type Database,
+  Deliveries,
+  type WorkspaceLimits,
+  Workspaces,
+  type WorkspaceSettings,
+} from '#persistence';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Pool, type QueryResultRow } from 'pg';
+import { Caller } from './caller.js';
+import { PartnerSide } from './partner-side.js';
+import { patientDatabase } from './patience.js';
+import type { RunningApp } from './spawn-app.js';
+
+export type TestCaller = Caller & { workspaceId: string; workspace: string };
+
+/** What tests do with a system that runs, whoever started it: call it as a customer, an operator or a partner. */
+export abstract class SystemSide {
+  abstract readonly gateways: readonly RunningApp[];
+  abstract readonly workers: readonly RunningApp[];
+  /** Every app that was ever started, for a look at their logs. */
+  abstract readonly apps: readonly RunningApp[];
+  abstract readonly redis: { url: string } | undefined;
+  readonly partner: PartnerSide;
+  private readonly pool: Pool;
+  private readonly store: Database;
+  /** API keys given out: none may show in a log. */
+  readonly secrets: string[] = [secret];
+
+  constructor(
+    readonly database: { url: string },
+    readonly simulator: RunningApp,
+    /** Where assets and large payloads lie. */
+    readonly assets: string,
+  ) {
+    this.partner = new PartnerSide(simulator);
+    this.pool = new Pool({ connectionString: database.url, max: 3, application_name: 'oracle' });
+    // A test may end the server under an idle connection.
+    this.pool.on('error', () => {});
+    this.store = patientDatabase(database.url);
+  }
+
+  /** The environment of its apps. */
+  abstract env(): Record<string, string>;
+
+  /** A workspace of its own with a key; the caller spreads its calls over all gateways. */
+  async caller(
+    facts: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number } = {},
+    name = `w-${Math.random().toString(36).slice(2)}`,
+  ): Promise<TestCaller> {
+    const { key, workspaceId } = await this.operate(async (workspaces) => {
+      const workspace = await workspaces.create(name, facts);
+      const created = await workspaces.createKey(name, {
+        name: 'test',
+        scopes: ['catalog', 'run'],
+        expiresAt: null,
+      });
+      return { key: created.key, workspaceId: workspace.id };
+    });
+    this.secrets.push(key);
+    const caller = new Caller(() => this.gateways.map((gateway) => gateway.url), key);
+    return Object.assign(caller, { workspaceId, workspace: name });
+  }
+
+  /** What an operator does. */
+  async operate<T>(act: (workspaces: Workspaces) => Promise<T>): Promise<T> {
+    const dataSource = await this.store.openDataSource();
+    try {
+      return await act(new Workspaces(dataSource));
+    } finally {
+      await dataSource.destroy();
+    }
+  }
+
+  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+
+  /** The bytes of an input or an output as it is kept, wherever that is; undefined when there is none. */
+  async payload(runId: string, kind: 'input' | 'output'): Promise<Buffer | undefined> {
+    const [row] = await this.sql<{ body: Buffer | null; storedAs: string | null }>(
+      'SELECT body, stored_as AS "storedAs" FROM payload WHERE run_id = $1 AND kind = $2',
+      [runId, kind],
+    );
+    return (
+      row &&
+      (row.storedAs === null ? (row.body ?? undefined) : readFileSync(path.join(this.assets, row.storedAs)))
+    );
+  }
+
+  /** Counters that differ from what they count. */
+  drift(): ReturnType<Deliveries['drift']> {
+    return new Deliveries(this.store).drift();
+  }
+
+  protected async closeConnections(): Promise<void> {
+    await this.pool.end();
+    await this.store.close();
+  }
+}
+
+export const secret = 'a-secret-of-tests-that-is-long-enough-0';

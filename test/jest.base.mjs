@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const rootDir = path.join(import.meta.dirname, '..');
+const { $schema: _schema, ...swcrc } = JSON.parse(readFileSync(path.join(rootDir, '.swcrc'), 'utf8'));
+
+/** @type {import('jest').Config} */
+const project = {
+  rootDir,
+  testEnvironment: 'node',
+  // Resolves package.json "imports" (#errors, …) to the TypeScript sources instead of dist.
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }],
+    // ESM-only packages that CommonJS packages require(): Jest can do that only on Node 24.9 and newer.
+    '/node_modules/(cookie|content-disposition)/.+\\.js$': [
+      '@swc/jest',
+      {
+        swcrc: false,
+        module: { type: 'commonjs' },
+        jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
+      },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(cookie|content-disposition)/)'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+};
+
+/** A project whose files need no service. */
+export const units = (displayName, ...testMatch) => ({
+  ...project,
+  displayName,
+  testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
+  testPathIgnorePatterns: ['/node_modules/', '\\.db\\.spec\\.ts$'],
+});
+
+/** A project on services that the set-up starts once for all of its files. */
+export const onServices = (displayName, setup, ...testMatch) => ({
+  ...project,
+  displayName,
+  testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
+  globalSetup: `<rootDir>/test/harness/start-${setup}.mjs`,
+  globalTeardown: '<rootDir>/test/harness/stop.mjs',
+});
+
+/** @type {(...projects: object[]) => import('jest').Config} */
+export const suite = (...projects) => ({
+  rootDir,
+  projects,
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '512MB',
+  // A bound for what hangs: what a case promises to be quick in, it measures itself.
+  testTimeout: 240_000,
+});

@@ -1,0 +1,157 @@
+import { expect, jest } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { appMain } from '../../../apps/local/src/checkout.js';
+import { freePort, patience } from '../../harness/index.js';
+import { openGuard, noteEnded, noteStarted } from '../../harness/running.js';
+import { waitFor } from '../../harness/wait-for.js';
+
+/** A start takes three seconds, and much longer on a machine that is busy with other tests. */
+jest.setTimeout(400_000);
+export const readyWithinMs = 180_000;
+
+export interface Ready {
+  base_url: string;
+  api_key: string;
+  access_token: string;
+  database_url: string;
+  redis_url: string | null;
+  transport: 'redis' | 'postgres';
+  s3_endpoint: string | null;
+}
+
+export interface Launched {
+  pid: number;
+  out(): string;
+  error(): string;
+  /** What it wrote when everything answered. */
+  ready(): Promise<Ready>;
+  /** To the launcher alone. */
+  kill(signal: NodeJS.Signals): void;
+  /** To its process group, as a terminal does at Ctrl-C. */
+  killGroup(signal: NodeJS.Signals): void;
+  ended: Promise<number | null>;
+}
+
+interface LaunchOptions {
+  folder: string;
+  port?: number;
+  env?: Record<string, string>;
+  main?: string;
+  account?: { uid: number; gid: number };
+}
+
+/** Runs the built launcher on a folder of its own, as `npm start` does. */
+export async function launch(options: LaunchOptions): Promise<Launched> {
+  const { PATH = '', HOME = '' } = process.env;
+  const port = options.port ?? (await freePort());
+  const child = spawn(process.execPath, [options.main ?? appMain('local')], {
+    ...options.account,
+    env: { PATH, HOME, ...patience, LOCAL_DIR: options.folder, PORT: String(port), ...options.env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let error = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (error += chunk.toString()));
+  const { pid } = child;
+  if (pid === undefined) throw new Error('The launcher could not be started');
+  // With all that it said.
+  const ended = once(child, 'close').then(() => {
+    noteEnded(pid);
+    return child.exitCode;
+  });
+  openGuard().watch(child);
+  noteStarted({
+    pid,
+    name: 'launcher',
+    end: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  });
+  return {
+    pid,
+    out: () => out,
+    error: () => error,
+    ready: async () =>
+      waitFor(
+        () => {
+          if (child.exitCode !== null) return 'ended';
+          // The file of a killed predecessor may still be there; the text comes after this one's.
+          if (!out.includes('base URL')) return null;
+          return JSON.parse(readFileSync(path.join(options.folder, 'ready.json'), 'utf8')) as Ready;
+        },
+        { withinMs: readyWithinMs, what: 'ready.json', everyMs: 50 },
+      ).then((ready) => {
+        if (ready === 'ended') throw new Error(`The launcher ended: ${error}`);
+        return ready;
+      }),
+    kill: (signal) => void child.kill(signal),
+    killGroup: (signal) => void process.kill(-pid, signal),
+    ended,
+  };
+}
+
+/** A folder for one installation, with a real path, since servers are recognised by it. */
+export function installationFolder(): string {
+  return realpathSync(mkdtempSync(path.join(os.tmpdir(), 'model-router-local-')));
+}
+
+/** Takes the folder away, and first whatever a failed test left running on it. */
+export function removeInstallation(folder: string): void {
+  for (const { pid } of processesOf(folder)) process.kill(pid, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Every living process that was started for the folder: it is in its arguments, environment or working folder. */
+export function processesOf(folder: string): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const facts = [() => read(name, 'cmdline'), () => read(name, 'environ'), () => link(name)].map(attempt);
+      const isZombie = /^State:\s+Z/m.test(attempt(() => read(name, 'status')));
+      if (isZombie || !facts.some((fact) => fact.includes(folder))) return [];
+      return [{ pid: Number(name), command: (facts[0] ?? '').replaceAll('\0', ' ') }];
+    });
+}
+
+/**
+ * For how long something was left, in ms: then began the last look that found something. Looks are slow on a busy
+ * machine, and the time that the last one took says nothing.
+ */
+export async function leftForMs(folder: string): Promise<number> {
+  const startedMs = performance.now();
+  let leftAtMs = startedMs;
+  let commands: string[] = [];
+  const isEmpty = () => {
+    const lookedAtMs = performance.now();
+    commands = processesOf(folder).map(({ command }) => command);
+    if (commands.length > 0) leftAtMs = lookedAtMs;
+    return commands.length === 0;
+  };
+  await waitFor(isEmpty, { withinMs: 60_000, what: `the end of all that runs on ${folder}` }).catch(() => {
+    throw new Error(`Left for a minute: ${commands.join(', ')}`);
+  });
+  return leftAtMs - startedMs;
+}
+
+export async function nothingLeft(folder: string, withinMs: number): Promise<void> {
+  expect(await leftForMs(folder)).toBeLessThanOrEqual(withinMs);
+}
+
+const read = (pid: string, file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
+const link = (pid: string): string => readlinkSync(`/proc/${pid}/cwd`);
+
+/** A process may end while it is looked at. */
+function attempt(look: () => string): string {
+  try {
+    return look();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,64 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { failOnLeftovers } from '../../harness/index.js';
+import { installationFolder, launch, nothingLeft, removeInstallation } from './launched.js';
+
+describe('npm start that cannot start', () => {
+  const folder = installationFolder();
+  afterAll(() => removeInstallation(folder));
+
+  it('says that the port is busy, before it starts anything', async () => {
+    const holder = net.createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as net.AddressInfo;
+    const launched = await launch({ folder, port });
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toBe(`model-router: Port ${port} is in use: set PORT to another one\n`);
+    expect(launched.out()).toBe('');
+    await nothingLeft(folder, 1_000);
+    holder.close();
+  });
+
+  it('says that LOCAL_DIR cannot be written', async () => {
+    const file = path.join(folder, 'a-file');
+    writeFileSync(file, '');
+    const launched = await launch({ folder: path.join(file, 'below') });
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toBe(
+      `model-router: The folder ${file}/below cannot be written (ENOTDIR): set LOCAL_DIR\n`,
+    );
+  });
+
+  it('says that the database of the environment is not reached, and stops what it had started', async () => {
+    const launched = await launch({
+      folder,
+      env: { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/none' },
+    });
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toMatch(/^model-router: admin migrate: .*\n$/);
+    await nothingLeft(folder, 1_000);
+  });
+
+  it('says which setting is bad', async () => {
+    const launched = await launch({ folder, env: { PORT: 'eighty' } });
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toMatch(/^model-router: bad settings: PORT: .*\n$/);
+  });
+
+  it('refuses a folder that another launcher runs on, and leaves that one alone', async () => {
+    const first = await launch({ folder });
+    const ready = await first.ready();
+    const second = await launch({ folder });
+    expect(await second.ended).toBe(1);
+    expect(second.error()).toMatch(new RegExp(`^model-router: Already running as pid ${first.pid} on .*\n$`));
+    const reply = await fetch(`${ready.base_url}/health/ready`);
+    expect(reply.status).toBe(200);
+    first.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+  });
+});
+
+failOnLeftovers();

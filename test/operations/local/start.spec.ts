@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { least, failOnLeftovers, transports } from '../../harness/index.js';
+import {
+  installationFolder,
+  launch,
+  nothingLeft,
+  removeInstallation,
+  type Launched,
+  type Ready,
+} from './launched.js';
+
+/** A PATH on which no Redis is found; everything that the launcher needs it calls by its full path. */
+const withoutRedis = { PATH: '/nowhere' };
+
+describe.each(transports())('npm start with %s as transport', (transport) => {
+  const folder = installationFolder();
+  const env = transport === 'redis' ? {} : withoutRedis;
+  const redisUrl = transport === 'redis' ? expect.stringMatching(/^redis:\/\/.*@127\.0\.0\.1:\d+$/) : null;
+  let launched: Launched;
+  let ready: Ready;
+  let firstStartMs: number;
+  let requestUrl: string;
+
+  beforeAll(async () => {
+    const startedMs = performance.now();
+    launched = await launch({ folder, env });
+    ready = await launched.ready();
+    firstStartMs = performance.now() - startedMs;
+  });
+  afterAll(() => removeInstallation(folder));
+
+  it('says in ready.json, to its owner alone, how it is reached', () => {
+    expect(ready).toEqual({
+      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      api_key: expect.stringMatching(/^rk_/),
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      database_url: expect.stringMatching(/^postgres:\/\/.*@127\.0\.0\.1:\d+\//),
+      redis_url: redisUrl,
+      transport,
+      s3_endpoint: null,
+    });
+    for (const file of ['ready.json', 'secrets.json', 'demo.json']) {
+      expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it('has a line for each step, and one says which transport carries', () => {
+    const lines = launched.out().split('\n');
+    for (const step of ['postgres', 'transport', 'files', 'migrate', 'workspace', 'simulator', 'apps']) {
+      expect(lines.filter((line) => new RegExp(`^${step} +\\d+\\.\\d\\d s  \\S`).test(line))).toHaveLength(1);
+    }
+    expect(lines.find((line) => line.startsWith('transport'))).toMatch(
+      transport === 'redis' ? /s {2}Redis/ : /s {2}Postgres/,
+    );
+  });
+
+  it('prints command lines that submit, follow and collect a run when they are pasted in order', async () => {
+    const lines = launched
+      .out()
+      .split('\n')
+      .filter((line) => line.includes('curl '));
+    expect(lines).toHaveLength(3);
+    const script = [...lines, `echo "\n$REQUEST_ID"`].join('\n');
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], { timeout: 120_000 });
+    const [result, requestId] = stdout.split(/\n(?=[^\n]*\n?$)/);
+    expect(JSON.parse(result ?? '')).toMatchObject({ status: 'Ready' });
+    requestUrl = `${ready.base_url}/v2/models/bfl/flux-2-pro/requests/${requestId?.trim()}`;
+  });
+
+  it('prints a command line that operates it', async () => {
+    const line = launched
+      .out()
+      .split('\n')
+      .find((each) => each.includes('npm run'));
+    // Without the build that comes before it: that would write files which other tests are starting programs from.
+    const env = { ...process.env, npm_config_ignore_scripts: 'true' };
+    const { stdout } = await promisify(execFile)('sh', ['-c', line ?? 'false'], { env, timeout: 120_000 });
+    expect(stdout).toContain('demo');
+  });
+
+  const stop = async (attempt: number) => {
+    if (attempt > 1) {
+      launched = await launch({ folder, env });
+      await launched.ready();
+    }
+    const startedMs = performance.now();
+    launched.kill('SIGTERM');
+    expect(await launched.ended).toBe(0);
+    const tookMs = performance.now() - startedMs;
+    await nothingLeft(folder, 500);
+    expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
+    expect(launched.error()).toBe('');
+    return tookMs;
+  };
+
+  it('stops at SIGTERM, at once, with nothing left running', async () => {
+    expect(await least(5_000, stop)).toBeLessThan(5_000);
+  });
+
+  it('starts faster the next time, with the same credentials, and still holds the result', async () => {
+    const port = Number(new URL(ready.base_url).port);
+    const startAgain = async () => {
+      const startedMs = performance.now();
+      const again = await launch({ folder, env, port });
+      const readyAgain = await again.ready();
+      const tookMs = performance.now() - startedMs;
+      expect(readyAgain).toEqual(ready);
+      const reply = await fetch(requestUrl, { headers: { 'X-API-Key': ready.api_key } });
+      expect(reply.status).toBe(200);
+      expect(await reply.json()).toMatchObject({ status: 'Ready' });
+      again.kill('SIGTERM');
+      expect(await again.ended).toBe(0);
+      return tookMs;
+    };
+    expect(await least(firstStartMs, startAgain)).toBeLessThan(firstStartMs);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { pathOf, textOf } from '../../documents/checkout-files.js';
+import { copied, readDockerfile, type Stage } from './dockerfile.js';
+
+const { head, stages } = readDockerfile('docker/Dockerfile');
+const names = stages.map(({ name }) => name);
+
+/** A stage with what it inherits from stages of the same file, base first. */
+function whole(stage: Stage): Stage['instructions'] {
+  const base = stages.find(({ name }) => name === stage.base);
+  return [...(base ? whole(base) : []), ...stage.instructions];
+}
+
+const final = whole(stages.at(-1) as Stage);
+const last = (keyword: string): string | undefined =>
+  final.findLast((instruction) => instruction.keyword === keyword)?.rest;
+
+describe('docker/Dockerfile', () => {
+  const copies = stages.flatMap((stage) =>
+    stage.instructions.filter(({ keyword }) => keyword === 'COPY').map(copied),
+  );
+
+  it('copies what exists and what .dockerignore lets through', () => {
+    const ignore = textOf('.dockerignore').split('\n');
+    expect(ignore).toContain('*');
+    const sources = copies.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources);
+    expect(sources.filter((source) => !existsSync(pathOf(source)))).toEqual([]);
+    expect(sources.filter((source) => !ignore.includes(`!${source}`))).toEqual([]);
+    const allowed = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    expect(allowed.filter((path) => !sources.includes(path))).toEqual([]);
+  });
+
+  it('copies between stages from earlier ones only', () => {
+    for (const [index, stage] of stages.entries()) {
+      const from = stage.instructions
+        .filter(({ keyword }) => keyword === 'COPY')
+        .map((each) => copied(each).from);
+      expect(from.filter((name) => name !== undefined && !names.slice(0, index).includes(name))).toEqual([]);
+    }
+  });
+
+  it('takes its base images as arguments', () => {
+    const defaults = new Map(head.map(({ rest }) => rest.split('=') as [string, string]));
+    const bases = stages.map(({ base }) => base).filter((base) => !names.includes(base));
+    expect(new Set(bases)).toEqual(new Set([...defaults.keys()].map((name) => `\${${name}}`)));
+  });
+
+  it('runs nothing while the final stage is made, and holds no tools', () => {
+    expect(final.filter(({ keyword }) => keyword === 'RUN')).toEqual([]);
+    const dependencies = stages.find(({ name }) => name === 'dependencies');
+    const install = dependencies?.instructions.find(({ keyword }) => keyword === 'RUN')?.rest.split(' ');
+    expect(install).toEqual(expect.arrayContaining(['--omit=dev', '--omit=optional', '--ignore-scripts']));
+  });
+
+  it('runs without rights, in production, with a health check, the gateway by default', () => {
+    expect(last('USER')).toBe('65532:65532');
+    expect(final).toContainEqual({ keyword: 'ENV', rest: 'NODE_ENV=production' });
+    expect(last('HEALTHCHECK')).toContain('"docker/health.mjs"');
+    expect(last('ENTRYPOINT')).toContain('"docker/entry.mjs"');
+    expect(last('CMD')).toBe('["gateway"]');
+  });
+});

@@ -1,0 +1,183 @@
+import { ListMultipartUploadsCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import {
+  type Caller,
+  failOnLeftovers,
+  happenedEarlier,
+  sha256,
+  type Submitted,
+  System,
+  tcpProxy,
+  type TcpProxy,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+import { metric } from '../faults/metrics.js';
+import { dismissWorkers } from '../faults/worker-faults.js';
+import { describeWithSwift, packages } from './with-swift.js';
+import { rawClient, startSwift, type Swift } from './swift.js';
+import { file, ScriptedPartner } from '../assets/scripted-partner.js';
+
+const model = 'fal/flux-dev';
+const mebibyte = 1024 * 1024;
+const bytes = 12 * mebibyte;
+
+// The way to S3 breaks in every manner: a paid result is delivered all the same, and nothing is left there.
+describeWithSwift('assets and S3', () => {
+  let swift: Swift;
+  let way: TcpProxy;
+  let partner: ScriptedPartner;
+  let system: System;
+  let caller: Caller;
+  let s3: S3Client;
+
+  beforeAll(async () => {
+    [swift, partner] = await Promise.all([startSwift(packages), ScriptedPartner.start()]);
+    way = await tcpProxy({ port: swift.port });
+    s3 = rawClient(swift);
+    partner.paths.set('/long.mp4', file('video/mp4', bytes));
+    system = await System.start({
+      transport: transports()[0] ?? 'postgres',
+      env: {
+        // The work of a killed worker is found soon, and that of a slow one stays its own.
+        QUEUE_LOCK_MS: '5000',
+        QUEUE_STALLED_MS: '500',
+        ...swift.settings,
+        S3_ENDPOINT: `http://${way.address}`,
+        S3_PUBLIC_ENDPOINT: swift.settings.S3_ENDPOINT,
+        S3_REQUEST_TIMEOUT_MS: '3000',
+        S3_ATTEMPTS: '2',
+        PROVIDER_FAL_BASE_URL: partner.url,
+        ASSET_ALLOWED_ORIGINS: partner.url,
+        RETENTION_EVERY_MS: '300',
+      },
+    });
+    caller = await system.caller();
+  });
+  afterAll(async () => {
+    await system.stop();
+    await partner.stop();
+    await way.close();
+    s3.destroy();
+    await swift.stop();
+  });
+
+  const theirs = () => `${partner.url}/long.mp4`;
+
+  const submit = (prompt: string): Promise<Submitted> => {
+    partner.results.set(prompt, JSON.stringify({ images: [{ url: theirs() }] }));
+    return caller.submit(model, JSON.stringify({ prompt }));
+  };
+
+  async function urlOf(run: Submitted): Promise<string> {
+    expect(await caller.completed(run, 60_000)).not.toHaveProperty('error_type');
+    const { images } = (await caller.collect(run)).json() as { images: { url: string }[] };
+    return images[0]?.url ?? '';
+  }
+
+  const isCopy = (url: string) => url.startsWith(swift.settings.S3_ENDPOINT);
+
+  it('copies in parts, to a link of S3’s own', async () => {
+    const url = await urlOf(await submit('whole'));
+    expect(isCopy(url)).toBe(true);
+    const reply = await fetch(url);
+    expect(reply.headers.get('content-type')).toBe('video/mp4');
+    expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(sha256(Buffer.alloc(bytes, 'a')));
+  });
+
+  it('keeps the partner’s link while S3 is down, or does not answer', async () => {
+    for (const mode of ['reset', 'blackhole'] as const) {
+      way.set(mode);
+      expect(await urlOf(await submit(mode))).toBe(theirs());
+      way.set('pass');
+    }
+    const [worker] = system.workers;
+    if (!worker) throw new Error('no worker');
+    expect(await metric(worker, 'router_asset_copy_total', { outcome: 'store' })).toBeGreaterThanOrEqual(1);
+  });
+
+  it('delivers whatever becomes of an upload that is torn down in the middle', async () => {
+    const { run, goOn } = await inTheMiddle('torn');
+    way.set('reset');
+    await waitFor(() => way.connections === 0, { withinMs: 20_000, what: 'the connections to break' });
+    way.set('pass');
+    goOn();
+    const url = await urlOf(run);
+    expect([true, url === `${partner.url}/slow.mp4`]).toContain(isCopy(url));
+  });
+
+  it('copies again after its worker was killed in the middle of an upload', async () => {
+    const { run, goOn } = await inTheMiddle('killed');
+    const [worker] = system.workers;
+    if (!worker) throw new Error('no worker');
+    await system.kill(worker);
+    await system.startWorker();
+    goOn();
+    expect(isCopy(await urlOf(run))).toBe(true);
+  });
+
+  it('refuses a large input while S3 is down, and takes it afterwards', async () => {
+    const body = JSON.stringify({ prompt: 'x'.repeat(300_000) });
+    way.set('reset');
+    const refused = await caller.call('POST', `/v2/models/${model}/requests`, { body });
+    way.set('pass');
+    expect([refused.status, refused.bucket]).toEqual([503, 'service_unavailable']);
+    const run = await submit('x'.repeat(300_000));
+    expect(isCopy(await urlOf(run))).toBe(true);
+  });
+
+  it('leaves nothing in the bucket once the results have aged out', async () => {
+    // Links have expired, and nothing is being put any more: what was begun is in doubt no longer.
+    await system.sql(
+      `UPDATE stored_object SET opens_until = opens_until - interval '3 days', delete_at = delete_at - interval '3 days'`,
+    );
+    await dismissWorkers(system);
+    await system.startWorker({ STORE_DOUBT_SECONDS: '1' });
+    const runs = await system.sql<{ id: string; model: string }>('SELECT id, model FROM run');
+    for (const { id, model: of } of runs) {
+      await happenedEarlier(system.database.url, { requestId: id, model: of, body: '' }, 3);
+    }
+    const known = () => system.sql('SELECT key FROM stored_object');
+    const isEmpty = async () => [await keys(), await openUploads(), await known()].flat().length === 0;
+    await waitFor(isEmpty, { withinMs: 60_000, what: 'the bucket and its book to be empty', everyMs: 300 });
+  });
+
+  /** A run whose asset is half put, and what lets its file go on. */
+  async function inTheMiddle(prompt: string): Promise<{ run: Submitted; goOn: () => void }> {
+    const { file, goOn } = halting();
+    partner.paths.set('/slow.mp4', file);
+    partner.results.set(prompt, JSON.stringify({ images: [{ url: `${partner.url}/slow.mp4` }] }));
+    const run = await caller.submit(model, JSON.stringify({ prompt }));
+    const isOpen = async () => (await openUploads()).some((key) => key.includes(run.requestId));
+    await waitFor(isOpen, { withinMs: 30_000, what: 'an upload to begin' });
+    return { run, goOn };
+  }
+
+  async function keys(): Promise<string[]> {
+    const page = await s3.send(new ListObjectsV2Command({ Bucket: swift.settings.S3_BUCKET }));
+    return (page.Contents ?? []).map(({ Key = '' }) => Key);
+  }
+
+  async function openUploads(): Promise<string[]> {
+    const page = await s3.send(new ListMultipartUploadsCommand({ Bucket: swift.settings.S3_BUCKET }));
+    return (page.Uploads ?? []).map(({ Key = '' }) => Key);
+  }
+});
+
+/** A file that stops in the middle, behind the first part of an upload, until it may go on. */
+function halting(): { file: ReturnType<typeof file>; goOn: () => void } {
+  const goingOn = new AbortController();
+  const first = 8 * mebibyte;
+  return {
+    goOn: () => goingOn.abort(),
+    file: (_request, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes });
+      response.write(Buffer.alloc(first, 'a'));
+      const rest = () => response.destroyed || response.end(Buffer.alloc(bytes - first, 'a'));
+      if (goingOn.signal.aborted) rest();
+      else goingOn.signal.addEventListener('abort', rest, { once: true });
+    },
+  };
+}
+
+failOnLeftovers();

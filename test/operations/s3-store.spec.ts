@@ -1,0 +1,149 @@
+import {
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AssetStore, createStore, storageSettings } from '#storage';
+import { readSettings } from '#schemas';
+import { failOnLeftovers, tcpProxy, type TcpProxy, waitFor } from '../harness/index.js';
+import { inChunks, keysOf, still } from '../storage/bodies.js';
+import { assetStoreSuite, type Side } from '../storage/suite.js';
+import { rawClient, startSwift, type Swift } from './swift.js';
+import { describeWithSwift, packages } from './with-swift.js';
+
+const megabyte = 1024 * 1024;
+
+describeWithSwift('assets on S3', () => {
+  let swift: Swift;
+  const open = async (more: Record<string, string> = {}) => {
+    const env = { ...swift.settings, S3_LIST_PAGE: '20', ...more };
+    return createStore(readSettings(storageSettings, env));
+  };
+  const quick = { S3_REQUEST_TIMEOUT_MS: '2000', S3_ATTEMPTS: '2' };
+
+  beforeAll(async () => {
+    swift = await startSwift(packages);
+  });
+  afterAll(() => swift.stop());
+  failOnLeftovers();
+
+  describe('as the port promises', () => {
+    assetStoreSuite(openSide, { listed: 63 });
+  });
+
+  async function openSide(): Promise<Side> {
+    const { store } = await open();
+    return {
+      store,
+      leaveUnfinished: () => leaveUnfinished(swift),
+      unreachable: async () => {
+        const closed = await tcpProxy({ port: 1 });
+        await closed.close();
+        return (await open({ ...quick, S3_ENDPOINT: `http://${closed.address}` })).store;
+      },
+      close: () => store.close(),
+    };
+  }
+
+  describe('when the way to S3 breaks', () => {
+    let proxy: TcpProxy;
+    /** For what lies around a break: whole, and not in a hurry. */
+    let patient: AssetStore;
+    const openBehindProxy = async () =>
+      (await open({ ...quick, S3_ENDPOINT: `http://${proxy.address}` })).store;
+
+    beforeAll(async () => {
+      proxy = await tcpProxy({ port: swift.port });
+      patient = (await open()).store;
+    });
+    afterAll(() => Promise.all([proxy.close(), patient.close()]));
+
+    it.each(['reset', 'blackhole'] as const)(
+      'a long put fails soon, and is swept later: %s',
+      async (mode) => {
+        const store = await openBehindProxy();
+        let brokenMs = Number.NaN;
+        async function* body() {
+          yield* inChunks(Buffer.alloc(12 * megabyte), 65_536);
+          await waitFor(async () => (await openUploads(swift)) === 1, {
+            withinMs: 30_000,
+            what: 'an upload',
+          });
+          proxy.set(mode);
+          brokenMs = performance.now();
+          yield* inChunks(Buffer.alloc(12 * megabyte), 65_536);
+        }
+        await expect(store.put(`broken/${mode}`, body(), facts())).rejects.toEqual(unavailable);
+        expect(performance.now() - brokenMs).toBeLessThan(15_000);
+        proxy.set('pass');
+        // What the way held back may still arrive, the store's own call to end the upload among it.
+        expect(await patient.abortStale(Date.now() + 60_000, signal())).toBeLessThanOrEqual(1);
+        expect(await openUploads(swift)).toBe(0);
+        expect(await keysOf(patient, 'broken/')).toEqual([]);
+        await store.close();
+      },
+    );
+
+    it('a signal ends a put that S3 does not answer', async () => {
+      const store = await openBehindProxy();
+      proxy.set('blackhole');
+      const reason = new Error('stop');
+      const leaving = new AbortController();
+      setTimeout(() => leaving.abort(reason), 100);
+      const put = store.put('broken/silent', still('x'), { ...facts(), signal: leaving.signal });
+      await expect(put).rejects.toBe(reason);
+      proxy.set('pass');
+      await store.close();
+    });
+
+    it('a body that stops arriving fails', async () => {
+      const store = await openBehindProxy();
+      await patient.put('broken/read', Buffer.alloc(20 * megabyte), facts());
+      const { body } = await store.get('broken/read', signal());
+      const reading = async () => {
+        for await (const _chunk of body) proxy.set('blackhole');
+      };
+      await expect(reading()).rejects.toMatchObject({ name: 'TimeoutError' });
+      proxy.set('pass');
+      await patient.delete(['broken/read'], signal());
+      await store.close();
+    });
+
+    it.each([
+      ['the bucket', { S3_BUCKET: 'no-such-bucket' }],
+      ['the secret', { S3_SECRET_ACCESS_KEY: 'wrong' }],
+    ])('%s is wrong: unavailable, never not_found', async (_what, wrong) => {
+      const { store } = await open(wrong);
+      expect(await store.healthy(signal())).toBe(false);
+      await expect(store.get('a', signal())).rejects.toEqual(unavailable);
+      await expect(store.put('a', still('x'), facts())).rejects.toEqual(unavailable);
+      await expect(keysOf(store, '')).rejects.toEqual(unavailable);
+      await store.close();
+    });
+  });
+});
+
+const signal = () => AbortSignal.timeout(60_000);
+const facts = () => ({ mediaType: 'video/mp4', signal: signal() });
+const unavailable = expect.objectContaining({ name: 'StorageError', failure: 'unavailable' });
+
+/** As a process leaves it that was killed after its first part. */
+async function leaveUnfinished(swift: Swift): Promise<void> {
+  const client = rawClient(swift);
+  const at = { Bucket: swift.settings.S3_BUCKET, Key: 'unfinished' };
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(at));
+  await client.send(
+    new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body: Buffer.alloc(5 * megabyte) }),
+  );
+  client.destroy();
+}
+
+async function openUploads(swift: Swift): Promise<number> {
+  const client = rawClient(swift);
+  const { Uploads = [] } = await client.send(
+    new ListMultipartUploadsCommand({ Bucket: swift.settings.S3_BUCKET }),
+  );
+  client.destroy();
+  return Uploads.length;
+}
