@@ -1,5 +1,6 @@
 import { onServices, suite, units } from './test/jest.base.mjs';
 
+/** @type {import('jest').Config} */
 export default suite([
   units('unit', '{apps,libs}/**/*.spec.ts'),
   onServices('database', 'database', 'libs/**/*.db.spec.ts'),

@@ -41,8 +41,8 @@ export const onServices = (displayName, setup, ...testMatch) => ({
   ...project,
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  globalSetup: `<rootDir>/test/harness/start-${setup}.mjs`,
-  globalTeardown: '<rootDir>/test/harness/stop.mjs',
+  globalSetup: path.join(rootDir, `test/harness/start-${setup}.mjs`),
+  globalTeardown: path.join(rootDir, 'test/harness/stop.mjs'),
 });
 
 /** @type {(projects: object[], options?: import('jest').Config) => import('jest').Config} */
@@ -57,4 +57,4 @@ export const suite = (projects, options = {}) => ({
 });
 
 /** For suites whose files take long: a line for each as it ends. */
-export const lineByFile = { reporters: ['<rootDir>/test/reporter.mjs'] };
+export const lineByFile = { reporters: [path.join(rootDir, 'test/reporter.mjs')] };
