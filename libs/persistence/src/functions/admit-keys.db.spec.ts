@@ -9,6 +9,7 @@ import {
   cents,
   failed,
   holdWorkspace,
+  offsetToSecond,
   succeeded,
   TestProcess,
   testModel,
@@ -20,7 +21,9 @@ let other: TestProcess;
 const opened: TestProcess[] = [];
 beforeAll(async () => {
   testDatabase = await createDatabase();
-  [gateway, other] = [open(testDatabase.url), open(testDatabase.url)];
+  // A minute begins, so that none ends between two admissions.
+  const url = testDatabase.at(offsetToSecond(0));
+  [gateway, other] = [open(url), open(url)];
 });
 afterAll(async () => {
   await Promise.all(opened.map((each) => each.close()));
@@ -178,12 +181,12 @@ describe('a key ends', () => {
   it('24 hours after its first use, by the database’s clock', async () => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'day' });
-    expect(await later('23 hours 59 minutes').admit(id, { key: 'day' })).toEqual(existing(runId));
+    expect(await later('23 hours 58 minutes').admit(id, { key: 'day' })).toEqual(existing(runId));
     const dayAfter = later('24 hours 1 second');
     const again = await dayAfter.run(id, { key: 'day', fingerprint: '0b' });
     expect(again).not.toBe(runId);
     // A day more, since its first use is the later one now.
-    expect(await later('47 hours 59 minutes').admit(id, { key: 'day', fingerprint: '0b' })).toEqual(
+    expect(await later('47 hours 58 minutes').admit(id, { key: 'day', fingerprint: '0b' })).toEqual(
       existing(again),
     );
     expect(await gateway.stageOf(runId)).toBe('ready');

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
 import { failOnLeftovers } from '../../../../test/harness/running.js';
-import { StoredObjects } from '../stored-objects.js';
 import {
   type AdmissionFacts,
   admissionOf,
@@ -274,31 +273,5 @@ describe('an admitted run', () => {
       expect(await gateway.stageOf(runId)).toBe('ready');
       await gateway.dispatching.finish(runId, 0, cancelled);
     }
-  });
-});
-
-describe('an input in the asset store', () => {
-  it('is needed from now on', async () => {
-    const { id } = await gateway.workspace();
-    const runId = v7();
-    const key = `inputs/${runId}`;
-    await new StoredObjects(gateway.database).note(key, runId, 600);
-    await gateway.run(id, { runId, body: { storedAs: key } });
-    const [row] = await gateway.sql(
-      `SELECT stored_as, body, delete_at = 'infinity' AS kept FROM payload JOIN stored_object ON key = stored_as WHERE payload.run_id = $1`,
-      [runId],
-    );
-    expect(row).toEqual({ stored_as: key, body: null, kept: true });
-  });
-
-  it('that is not there fails its admission and no other of the batch', async () => {
-    const { id } = await gateway.workspace();
-    const answers = await Promise.allSettled(
-      [{}, {}, { key: 'lost', body: { storedAs: 'inputs/lost' } }, {}].map((each) => gateway.admit(id, each)),
-    );
-    expect(answers.map((each) => each.status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(await gateway.counters(id)).toMatchObject({ inflight: 3, windowCount: 3 });
-    // Three runs, their payloads and deliveries, and no key.
-    expect(await rowsOf(id)).toBe(9);
   });
 });
