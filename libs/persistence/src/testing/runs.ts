@@ -1,0 +1,193 @@
+import { readSettings } from '#schemas';
+import { Client, type QueryResultRow } from 'pg';
+import { v7 } from 'uuid';
+import { type Admission, Admissions, type Admitted } from '../admission.js';
+import { Database } from '../database.js';
+import { Deliveries } from '../deliveries.js';
+import { Dispatching } from '../dispatching.js';
+import type { Workspace } from '../entities/workspace.entity.js';
+import { Holding } from '../holding.js';
+import { RunAnswers } from '../run-answers.js';
+import type { Ending } from '../run-facts.js';
+import { databaseSettings, retentionSettings } from '../settings.js';
+import { type WorkspaceLimits, Workspaces } from '../workspaces.js';
+
+export const cents = (count: number): number => count * 10_000;
+
+/** Longer than any spec takes. */
+export const leaseMs = 600_000;
+
+const patient = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
+
+/** Allowances that nothing runs into unless a spec says so. */
+const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), windowLimit: 100_000 };
+
+/** One process: its connections and the repositories on them. Two of them are two gateways or two workers. */
+export class TestProcess {
+  readonly database: Database;
+  readonly admissions: Admissions;
+  readonly dispatching: Dispatching;
+  readonly holding: Holding;
+  readonly deliveries: Deliveries;
+  readonly answers: RunAnswers;
+  private opened: ReturnType<Database['openDataSource']> | undefined;
+
+  constructor(url: string) {
+    this.database = new Database(readSettings(databaseSettings, { DATABASE_URL: url, ...patient }));
+    this.admissions = new Admissions(this.database);
+    this.dispatching = new Dispatching(this.database);
+    this.holding = new Holding(this.database);
+    this.deliveries = new Deliveries(this.database);
+    this.answers = new RunAnswers(this.database, readSettings(retentionSettings, {}));
+  }
+
+  /** What operators’ commands use. */
+  async workspaces(): Promise<Workspaces> {
+    this.opened ??= this.database.openDataSource();
+    return new Workspaces(await this.opened);
+  }
+
+  /** A workspace with room for everything but what is given. */
+  async workspace(settings: WorkspaceLimits & { balanceMicros?: number | null } = {}): Promise<Workspace> {
+    return (await this.workspaces()).create(`workspace-${v7()}`, { ...roomy, ...settings });
+  }
+
+  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.database.write<Row>({ name: '', text }, values);
+  }
+
+  async admit(workspaceId: string, facts: AdmissionFacts = {}): Promise<Admitted> {
+    return this.admissions.admit(admissionOf(workspaceId, facts));
+  }
+
+  /** The id of a run that was admitted, parked or ready. */
+  async run(workspaceId: string, facts: AdmissionFacts = {}): Promise<string> {
+    const admitted = await this.admit(workspaceId, facts);
+    if (admitted.kind !== 'admitted') throw new Error(`not admitted: ${JSON.stringify(admitted)}`);
+    return admitted.runId;
+  }
+
+  /** Takes a ready run to a stage as its worker does; answers the epoch of the worker's claim. */
+  async take(runId: string, stage: 'claimed' | 'submitting' | 'running' | 'copying'): Promise<number> {
+    const claim = await this.dispatching.claim(runId, leaseMs);
+    if (claim.kind !== 'claimed') throw new Error(`run ${runId} is ${claim.kind}`);
+    const { epoch } = claim;
+    const steps = {
+      submitting: () => this.dispatching.beginSubmission(runId, epoch, leaseMs),
+      running: () => this.dispatching.saveHandle(runId, epoch, { step: 'poll' }, 700),
+      copying: () => this.dispatching.keepOutput(runId, epoch, 'application/json', Buffer.from('{}')),
+    };
+    const order = ['submitting', 'running', 'copying'] as const;
+    for (const step of order.slice(0, order.findIndex((each) => each === stage) + 1)) {
+      if (!(await steps[step]())) throw new Error(`run ${runId} did not come to ${step}`);
+    }
+    return epoch;
+  }
+
+  /** The whole life of a ready run, up to its outcome. */
+  async runTo(runId: string, ending: Ending): ReturnType<Dispatching['finish']> {
+    return this.dispatching.finish(runId, await this.take(runId, 'running'), ending);
+  }
+
+  /** What is counted of a workspace’s live runs, and the highest values that it ever had. */
+  async counters(workspaceId: string): Promise<Counters> {
+    const [counters] = await this.sql<Counters & QueryResultRow>(
+      `SELECT inflight, committed_micros::float AS "committedMicros", held_micros::float AS "heldMicros", backlog,
+         balance_micros::float AS "balanceMicros", window_count AS "windowCount",
+         inflight_peak AS "inflightPeak", committed_peak_micros::float AS "committedPeakMicros"
+       FROM workspace WHERE id = $1`,
+      [workspaceId],
+    );
+    if (!counters) throw new Error(`there is no workspace ${workspaceId}`);
+    return counters;
+  }
+
+  async stageOf(runId: string): Promise<string | undefined> {
+    const [run] = await this.sql<{ stage: string }>('SELECT stage FROM run WHERE id = $1', [runId]);
+    return run?.stage;
+  }
+
+  /** How many sessions of this database wait for a lock. */
+  async waiting(): Promise<number> {
+    const [row] = await this.sql<{ sessions: number }>(
+      `SELECT count(*)::integer AS sessions FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return row?.sessions ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await (await this.opened)?.destroy();
+    await this.database.close();
+  }
+}
+
+/** The offset that puts the clock at that second of a minute; the machine of the tests is the database’s too. */
+export const offsetToSecond = (second: number): string =>
+  `${second * 1000 - (Date.now() % 60_000)} milliseconds`;
+
+export interface Counters {
+  inflight: number;
+  committedMicros: number;
+  heldMicros: number;
+  backlog: number;
+  balanceMicros: number | null;
+  windowCount: number;
+  inflightPeak: number;
+  committedPeakMicros: number;
+}
+
+/** Locks a workspace, at whose row every admission and every outcome passes; answers how to let go of it. */
+export async function holdWorkspace(url: string, workspaceId: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 20_000 });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT 1 FROM workspace WHERE id = $1 FOR NO KEY UPDATE', [workspaceId]);
+  return () => client.end();
+}
+
+/** What specs choose of an admission; `key` with the fingerprint `0a`. */
+export type AdmissionFacts = Partial<
+  Pick<Admission, 'runId' | 'model' | 'provider' | 'mode' | 'reservedMicros' | 'key' | 'fingerprint' | 'body'>
+> & { budgetMs?: number; requestId?: string };
+
+export const testModel = 'tested/model';
+
+export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Admission {
+  const { budgetMs = 600_000, key, fingerprint = '0a', requestId = v7(), ...rest } = facts;
+  return {
+    runId: v7(),
+    workspaceId,
+    model: testModel,
+    provider: 'tested',
+    mode: 'queued',
+    facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'yes', budgetMs },
+    reservedMicros: cents(1),
+    call: {
+      requestId,
+      route: 'POST /tested',
+      credential: 'token:tester',
+      origin: 'http://router.example.com',
+      ...(key !== undefined && { idempotencyKey: key }),
+    },
+    ...(key !== undefined && { key, fingerprint }),
+    body: Buffer.from('{}'),
+    ...rest,
+  };
+}
+
+export const succeeded: Ending = {
+  outcome: 'succeeded',
+  mediaType: 'application/json',
+  body: Buffer.from('{"done":true}'),
+};
+
+export const cancelled: Ending = { outcome: 'cancelled' };
+
+export const failed = (bucket: 'provider_error' | 'content_policy_violation', billable = false): Ending => ({
+  outcome: 'failed',
+  bucket,
+  status: 502,
+  detail: 'It failed.',
+  billable,
+});
