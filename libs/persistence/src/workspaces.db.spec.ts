@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { Callers } from './callers.js';
 import { cents, TestProcess } from './testing/runs.js';
 import { UnknownWorkspace, type WorkspaceLimits, type Workspaces } from './workspaces.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 
 /** Of Postgres; those of JavaScript are called on something. */
 const otherClocks = /clock_timestamp|statement_timestamp|(?<![.\w])now\(\)|current_timestamp/i;
