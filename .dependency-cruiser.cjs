@@ -6,7 +6,13 @@ const anyApp = '^apps/';
 
 const forbidden = [
   { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
-  { name: 'unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  {
+    name: 'unresolvable',
+    comment: 'What the set-up of tests starts was built: it need not be there yet.',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true, pathNot: '(^|/)dist/' },
+  },
   {
     name: 'errors-imports-nothing',
     severity: 'error',

@@ -1,6 +1,7 @@
 import { onServices, suite, units } from './test/jest.base.mjs';
 
-export default suite(
+/** @type {import('jest').Config} */
+export default suite([
   units('unit', '{apps,libs}/**/*.spec.ts'),
   onServices('database', 'database', 'libs/**/*.db.spec.ts'),
   onServices('routes', 'gateways', 'test/routes/**/*.spec.ts'),
@@ -9,4 +10,4 @@ export default suite(
     'systems',
     'test/{admin,assets,catalog,documents,models,partners,registry,runs,storage,transport}/**/*.spec.ts',
   ),
-);
+]);

@@ -41,16 +41,20 @@ export const onServices = (displayName, setup, ...testMatch) => ({
   ...project,
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  globalSetup: `<rootDir>/test/harness/start-${setup}.mjs`,
-  globalTeardown: '<rootDir>/test/harness/stop.mjs',
+  globalSetup: path.join(rootDir, `test/harness/start-${setup}.mjs`),
+  globalTeardown: path.join(rootDir, 'test/harness/stop.mjs'),
 });
 
-/** @type {(...projects: object[]) => import('jest').Config} */
-export const suite = (...projects) => ({
+/** @type {(projects: object[], options?: import('jest').Config) => import('jest').Config} */
+export const suite = (projects, options = {}) => ({
   rootDir,
   projects,
+  ...options,
   maxWorkers: 2,
   workerIdleMemoryLimit: '512MB',
   // A bound for what hangs: what a case promises to be quick in, it measures itself.
   testTimeout: 240_000,
 });
+
+/** For suites whose files take long: a line for each as it ends. */
+export const lineByFile = { reporters: [path.join(rootDir, 'test/reporter.mjs')] };

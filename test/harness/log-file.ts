@@ -4,7 +4,7 @@ import path from 'node:path';
 import { runFolder } from './running.js';
 
 /** A file of the run to which a process writes both of its streams. */
-export interface LogFile {
+interface LogFile {
   path: string;
   /** Everything so far. */
   read(): string;

@@ -8,7 +8,7 @@ import { systemEnvironment } from './system-environment.js';
 import { SystemSide } from './system-side.js';
 import type { TransportKind } from './transports.js';
 
-export interface SystemOptions {
+interface SystemOptions {
   transport: TransportKind;
   gateways?: number;
   workers?: number;

@@ -1,3 +1,3 @@
-import { onServices, suite } from '../jest.base.mjs';
+import { lineByFile, onServices, suite } from '../jest.base.mjs';
 
-export default suite(onServices('operations', 'database', 'test/operations/**/*.spec.ts'));
+export default suite([onServices('operations', 'database', 'test/operations/**/*.spec.ts')], lineByFile);

@@ -5,7 +5,7 @@ import type { App, RunningApp } from '../spawn-app.js';
 import type { TransportKind } from '../transports.js';
 
 /** A running app as it is handed from the set-up of the run to the test files: in the environment, as JSON. */
-export interface DescribedApp {
+interface DescribedApp {
   name: RunningApp['name'];
   url: string;
   internalUrl: string;
@@ -24,7 +24,7 @@ export interface DescribedSystem {
   catalog: string;
 }
 
-export interface DescribedGateways {
+interface DescribedGateways {
   databaseUrl: string;
   assets: string;
   /** By the settings they run with. */
