@@ -7,11 +7,11 @@ import {
   Workspaces,
   type WorkspaceSettings,
 } from '#persistence';
-import type { OpenedStore } from '#storage';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
 import { patientDatabase } from '../harness/patience.js';
-import { gatewayEnvironment } from '../harness/shared/described.js';
 import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
@@ -27,10 +27,9 @@ export class RouteGateway {
   readonly database: Database;
   private readonly past = new Map<string, Database>();
   private operators: ReturnType<Database['openDataSource']> | undefined;
-  private opened: OpenedStore | undefined;
 
   constructor(
-    private readonly app: Pick<RunningApp, 'url' | 'logs'>,
+    private readonly app: Pick<RunningApp, 'url' | 'internalUrl' | 'logs'>,
     /** The address of its database, for programs beside it. */
     readonly databaseUrl: string,
     private readonly assets: string,
@@ -42,6 +41,10 @@ export class RouteGateway {
     return this.app.url;
   }
 
+  get internalUrl(): string {
+    return this.app.internalUrl;
+  }
+
   logs(): string {
     return this.app.logs();
   }
@@ -50,19 +53,6 @@ export class RouteGateway {
   async close(): Promise<void> {
     await (await this.operators)?.destroy();
     await Promise.all([this.database, ...this.past.values()].map((database) => database.close()));
-    await this.opened?.store.close();
-  }
-
-  /** Where the gateway keeps large inputs. */
-  async store(): Promise<OpenedStore['store']> {
-    // Loading the clients of stores takes longer than most files run.
-    const [{ readSettings }, { createStore, storageSettings }] = [
-      await import('#schemas'),
-      await import('#storage'),
-    ];
-    const settings = readSettings(storageSettings, gatewayEnvironment(this.databaseUrl, this.assets));
-    this.opened ??= await createStore(settings);
-    return this.opened.store;
   }
 
   /** A workspace of its own for each call: tests cannot disturb each other. */
@@ -119,15 +109,21 @@ export class RouteGateway {
     if (!won) throw new Error('the run was finished by somebody else');
   }
 
-  /** The input of a run as it was stored. */
-  async storedInput(run: Submitted): Promise<Buffer> {
+  /** The input of a run as it was stored: in the database, or beside it when it is large. */
+  async storedInput(run: Submitted): Promise<{ bytes: Buffer; beside: boolean }> {
     const statement = {
       name: 'test_input',
-      text: `SELECT body FROM payload WHERE run_id = $1 AND kind = 'input'`,
+      text: `SELECT body, stored_as AS "storedAs" FROM payload
+        LEFT JOIN stored_object ON key = stored_as AND delete_at = 'infinity'
+        WHERE payload.run_id = $1 AND kind = 'input' AND (stored_as IS NULL OR key IS NOT NULL)`,
     };
-    const [row] = await this.database.read<{ body: Buffer }>(statement, [run.requestId]);
+    const [row] = await this.database.read<{ body: Buffer | null; storedAs: string | null }>(statement, [
+      run.requestId,
+    ]);
     if (!row) throw new Error('no input was stored');
-    return row.body;
+    return row.storedAs === null
+      ? { bytes: row.body ?? Buffer.alloc(0), beside: false }
+      : { bytes: readFileSync(path.join(this.assets, row.storedAs)), beside: true };
   }
 
   private dispatching({ ago }: Moment): Dispatching {

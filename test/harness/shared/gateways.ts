@@ -14,8 +14,15 @@ const started: App[] = [];
 export async function startGateways(): Promise<void> {
   database = await createDatabase();
   const assets = temporaryFolder('assets');
-  // Nobody announces the end of a run here: a held call finds it by looking.
-  const env = { ...gatewayEnvironment(database.url, assets), ...patience, SYNC_CHECK_MS: '50' };
+  const env = {
+    ...gatewayEnvironment(database.url, assets),
+    ...patience,
+    // A busy machine refuses nothing here.
+    BODY_CHECK_TIMEOUT_MS: '60000',
+    STORE_PAYLOAD_MS: '60000',
+    // Nobody announces the end of a run: a held call finds it by looking.
+    SYNC_CHECK_MS: '50',
+  };
   const [usual, small] = await Promise.all([
     spawnApp('gateway', { ...env, TRUSTED_PROXIES: trustedProxy }),
     spawnApp('gateway', { ...env, ...smallLimits(), ...ownDeployment() }),

@@ -17,5 +17,5 @@ it.each([
     { ago },
   );
   expect((await caller.collect(run)).status).toBe(status);
-  expect((await gateway().storedInput(run)).toString()).toBe('{"prompt":"x"}');
+  expect((await gateway().storedInput(run)).bytes.toString()).toBe('{"prompt":"x"}');
 });

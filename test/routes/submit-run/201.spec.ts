@@ -35,7 +35,7 @@ describe('a gateway', () => {
     const { caller } = await gateway().caller();
     for (const type of ['application/json', 'Application/JSON ; charset="utf-8"']) {
       const run = await caller.submit('bfl/flux-2-pro', body, { headers: { 'content-type': type } });
-      expect((await gateway().storedInput(run)).toString()).toBe(body);
+      expect((await gateway().storedInput(run)).bytes.toString()).toBe(body);
     }
   });
 
