@@ -1,22 +1,25 @@
 import { afterAll, beforeAll } from '@jest/globals';
+// Not the harness's index: what it loads besides takes longer than most files here run.
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { failOnLeftovers } from '../harness/leftovers.js';
+import { patience } from '../harness/patience.js';
+import { temporaryFolder } from '../harness/running.js';
 import {
-  type App,
-  createDatabase,
-  failOnLeftovers,
-  patience,
-  spawnApp,
-  temporaryFolder,
-  type TestDatabase,
-} from '../harness/index.js';
-import { describedGateways, gatewayEnvironment, type GatewayKind } from '../harness/shared/described.js';
+  appOf,
+  describedGateways,
+  gatewayEnvironment,
+  type GatewayKind,
+} from '../harness/shared/described.js';
+import { type App, spawnApp } from '../harness/spawn-app.js';
 import { RouteGateway } from './route-gateway.js';
 
-export { jwtSecret, type RouteGateway } from './route-gateway.js';
+export { jwtSecret, trustedProxy } from '../harness/shared/described.js';
+export type { RouteGateway } from './route-gateway.js';
 
 /** The gateway that all files of the run share: with the usual settings, or with small limits. */
 export function sharedGateway(kind: GatewayKind = 'usual'): () => RouteGateway {
-  const { urls, databaseUrl, assets } = describedGateways();
-  const gateway = new RouteGateway(urls[kind], databaseUrl, assets);
+  const { gateways, databaseUrl, assets } = describedGateways();
+  const gateway = new RouteGateway(appOf(gateways[kind]), databaseUrl, assets);
   afterAll(() => gateway.close());
   return () => gateway;
 }
@@ -43,7 +46,7 @@ export function gatewaysForFile(
         ...env,
       });
       await app.ready;
-      started.push({ app, database, gateway: new RouteGateway(app.url, database.url, assets) });
+      started.push({ app, database, gateway: new RouteGateway(app, database.url, assets) });
     }
   });
   afterAll(async () => {

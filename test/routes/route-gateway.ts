@@ -1,5 +1,5 @@
 import {
-  Database,
+  type Database,
   Dispatching,
   type Ending,
   type Workspace,
@@ -7,23 +7,29 @@ import {
   Workspaces,
   type WorkspaceSettings,
 } from '#persistence';
-import { readSettings } from '#schemas';
-import { createStore, type OpenedStore, storageSettings } from '#storage';
-import { Caller, completedEarlier, type Submitted } from '../harness/index.js';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Caller, type Submitted } from '../harness/caller.js';
+import { withClockAt } from '../harness/database.js';
 import { patientDatabase } from '../harness/patience.js';
-import { gatewayEnvironment } from '../harness/shared/described.js';
-
-export { jwtSecret } from '../harness/shared/described.js';
+import type { RunningApp } from '../harness/spawn-app.js';
+import { waitFor } from '../harness/wait-for.js';
 
 type WorkspaceFacts = WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null };
+
+/** Just now, or so long ago, such as `25 hours`: the clock of the connection is set back. */
+interface Moment {
+  ago?: string;
+}
 
 /** A running gateway as route specs use it. No worker runs: tests take a run through its life. */
 export class RouteGateway {
   readonly database: Database;
-  private opened: OpenedStore | undefined;
+  private readonly past = new Map<string, Database>();
+  private operators: ReturnType<Database['openDataSource']> | undefined;
 
   constructor(
-    readonly url: string,
+    private readonly app: Pick<RunningApp, 'url' | 'internalUrl' | 'logs'>,
     /** The address of its database, for programs beside it. */
     readonly databaseUrl: string,
     private readonly assets: string,
@@ -31,17 +37,22 @@ export class RouteGateway {
     this.database = patientDatabase(databaseUrl);
   }
 
-  /** Ends the connections of this process; the gateway goes on. */
-  async close(): Promise<void> {
-    await this.database.close();
-    await this.opened?.store.close();
+  get url(): string {
+    return this.app.url;
   }
 
-  /** Where the gateway keeps large inputs. */
-  async store(): Promise<OpenedStore['store']> {
-    const settings = readSettings(storageSettings, gatewayEnvironment(this.databaseUrl, this.assets));
-    this.opened ??= await createStore(settings);
-    return this.opened.store;
+  get internalUrl(): string {
+    return this.app.internalUrl;
+  }
+
+  logs(): string {
+    return this.app.logs();
+  }
+
+  /** Ends the connections of this process; the gateway goes on. */
+  async close(): Promise<void> {
+    await (await this.operators)?.destroy();
+    await Promise.all([this.database, ...this.past.values()].map((database) => database.close()));
   }
 
   /** A workspace of its own for each call: tests cannot disturb each other. */
@@ -61,17 +72,25 @@ export class RouteGateway {
   }
 
   async operate<Result>(act: (workspaces: Workspaces) => Promise<Result>): Promise<Result> {
-    const dataSource = await this.database.openDataSource();
-    try {
-      return await act(new Workspaces(dataSource));
-    } finally {
-      await dataSource.destroy();
-    }
+    this.operators ??= this.database.openDataSource();
+    return act(new Workspaces(await this.operators));
+  }
+
+  /** The first run of a workspace, once it is admitted: a call that is held does not name it. */
+  async admittedRun({ id }: Workspace): Promise<Submitted> {
+    const statement = {
+      name: 'test_run_of',
+      text: 'SELECT id AS "requestId", model FROM run WHERE workspace_id = $1 ORDER BY id LIMIT 1',
+    };
+    const admitted = async () =>
+      (await this.database.read<{ requestId: string; model: string }>(statement, [id]))[0];
+    const run = await waitFor(admitted, { withinMs: 60_000, what: 'a run to be admitted' });
+    return { ...run, body: '' };
   }
 
   /** Sends the run to its partner, as far as the database knows; the epoch of the claim. */
-  async dispatch(run: Submitted): Promise<number> {
-    const dispatching = new Dispatching(this.database);
+  async dispatch(run: Submitted, moment: Moment = {}): Promise<number> {
+    const dispatching = this.dispatching(moment);
     const claim = await dispatching.claim(run.requestId, 60_000);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
     await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
@@ -79,25 +98,38 @@ export class RouteGateway {
     return claim.epoch;
   }
 
-  async finish(run: Submitted, ending: Ending): Promise<void> {
-    const epoch = await this.dispatch(run);
-    const { won } = await new Dispatching(this.database).finish(run.requestId, epoch, ending);
+  /** Takes a run that waits to its end. */
+  async finish(run: Submitted, ending: Ending, moment: Moment = {}): Promise<void> {
+    await this.end(run, await this.dispatch(run, moment), ending, moment);
+  }
+
+  /** Ends a dispatched run; `epoch` is that of its claim. */
+  async end(run: Submitted, epoch: number, ending: Ending, moment: Moment = {}): Promise<void> {
+    const { won } = await this.dispatching(moment).finish(run.requestId, epoch, ending);
     if (!won) throw new Error('the run was finished by somebody else');
   }
 
-  /** Moves the end of a finished run into the past. No worker comes by: the row stays. */
-  async completedEarlier(run: Submitted, seconds: number): Promise<void> {
-    await completedEarlier(this.databaseUrl, run, seconds);
-  }
-
-  /** The input of a run as it was stored. */
-  async storedInput(run: Submitted): Promise<Buffer> {
+  /** The input of a run as it was stored: in the database, or beside it when it is large. */
+  async storedInput(run: Submitted): Promise<{ bytes: Buffer; beside: boolean }> {
     const statement = {
       name: 'test_input',
-      text: `SELECT body FROM payload WHERE run_id = $1 AND kind = 'input'`,
+      text: `SELECT body, stored_as AS "storedAs" FROM payload
+        LEFT JOIN stored_object ON key = stored_as AND delete_at = 'infinity'
+        WHERE payload.run_id = $1 AND kind = 'input' AND (stored_as IS NULL OR key IS NOT NULL)`,
     };
-    const [row] = await this.database.read<{ body: Buffer }>(statement, [run.requestId]);
+    const [row] = await this.database.read<{ body: Buffer | null; storedAs: string | null }>(statement, [
+      run.requestId,
+    ]);
     if (!row) throw new Error('no input was stored');
-    return row.body;
+    return row.storedAs === null
+      ? { bytes: row.body ?? Buffer.alloc(0), beside: false }
+      : { bytes: readFileSync(path.join(this.assets, row.storedAs)), beside: true };
+  }
+
+  private dispatching({ ago }: Moment): Dispatching {
+    if (ago === undefined) return new Dispatching(this.database);
+    const database = this.past.get(ago) ?? patientDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
+    this.past.set(ago, database);
+    return new Dispatching(database);
   }
 }

@@ -27,11 +27,10 @@ export interface DescribedSystem {
 interface DescribedGateways {
   databaseUrl: string;
   assets: string;
-  /** By the settings they run with. */
-  urls: Record<GatewayKind, string>;
+  gateways: Record<GatewayKind, DescribedApp>;
 }
 
-/** `usual` settings, or limits so small that tests reach them. */
+/** By the settings: the usual ones, or limits so small that tests reach them. */
 export type GatewayKind = 'usual' | 'small';
 
 /** Keys that any file gave out, for the look at the logs at the end of the run. */
@@ -74,6 +73,9 @@ export const appOf = ({ logPath, assetUrl, ...app }: DescribedApp): RunningApp =
   assetUrl,
   logs: () => logFileAt(logPath).read(),
 });
+
+/** The one address whose forwarded headers the gateway with the usual settings believes: tests can call from it. */
+export const trustedProxy = '127.0.0.2';
 
 export const jwtSecret = 'a-secret-of-tests-for-access-tokens-00';
 

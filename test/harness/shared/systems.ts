@@ -5,6 +5,7 @@ import { runFolder } from '../running.js';
 import { System } from '../system.js';
 import { type TransportKind, transports } from '../transports.js';
 import { described, type DescribedSystem, publishSystems, secretsFile } from './described.js';
+import { openRow } from './open-row.js';
 
 const started: System[] = [];
 
@@ -36,13 +37,6 @@ async function startSystem(transport: TransportKind): Promise<DescribedSystem> {
     catalog,
   };
 }
-
-/** A row without a schema accepts fields that the partner never wrote down. */
-const openRow = `id: bfl/open
-upstream: { path: flux-2-pro }
-charges_on_policy_rejection: unknown
-price: { call: 40000 }
-`;
 
 /** Holds all that happened in the run to the invariants, and ends the systems. Answers what was broken. */
 export async function stopSystems(): Promise<string[]> {

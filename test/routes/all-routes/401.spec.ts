@@ -1,20 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { Caller } from '../../harness/index.js';
-import { gatewayForFile, jwtSecret } from '../gateways.js';
+import { Caller } from '../../harness/caller.js';
+import { waitFor } from '../../harness/wait-for.js';
+import { jwtSecret, sharedGateway } from '../gateways.js';
+import { routerRoutes } from '../generations.js';
 
-const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', AUTH_REFUSED_CACHE_MS: '1' });
-
-const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
-const routes: [method: string, path: string][] = [
-  ['GET', '/v2/models'],
-  ['GET', '/v2/models/bfl/flux-2-pro'],
-  ['GET', '/v2/models/bfl/flux-2-pro/openapi.json'],
-  ['POST', '/v2/models/bfl/flux-2-pro/requests'],
-  ['GET', run],
-  ['GET', `${run}/status`],
-  ['PUT', `${run}/cancel`],
-];
+const gateway = sharedGateway('small');
+const routes = routerRoutes.filter(([, path]) => path.startsWith('/v2/'));
 
 let token: string;
 let key: string;
@@ -113,11 +105,19 @@ it.each([
   expect(await bare({ authorization: await authorization() }, 'GET', '/v2/models')).toEqual(refused);
 });
 
-it('refuses a revoked key', async () => {
+it('refuses a revoked key on every route once it is no longer remembered', async () => {
   const { caller, keyId } = await gateway().caller();
-  expect((await caller.call('GET', '/v2/models')).status).toBe(200);
+  const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+  expect((await caller.status(run)).status).toBe(200);
   await gateway().operate((workspaces) => workspaces.revokeKey(keyId));
-  expect((await caller.call('GET', '/v2/models')).status).toBe(401);
+  await waitFor(async () => (await caller.status(run)).status === 401, {
+    withinMs: 60_000,
+    what: 'the end of the key',
+  });
+  for (const route of routes) expect(await status({ 'x-api-key': caller.key }, route)).toEqual(refused);
+  for (const answer of [await caller.collect(run), await caller.cancel(run)]) {
+    expect([answer.status, answer.bucket]).toEqual([401, 'unauthorized']);
+  }
 });
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

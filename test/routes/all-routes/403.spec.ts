@@ -8,11 +8,12 @@ it.each([
   ['catalog', 'GET', '/v2/models'],
   ['catalog', 'GET', '/v2/models/bfl/flux-2-pro'],
   ['catalog', 'GET', '/v2/models/bfl/flux-2-pro/openapi.json'],
+  ['run', 'POST', '/v2/models/bfl/flux-2-pro'],
   ['run', 'POST', '/v2/models/bfl/flux-2-pro/requests'],
   ['run', 'GET', run],
   ['run', 'GET', `${run}/status`],
   ['run', 'PUT', `${run}/cancel`],
-])('demands the scope %s for %s %s', async (scope, method, path) => {
+])('requires the scope %s for %s %s', async (scope, method, path) => {
   const without = await gateway().caller({}, [scope === 'run' ? 'catalog' : 'run']);
   const refused = await without.caller.call(method, path, method === 'POST' ? { body: '{}' } : {});
   expect([refused.status, refused.bucket]).toEqual([403, 'forbidden']);

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateways.js';
+import { sharedGateway } from '../gateways.js';
 import { bearer, routerRoutes } from '../generations.js';
 
-const gateway = gatewayForFile({ SYNC_DEADLINE_MS: '200' });
+const gateway = sharedGateway('small');
 const routes = routerRoutes.filter(([, path]) => path.startsWith('/v1/'));
 
 let token: string;

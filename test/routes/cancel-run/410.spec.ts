@@ -5,16 +5,19 @@ const gateway = sharedGateway();
 
 it('tells a withdrawn run from a forgotten one for a week after its day', async () => {
   const { caller } = await gateway().caller();
-  const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
-  await caller.cancel(run);
-  expect((await caller.cancel(run)).json()).toEqual({
-    request_id: run.requestId,
+  const withdrawn = async (ago: string) => {
+    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+    await gateway().finish(run, { outcome: 'cancelled' }, { ago });
+    return run;
+  };
+  const kept = await withdrawn('23 hours');
+  expect((await caller.cancel(kept)).json()).toEqual({
+    request_id: kept.requestId,
     status: 'ALREADY_COMPLETED',
   });
-  await gateway().completedEarlier(run, 86_400);
-  const aged = await caller.cancel(run);
-  expect([aged.status, aged.bucket]).toEqual([410, 'invalid_input']);
-  expect(aged.bytes.equals((await caller.collect(run)).bytes)).toBe(true);
-  await gateway().completedEarlier(run, 7 * 86_400);
-  expect((await caller.cancel(run)).status).toBe(404);
+  const aged = await withdrawn('25 hours');
+  const answer = await caller.cancel(aged);
+  expect([answer.status, answer.bucket]).toEqual([410, 'invalid_input']);
+  expect(answer.bytes.equals((await caller.collect(aged)).bytes)).toBe(true);
+  expect((await caller.cancel(await withdrawn('9 days'))).status).toBe(404);
 });

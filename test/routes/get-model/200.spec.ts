@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
 describe('with an https address of its own', () => {
-  const gateway = sharedGateway({ PUBLIC_BASE_URL: 'https://router.example/' });
+  const gateway = sharedGateway('small');
 
   it('answers the entry with the address of the schema document', async () => {
     const { caller } = await gateway().caller();

@@ -12,6 +12,17 @@ it('suggests up to three of the nearest models', async () => {
   expect(detail.match(/\w+\/[\w.-]+/g)?.length).toBeLessThanOrEqual(3);
 });
 
+it('has the same answer for the document of an unknown model', async () => {
+  const { caller } = await gateway().caller();
+  const path = '/v2/models/bfl/flux-2-prp';
+  const [entry, document] = [
+    await caller.call('GET', path),
+    await caller.call('GET', `${path}/openapi.json`),
+  ];
+  expect([document.status, document.bucket]).toEqual([404, 'model_not_found']);
+  expect(document.bytes.equals(entry.bytes)).toBe(true);
+});
+
 it('does not know, nor suggest, a model that the caller may not see', async () => {
   const { caller } = await gateway().caller({ visible: ['fal/*'] });
   for (const asked of ['bfl/flux-2-pro', 'bfl/flux-2-prp']) {

@@ -1,18 +1,8 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { gatewayForFile } from '../gateways.js';
+import { describe, expect, it } from '@jest/globals';
+import { type RouteGateway, sharedGateway } from '../gateways.js';
 import { bearer, generations } from '../generations.js';
 
-const directory = mkdtempSync(path.join(os.tmpdir(), 'model-router-rows-'));
-writeFileSync(
-  path.join(directory, 'open.yaml'),
-  'id: bfl/open\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { call: 1 }\n',
-);
-afterAll(() => rmSync(directory, { recursive: true }));
-
-const detailOf = async (gateway: ReturnType<ReturnType<typeof gatewayForFile>>, route: string) => {
+const detailOf = async (gateway: RouteGateway, route: string) => {
   const { caller, workspace } = await gateway.caller();
   const answer = await caller.call('GET', route, { headers: await bearer(workspace.id) });
   expect(answer.status).toBe(200);
@@ -20,7 +10,7 @@ const detailOf = async (gateway: ReturnType<ReturnType<typeof gatewayForFile>>, 
 };
 
 describe('with an https address of its own', () => {
-  const gateway = gatewayForFile({ PUBLIC_BASE_URL: 'https://router.example/', CATALOG_DIR: directory });
+  const gateway = sharedGateway('small');
 
   it.each(generations)(
     '%s entries point to the document of their own generation, which is there',
@@ -44,8 +34,8 @@ describe('with an https address of its own', () => {
   });
 });
 
-describe.each(['http://router.example', undefined])('with the address %s', (address) => {
-  const gateway = gatewayForFile(address === undefined ? {} : { PUBLIC_BASE_URL: address });
+describe('without one', () => {
+  const gateway = sharedGateway();
 
   it.each(generations)('%s entries have none', async (generation) => {
     const { entry } = await detailOf(gateway(), `/${generation}/models/bfl/flux-2-pro`);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import type { Caller } from '../../harness/index.js';
+import type { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();

@@ -1,9 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { waitFor } from '../../harness/index.js';
-import { gatewayForFile } from '../gateways.js';
+import { sharedGateway } from '../gateways.js';
 import { bearer, generations } from '../generations.js';
 
-const gateway = gatewayForFile({ SYNC_CHECK_MS: '50' });
+const gateway = sharedGateway();
 
 it.each(generations)(
   'answers on %s with the partner’s own bytes and media type, and no wrapper',
@@ -13,21 +12,13 @@ it.each(generations)(
       body: '{"prompt":"x"}',
       headers: await bearer(workspace.id),
     });
-    const id = await waitFor(
-      async () => {
-        const [row] = await gateway().database.read<{ id: string }>(
-          { name: 'test_run_of', text: 'SELECT id FROM run WHERE workspace_id = $1' },
-          [workspace.id],
-        );
-        return row?.id;
-      },
-      { withinMs: 20_000, what: 'the run' },
-    );
+    const run = await gateway().admittedRun(workspace);
     const body = Buffer.from('{ "status":"Ready",\n "result" : {"seed":12345678901234567890, "z":1.0} }');
-    await gateway().finish(
-      { requestId: id, model: 'bfl/flux-2-pro', body: '' },
-      { outcome: 'succeeded', mediaType: 'application/json; charset=utf-8', body },
-    );
+    await gateway().finish(run, {
+      outcome: 'succeeded',
+      mediaType: 'application/json; charset=utf-8',
+      body,
+    });
     const answer = await answering;
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');

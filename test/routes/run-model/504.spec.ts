@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateways.js';
+import { sharedGateway } from '../gateways.js';
 import { bearer, generations } from '../generations.js';
 
-const gateway = gatewayForFile({ SYNC_DEADLINE_MS: '500' });
+const gateway = sharedGateway('small');
 
 describe.each(generations)('504 on %s', (generation) => {
   const path = `/${generation}/models/bfl/flux-2-pro`;
@@ -17,20 +17,26 @@ describe.each(generations)('504 on %s', (generation) => {
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('has a Retry-After of the pause between polls while a handle is held', async () => {
+  it('has a Retry-After of the pause between polls while a handle is held, until a retry collects', async () => {
     const { caller, workspace } = await gateway().caller();
     const headers = { ...(await bearer(workspace.id)), 'idempotency-key': 'k' };
+    const call = () => caller.call('POST', path, { body: '{"prompt":"x"}', headers });
     const held = async () => {
-      const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+      const answer = await call();
       expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([504, 'deadline_exceeded']);
       return answer.headers.get('retry-after');
     };
     expect(await held()).toBeNull();
-    const [run] = await gateway().database.read<{ id: string }>(
-      { name: 'test_run_of', text: 'SELECT id FROM run WHERE workspace_id = $1' },
-      [workspace.id],
-    );
-    await gateway().dispatch({ requestId: run?.id ?? '', model: 'bfl/flux-2-pro', body: '' });
+    const run = await gateway().admittedRun(workspace);
+    const epoch = await gateway().dispatch(run);
     expect(await held()).toBe('1');
+    await gateway().end(run, epoch, {
+      outcome: 'succeeded',
+      mediaType: 'application/json',
+      body: Buffer.from('{"late":true}'),
+    });
+    const collected = await call();
+    expect([collected.status, collected.bytes.toString()]).toEqual([200, '{"late":true}']);
+    expect(collected.headers.has('idempotent-replayed')).toBe(false);
   });
 });

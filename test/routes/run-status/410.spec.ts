@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Ending } from '#persistence';
-import type { Answer } from '../../harness/index.js';
-import { gatewayForFile } from '../gateways.js';
+import type { Answer, Caller } from '../../harness/caller.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile({ RESULT_RETENTION_SECONDS: '3600', TOMBSTONE_RETENTION_SECONDS: '7200' });
-const hour = 3600;
+const gateway = sharedGateway();
 const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const succeeded: Ending = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') };
 const failed: Ending = {
@@ -15,6 +14,13 @@ const failed: Ending = {
   billable: false,
 };
 
+/** The id of a run that ended so long ago. */
+const finished = async (caller: Caller, ending: Ending, ago: string) => {
+  const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+  await gateway().finish(run, ending, { ago });
+  return run.requestId;
+};
+
 const outline = ({ status, bucket }: Answer) => [status, bucket];
 
 describe.each([
@@ -22,41 +28,33 @@ describe.each([
   ['GET', '', [200, undefined]],
   ['PUT', '/cancel', [400, 'invalid_input']],
 ])('%s …/requests/{request_id}%s', (method, rest, kept) => {
-  const ask = (caller: Awaited<ReturnType<ReturnType<typeof gateway>['caller']>>['caller'], id: string) =>
-    caller.call(method, `/v2/models/bfl/flux-2-pro/requests/${id}${rest}`);
+  const ask = (caller: Caller, id: string, model = 'bfl/flux-2-pro') =>
+    caller.call(method, `/v2/models/${model}/requests/${id}${rest}`);
 
   it('answers as ever until the result ages out, then 410, then the common 404, by the clock alone', async () => {
-    const owner = await gateway().caller();
-    const stranger = await gateway().caller();
-    const run = await owner.caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
-    await gateway().finish(run, succeeded);
+    const { caller: owner } = await gateway().caller();
+    const { caller: stranger } = await gateway().caller();
+    const goneLike = (await ask(owner, unknown)).bytes.toString();
 
-    await gateway().completedEarlier(run, hour - 60);
-    expect(outline(await ask(owner.caller, run.requestId))).toEqual(kept);
+    const young = await finished(owner, succeeded, '23 hours 55 minutes');
+    expect(outline(await ask(owner, young))).toEqual(kept);
 
-    await gateway().completedEarlier(run, 60);
-    const goneLike = (await ask(owner.caller, unknown)).bytes.toString();
-    const aged = await ask(owner.caller, run.requestId);
+    const old = await finished(owner, succeeded, '24 hours');
+    const aged = await ask(owner, old);
     expect(outline(aged)).toEqual([410, 'invalid_input']);
     expect(aged.json()).toEqual({ detail: expect.stringContaining('aged out'), error_type: 'invalid_input' });
-    const foreign = await ask(stranger.caller, run.requestId);
-    expect([foreign.status, foreign.bytes.toString()]).toEqual([404, goneLike]);
-    const wrongModel = await owner.caller.call(
-      method,
-      `/v2/models/bfl/flux-2-flex/requests/${run.requestId}${rest}`,
-    );
-    expect([wrongModel.status, wrongModel.bytes.toString()]).toEqual([404, goneLike]);
+    for (const hidden of [await ask(stranger, old), await ask(owner, old, 'bfl/flux-2-flex')])
+      expect([hidden.status, hidden.bytes.toString()]).toEqual([404, goneLike]);
 
-    await gateway().completedEarlier(run, 2 * hour);
-    const forgotten = await ask(owner.caller, run.requestId);
+    const forgotten = await ask(owner, await finished(owner, succeeded, '8 days'));
     expect([forgotten.status, forgotten.bytes.toString()]).toEqual([404, goneLike]);
   });
 
   it('answers 410 for a run that failed, too', async () => {
     const { caller } = await gateway().caller();
-    const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
-    await gateway().finish(run, failed);
-    await gateway().completedEarlier(run, hour);
-    expect(outline(await ask(caller, run.requestId))).toEqual([410, 'invalid_input']);
+    expect(outline(await ask(caller, await finished(caller, failed, '24 hours')))).toEqual([
+      410,
+      'invalid_input',
+    ]);
   });
 });

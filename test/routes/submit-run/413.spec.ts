@@ -1,17 +1,17 @@
 import { expect, it } from '@jest/globals';
-import { gatewayForFile } from '../gateways.js';
+import { sharedGateway } from '../gateways.js';
 
-const gateway = gatewayForFile({ BODY_LIMIT: '1000' });
+const gateway = sharedGateway('small');
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const bodyOf = (bytes: number) => `{"prompt":"${'x'.repeat(bytes - 13)}"}`;
 
 it('refuses one byte more than the limit, announced or not', async () => {
   const { caller } = await gateway().caller();
-  expect((await caller.call('POST', path, { body: bodyOf(1000) })).status).toBe(201);
-  const announced = await caller.call('POST', path, { body: bodyOf(1001) });
+  expect((await caller.call('POST', path, { body: bodyOf(10_000) })).status).toBe(201);
+  const announced = await caller.call('POST', path, { body: bodyOf(10_001) });
   expect([announced.status, announced.bucket]).toEqual([413, 'invalid_input']);
 
-  const stream = new Blob([bodyOf(1001)]).stream();
+  const stream = new Blob([bodyOf(10_001)]).stream();
   const chunked = await fetch(`${gateway().url}${path}`, {
     method: 'POST',
     headers: { 'x-api-key': caller.key, 'content-type': 'application/json' },

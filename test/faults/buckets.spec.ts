@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Bucket } from '#errors';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  unending,
+  type Answer,
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  tcpProxy,
+  type TcpProxy,
+  temporaryFolder,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+
+type TestCaller = Awaited<ReturnType<System['caller']>>;
+
+/** An operator's row whose partner gets two seconds for a run. */
+const hastyRow =
+  'id: bfl/hasty\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { call: 10000 }\nbudget_seconds: 2\n';
+
+const model = '/v2/models/bfl/flux-2-pro';
+const hasty = '/v2/models/bfl/hasty';
+const prompt = (text: string) => JSON.stringify({ prompt: text });
+
+/** Status, header and body as one bucket has them; the same bucket in header and body, and nothing else there. */
+function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: RegExp): void {
+  expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([status, bucket]);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(answer.headers.get('x-service-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(answer.json()).toEqual({ detail: expect.stringMatching(detail), error_type: bucket });
+}
+
+describe.each(transports().slice(0, 1))(
+  'each bucket of what a partner or a breakage leads to, on %s',
+  (transport) => {
+    let system: System;
+    let caller: TestCaller;
+    /** Holds calls for one second; its way to Postgres can be cut. */
+    let impatient: App;
+    let toPostgres: TcpProxy;
+
+    beforeAll(async () => {
+      const directory = temporaryFolder('catalog');
+      writeFileSync(path.join(directory, 'hasty.yaml'), hastyRow);
+      system = await System.start({
+        transport,
+        // A partner that refuses one run for long holds up no other one here.
+        env: { CATALOG_DIR: directory, PROVIDER_LANE_PAUSE_MS: '10' },
+      });
+      caller = await system.caller();
+      const url = new URL(system.database.url);
+      toPostgres = await tcpProxy({ port: Number(url.port), host: url.hostname });
+      url.host = toPostgres.address;
+      impatient = await system.startGateway({
+        DATABASE_URL: url.href,
+        SYNC_DEADLINE_MS: '1000',
+        AUTH_CACHE_MS: '1',
+      });
+      system.forget(impatient);
+    });
+    afterAll(async () => {
+      toPostgres.set('pass');
+      await system.stop();
+      await toPostgres.close();
+    });
+
+    const run = (route: string, text: string, by: TestCaller = caller) =>
+      by.call('POST', route, { body: prompt(text) });
+
+    it('content_policy_violation: the partner refuses the content', async () => {
+      expectBucket(await run(model, '[[sim:policy_output]]'), 400, 'content_policy_violation', /./);
+    });
+
+    it('provider_error: the partner’s generation fails, and its words are not passed on', async () => {
+      expectBucket(await run(model, '[[sim:job_failed]]'), 502, 'provider_error', /provider/i);
+    });
+
+    it('provider_error: our account there is refused, which the caller learns nothing of', async () => {
+      for (const refusal of ['401', '402']) {
+        const answer = await run(model, `[[sim:${refusal}]]`);
+        expectBucket(answer, 502, 'provider_error', /^(?!.*(key|account|balance|credit|payment)).*$/i);
+      }
+    });
+
+    it('provider_timeout: the partner does not answer within its budget', async () => {
+      const started = performance.now();
+      expectBucket(await run(hasty, '[[sim:hang_poll]]'), 504, 'provider_timeout', /./);
+      expect(performance.now() - started).toBeGreaterThan(1_900);
+    });
+
+    it('service_unavailable: the partner refuses until its budget is spent', async () => {
+      const refused = await system.caller();
+      const answering = run(model, '[[sim:429]]', refused);
+      const ofRun = `WHERE workspace_id = $1`;
+      const refusals = async () => {
+        const [found] = await system.sql<{ id: string }>(`SELECT id FROM run ${ofRun}`, [
+          refused.workspaceId,
+        ]);
+        const lines = system.workers.flatMap((worker) => worker.logs().split('\n'));
+        return lines.filter((line) => line.includes('trying again') && line.includes(found?.id ?? '-'))
+          .length;
+      };
+      await waitFor(async () => (await refusals()) > 2, { withinMs: 60_000, what: 'a third refusal' });
+      // From here on nothing is left: an answer to a try that had little left would be cut off.
+      await system.sql(`UPDATE run SET deadline_at = now() ${ofRun}`, [refused.workspaceId]);
+      const answer = await answering;
+      expectBucket(answer, 503, 'service_unavailable', /./);
+      expect(answer.headers.has('retry-after')).toBe(false);
+    });
+
+    it('deadline_exceeded: the router’s own bound, with Retry-After while a handle is held', async () => {
+      const late = await system.caller();
+      const call = async () => {
+        const answer = await late.call('POST', `${impatient.url}${model}`, {
+          body: prompt(unending),
+          headers: { 'idempotency-key': 'late' },
+        });
+        expectBucket(answer, 504, 'deadline_exceeded', /same Idempotency-Key/);
+        return answer.headers.get('retry-after');
+      };
+      await call();
+      const held = `SELECT FROM run WHERE workspace_id = $1 AND handle IS NOT NULL`;
+      await waitFor(async () => (await system.sql(held, [late.workspaceId])).length === 1, {
+        withinMs: 20_000,
+        what: 'the handle',
+      });
+      expect(await call()).toMatch(/^[1-9]\d*$/);
+      await system.partner.finish();
+    });
+
+    it('internal_error: a failure that nobody foresaw, whose words stay inside and whose key is kept', async () => {
+      const broken = await system.startGateway({ FAILPOINT: 'submit.afterDeliver:fail' });
+      system.forget(broken);
+      const call = () =>
+        caller.call('POST', `${broken.url}${model}`, {
+          body: prompt('[[sim:tag=broken]]'),
+          headers: { 'idempotency-key': 'broken' },
+        });
+      expectBucket(await call(), 500, 'internal_error', /^(?!.*failpoint).*$/);
+      expect((await call()).status).toBe(200);
+      expect((await system.partner.peaks('broken')).accepted).toBe(1);
+    });
+
+    it('service_unavailable: Postgres is away, and it clears on its own', async () => {
+      toPostgres.set('reset');
+      const answer = await caller.call('POST', `${impatient.url}${model}/requests`, { body: prompt('x') });
+      expectBucket(answer, 503, 'service_unavailable', /temporarily/);
+      toPostgres.set('pass');
+      await waitFor(
+        async () =>
+          (await caller.call('POST', `${impatient.url}${model}/requests`, { body: prompt('x') })).status ===
+          201,
+        { withinMs: 20_000, what: 'a submission that is taken again' },
+      );
+    });
+
+    it('keeps every invariant', () => holdToInvariants(system));
+  },
+);
+
+failOnLeftovers();

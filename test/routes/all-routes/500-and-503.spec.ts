@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer, Caller } from '../../harness/caller.js';
+import { gatewayForFile } from '../gateways.js';
+import { bearer, routerRoutes } from '../generations.js';
+
+// Its database is taken away, so nobody else can use it.
+const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', DATABASE_STATEMENT_MS: '2000' });
+const routes = routerRoutes.map(([method, path]) => ({ method, path }));
+
+let caller: Caller;
+let authorization: string;
+beforeAll(async () => {
+  const made = await gateway().caller();
+  caller = made.caller;
+  ({ authorization } = await bearer(made.workspace.id));
+});
+
+const call = ({ method, path }: (typeof routes)[number]) =>
+  caller.call(method, path, {
+    headers: { authorization },
+    ...(method === 'POST' && { body: '{"prompt":"x"}' }),
+  });
+
+describe('while the database does not answer', () => {
+  let answers: Answer[];
+  beforeAll(async () => {
+    const dataSource = await gateway().database.openDataSource();
+    try {
+      answers = await dataSource.transaction(async (manager) => {
+        await manager.query('LOCK TABLE workspace IN ACCESS EXCLUSIVE MODE');
+        return Promise.all(routes.map(call));
+      });
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+
+  it.each(routes)('$method $path is service_unavailable', (route) => {
+    const answer = answers[routes.indexOf(route)];
+    expect([answer?.status, answer?.headers.get('x-service-error-type')]).toEqual([
+      503,
+      'service_unavailable',
+    ]);
+    expect(answer?.json()).toEqual({ detail: expect.any(String), error_type: 'service_unavailable' });
+    expect(answer?.headers.has('retry-after')).toBe(false);
+  });
+});
+
+describe('with a fault that nobody foresaw', () => {
+  beforeAll(() => gateway().database.write({ name: '', text: 'ALTER TABLE workspace RENAME TO lost' }, []));
+
+  it.each(routes)('$method $path is internal_error, and keeps its words', async (route) => {
+    const answer = await call(route);
+    expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([500, 'internal_error']);
+    expect(answer.json()).toEqual({
+      detail: expect.stringMatching(/^(?!.*(relation|workspace)).*$/),
+      error_type: 'internal_error',
+    });
+  });
+});
