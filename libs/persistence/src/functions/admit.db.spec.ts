@@ -153,9 +153,9 @@ describe('a refusal', () => {
 describe('an admitted run', () => {
   it('is ready while a slot and its spend are free, and parked from then on, in the order of admission', async () => {
     const { id } = await gateway.workspace({ inflightLimit: 3, committedLimitMicros: cents(10) });
-    const costs = [4, 6, 1, 1].map((count) => ({ reservedMicros: cents(count) }));
+    const costs = [4, 5, 2, 1].map((count) => ({ reservedMicros: cents(count) }));
     const answers = await admitAll(id, costs);
-    // The third would exceed the spend; the fourth would not have to wait if it might overtake.
+    // The third would exceed the spend; the fourth would fit, if it might overtake.
     expect(answers).toEqual([
       { kind: 'admitted', runId: expect.any(String), ready: true, position: 0 },
       { kind: 'admitted', runId: expect.any(String), ready: true, position: 1 },
@@ -174,7 +174,7 @@ describe('an admitted run', () => {
     );
     expect(await gateway.counters(id)).toMatchObject({
       inflight: 2,
-      committedMicros: cents(10),
+      committedMicros: cents(9),
       heldMicros: cents(12),
       backlog: 2,
       windowCount: 4,

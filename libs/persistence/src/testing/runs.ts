@@ -15,7 +15,7 @@ import { type WorkspaceLimits, Workspaces } from '../workspaces.js';
 export const cents = (count: number): number => count * 10_000;
 
 /** Longer than any spec takes. */
-export const leaseMs = 600_000;
+const leaseMs = 600_000;
 
 const patient = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
@@ -126,7 +126,7 @@ export class TestProcess {
 export const offsetToSecond = (second: number): string =>
   `${second * 1000 - (Date.now() % 60_000)} milliseconds`;
 
-export interface Counters {
+interface Counters {
   inflight: number;
   committedMicros: number;
   heldMicros: number;
