@@ -28,7 +28,19 @@ const base = {
 
 export default {
   projects: [
-    { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs}/**/*.spec.ts'] },
+    {
+      ...base,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{apps,libs}/**/*.spec.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.db\\.spec\\.ts$'],
+    },
+    {
+      ...base,
+      displayName: 'database',
+      testMatch: ['<rootDir>/libs/**/*.db.spec.ts'],
+      globalSetup: '<rootDir>/test/harness/start.ts',
+      globalTeardown: '<rootDir>/test/harness/stop.ts',
+    },
     {
       ...base,
       displayName: 'system',
