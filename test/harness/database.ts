@@ -8,6 +8,8 @@ import { noteCreated, noteDropped } from './running.js';
 export interface TestDatabase {
   url: string;
   name: string;
+  /** The URL of sessions whose `router_now()` is off by an interval, such as `-25 hours`. */
+  at(offset: string): string;
   /** Fails when the books do not balance: whatever a test did, counters and ledger must tell of the runs that are there. */
   drop(): Promise<void>;
 }
@@ -23,6 +25,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   return {
     url: url.href,
     name,
+    at: (offset) => withClockAt(url.href, offset),
     drop: async () => {
       const broken = await brokenBooks(url.href).catch((error: unknown) => [String(error)]);
       // FORCE: a pool that closes may hold its connection for a moment longer.
@@ -31,6 +34,12 @@ export async function createDatabase(): Promise<TestDatabase> {
       if (broken.length > 0) throw new Error(`The books do not balance:\n  ${broken.join('\n  ')}`);
     },
   };
+}
+
+/** Postgres splits `options` at spaces that have no backslash; not every client reads a plus sign as a space. */
+export function withClockAt(databaseUrl: string, offset: string): string {
+  const option = `-c router.clock_offset=${offset.replaceAll(/[\\\s]/g, '\\$&')}`;
+  return `${databaseUrl}?options=${encodeURIComponent(option)}`;
 }
 
 async function brokenBooks(url: string): Promise<string[]> {

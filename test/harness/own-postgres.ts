@@ -1,5 +1,5 @@
 import { migrate } from '#persistence';
-import type { TestDatabase } from './database.js';
+import { type TestDatabase, withClockAt } from './database.js';
 import { patientDatabase } from './patience.js';
 import { startPostgres, type TestServer } from './servers.js';
 
@@ -13,5 +13,6 @@ export async function startDatabaseServer(): Promise<{ database: TestDatabase; s
     await store.close();
   }
   const name = new URL(server.url).pathname.slice(1);
-  return { database: { url: server.url, name, drop: () => server.stop() }, server };
+  const at = (offset: string) => withClockAt(server.url, offset);
+  return { database: { url: server.url, name, at, drop: () => server.stop() }, server };
 }

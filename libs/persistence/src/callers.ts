@@ -29,7 +29,7 @@ export class Callers {
         text: `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash
           FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id
           WHERE api_key.prefix = $1 AND api_key.revoked_at IS NULL
-            AND (api_key.expires_at IS NULL OR api_key.expires_at > now())`,
+            AND (api_key.expires_at IS NULL OR api_key.expires_at > router_now())`,
       },
       [keyPrefix(key)],
     );

@@ -42,6 +42,7 @@ export class DatabaseClock {
     try {
       const askedAtMs = systemNow();
       const [row] = await this.database.write<{ now: number }>(
+        // Not router_now(): the queue's times are real ones, whatever clock a test gives to our rows.
         { name: 'clock', text: 'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now' },
         [],
       );

@@ -29,15 +29,15 @@ export class Deliveries {
 
   /**
    * Takes up to `limit` overdue rows, each by one sweeper, and lets them rest before they fall due again.
-   * It asks for now(), which the index serves; clock_timestamp() may change from row to row and reads them all.
+   * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueDelivery[]> {
     return this.database.write<OverdueDelivery & Record<string, unknown>>(
       {
         name: 'take_overdue',
-        text: `UPDATE delivery SET due_at = clock_timestamp() + interval '10 seconds'
+        text: `UPDATE delivery SET due_at = router_now() + interval '10 seconds'
           WHERE run_id IN (
-            SELECT run_id FROM delivery WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            SELECT run_id FROM delivery WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id AS "runId", provider, lane`,
       },
       [limit],
@@ -69,7 +69,7 @@ export class Deliveries {
     const [row] = await this.database.write<{ seconds: number }>(
       {
         name: 'oldest_overdue',
-        text: `SELECT greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0))::float AS seconds
+        text: `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
           FROM delivery WHERE due_at < 'infinity'`,
       },
       [],
@@ -83,7 +83,7 @@ export class Deliveries {
       {
         name: 'load',
         text: `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
-            greatest(0, extract(epoch FROM clock_timestamp()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
+            greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
               AS "oldestSeconds"
           FROM delivery CROSS JOIN LATERAL (SELECT CASE
             WHEN lane = 'backlog' THEN 'parked'

@@ -99,15 +99,15 @@ export class Dispatching {
       {
         name: 'begin_submission',
         text: `WITH begun AS (
-            UPDATE run SET stage = 'submitting', sent_at = clock_timestamp(),
-              dispatched_at = coalesce(dispatched_at, clock_timestamp()),
+            UPDATE run SET stage = 'submitting', sent_at = router_now(),
+              dispatched_at = coalesce(dispatched_at, router_now()),
               deadline_at = CASE WHEN dispatched_at IS NULL
-                THEN clock_timestamp() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
-              lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+                THEN router_now() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
+              lease_until = router_now() + $3 * interval '1 millisecond'
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
             RETURNING id
           )
-          UPDATE delivery SET dispatched = true, due_at = clock_timestamp() + $3 * interval '1 millisecond'
+          UPDATE delivery SET dispatched = true, due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
       },
       [runId, epoch, leaseMs],
@@ -122,12 +122,12 @@ export class Dispatching {
         name: 'renew_leases',
         text: `WITH mine AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS each (id, epoch)),
           renewed AS (
-            UPDATE run SET lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
             FROM mine WHERE run.id = mine.id AND run.epoch = mine.epoch AND run.stage IN ('ready', 'submitting')
               AND run.lease_until IS NOT NULL
             RETURNING run.id
           )
-          UPDATE delivery SET due_at = clock_timestamp() + $3 * interval '1 millisecond'
+          UPDATE delivery SET due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id IN (SELECT id FROM renewed)`,
       },
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
@@ -145,9 +145,9 @@ export class Dispatching {
         text: `WITH back AS (
             UPDATE run SET sent_at = NULL, lease_until = NULL
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
-            RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - clock_timestamp()) * 1000)))::integer AS after_ms
+            RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
           )
-          UPDATE delivery SET due_at = clock_timestamp() + (after_ms + 2000) * interval '1 millisecond'
+          UPDATE delivery SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
           FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
       },
       [runId, epoch, afterMs],
@@ -171,7 +171,7 @@ export class Dispatching {
             WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
             RETURNING id, cancel_asked_at IS NOT NULL AS cancel_asked
           ), moved AS (
-            UPDATE delivery SET lane = 'poll', due_at = clock_timestamp() + ($4 + ${restSeconds}000) * interval '1 millisecond'
+            UPDATE delivery SET lane = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
             WHERE run_id = (SELECT id FROM saved)
           )
           SELECT cancel_asked FROM saved`,
@@ -188,12 +188,12 @@ export class Dispatching {
       {
         name: 'read_for_poll',
         text: `SELECT run.stage, run.epoch, run.provider, run.model, run.facts, run.handle,
-            run.deadline_at <= clock_timestamp() AS overdue,
-            (extract(epoch FROM run.deadline_at - clock_timestamp()) * 1000)::integer AS "leftMs",
+            run.deadline_at <= router_now() AS overdue,
+            (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
             run.cancel_asked_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_asked_at IS NOT NULL AS "cancelAsked", run.lost_polls AS "lostPolls",
             paused_ms(run.provider, 'poll') AS "pausedMs",
-            delivery.due_at < clock_timestamp() + interval '10 seconds' AS "dueSoon"
+            delivery.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN delivery ON delivery.run_id = run.id WHERE run.id = $1`,
       },
       [runId],
@@ -215,7 +215,7 @@ export class Dispatching {
     await this.database.write(
       {
         name: 'set_due',
-        text: `UPDATE delivery SET due_at = clock_timestamp() + $2 * interval '1 millisecond' WHERE run_id = $1`,
+        text: `UPDATE delivery SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
       },
       [runId, inMs],
     );
@@ -226,7 +226,7 @@ export class Dispatching {
     const rows = await this.database.write(
       {
         name: 'note_cancel_sent',
-        text: `UPDATE run SET cancel_sent_at = clock_timestamp()
+        text: `UPDATE run SET cancel_sent_at = router_now()
           WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
       },
       [runId, epoch],

@@ -35,7 +35,7 @@ export class Holding {
     await this.database.write(
       {
         name: 'note_delivered',
-        text: `UPDATE idempotency_key SET delivered_at = coalesce(delivered_at, clock_timestamp())
+        text: `UPDATE idempotency_key SET delivered_at = coalesce(delivered_at, router_now())
           WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       },
       [workspaceId, key, runId],

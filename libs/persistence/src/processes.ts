@@ -62,12 +62,12 @@ export class ProcessRecord {
         {
           name: 'process_says',
           text: `WITH gone AS (
-              DELETE FROM process WHERE seen_at < clock_timestamp() - make_interval(secs => $7)
+              DELETE FROM process WHERE seen_at < router_now() - make_interval(secs => $7)
             )
             INSERT INTO process (id, app, host, pid, catalog_revision, catalog_problem)
             VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (id) DO UPDATE SET catalog_revision = excluded.catalog_revision,
-              catalog_problem = excluded.catalog_problem, seen_at = clock_timestamp()`,
+              catalog_problem = excluded.catalog_problem, seen_at = router_now()`,
         },
         [this.id, this.app, hostname(), process.pid, revision, problem ?? null, silentSeconds],
       );
@@ -90,7 +90,7 @@ export async function runningProcesses(database: Database): Promise<RunningProce
     {
       name: 'running_processes',
       text: `SELECT app, host, pid, started_at, catalog_revision, catalog_problem FROM process
-        WHERE seen_at > clock_timestamp() - make_interval(secs => $1) ORDER BY app, started_at, id`,
+        WHERE seen_at > router_now() - make_interval(secs => $1) ORDER BY app, started_at, id`,
     },
     [silentSeconds],
   );

@@ -62,9 +62,9 @@ export class ProviderPauses {
     const rows = await this.database.write(
       {
         name: 'resume_provider',
-        text: `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > clock_timestamp() AS stood),
+        text: `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
           woken AS (
-            UPDATE delivery SET due_at = clock_timestamp() FROM run
+            UPDATE delivery SET due_at = router_now() FROM run
             WHERE delivery.provider = $1 AND lane = 'dispatch' AND run.id = run_id AND run.sent_at IS NULL
               AND EXISTS (SELECT 1 FROM ended)
           )
@@ -82,7 +82,7 @@ export class ProviderPauses {
         name: 'standing_pauses',
         text: `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
             CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
-          FROM provider_pause WHERE until > clock_timestamp() ORDER BY provider, calls, asked_by`,
+          FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
       },
       [],
     );

@@ -8,7 +8,7 @@ export interface UnneededObjects {
 }
 
 // A live run may still need what was put for it, however long ago: its worker died, and the next one comes late.
-const dueForDeletion = /* sql */ `delete_at <= now()
+const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
   AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.run_id = stored_object.run_id)`;
 
 /**
@@ -28,7 +28,7 @@ export class StoredObjects {
       {
         name: 'note_object',
         text: `INSERT INTO stored_object AS noted (key, run_id, delete_at)
-          VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3))
+          VALUES ($1, $2, router_now() + make_interval(secs => $3))
           ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
             WHERE NOT noted.doomed
           RETURNING key`,
@@ -44,7 +44,7 @@ export class StoredObjects {
     await this.database.write(
       {
         name: 'discard_object',
-        text: `UPDATE stored_object SET delete_at = now() WHERE key = $1 AND delete_at < 'infinity'`,
+        text: `UPDATE stored_object SET delete_at = router_now() WHERE key = $1 AND delete_at < 'infinity'`,
       },
       [key],
     );
@@ -55,7 +55,7 @@ export class StoredObjects {
     const rows = await this.database.write<{ key: string }>(
       {
         name: 'take_due_objects',
-        text: `UPDATE stored_object SET doomed = true, delete_at = clock_timestamp() + interval '5 minutes'
+        text: `UPDATE stored_object SET doomed = true, delete_at = router_now() + interval '5 minutes'
           WHERE key IN (
             SELECT key FROM stored_object WHERE ${dueForDeletion}
             ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED

@@ -8,7 +8,7 @@ const batchBytes = 64 * 1024 * 1024;
 /**
  * What has to be done now and then so that the tables stay as they should be. Each verb does one short batch
  * and says how much that was; 0 means that nothing is left, or that another worker is at it. The clock is
- * `now()`: an index can be searched with it, unlike with `clock_timestamp()`.
+ * `router_statement_now()`: an index can be searched with it, unlike with `router_now()`.
  */
 export class Upkeep {
   constructor(
@@ -31,7 +31,7 @@ export class Upkeep {
       {
         name: 'delete_expired_keys',
         text: `DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
-            SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= now()
+            SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= router_statement_now()
             LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id`,
       },
@@ -55,7 +55,7 @@ export class Upkeep {
       {
         name: 'delete_tombstones',
         text: `DELETE FROM tombstone WHERE run_id IN (
-            SELECT run_id FROM tombstone WHERE completed_at <= now() - make_interval(secs => $1)
+            SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
             ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id`,
       },
@@ -78,7 +78,7 @@ export class Upkeep {
       {
         name: 'delete_old_ledger_entries',
         text: `DELETE FROM ledger_entry WHERE id IN (
-            SELECT id FROM ledger_entry WHERE at <= now() - make_interval(months => $1)
+            SELECT id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
             LIMIT $2 FOR UPDATE SKIP LOCKED
           ) RETURNING id`,
       },
@@ -94,8 +94,8 @@ export class Upkeep {
         // The run's id says when it was admitted, so the primary key bounds the search.
         text: `DELETE FROM audit_record WHERE run_id IN (
             SELECT run_id FROM audit_record
-            WHERE run_id < v7_floor(now() - make_interval(months => $1))
-              AND completed_at <= now() - make_interval(months => $1)
+            WHERE run_id < v7_floor(router_statement_now() - make_interval(months => $1))
+              AND completed_at <= router_statement_now() - make_interval(months => $1)
             ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id`,
       },

@@ -131,7 +131,7 @@ export class Workspaces {
   async revokeKey(idOrPrefix: string): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH revoked AS (
-         UPDATE api_key SET revoked_at = now() WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING id
+         UPDATE api_key SET revoked_at = router_now() WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING id
        ) SELECT id FROM revoked`,
       [idOrPrefix],
     );

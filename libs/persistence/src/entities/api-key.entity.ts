@@ -9,7 +9,8 @@ export class ApiKey {
   @Column('text') prefix: string;
   @Column('bytea') hash: Buffer;
   @Column('text', { array: true }) scopes: string[];
-  @Column({ type: 'timestamptz', name: 'created_at', default: () => 'now()', update: false }) createdAt: Date;
+  @Column({ type: 'timestamptz', name: 'created_at', default: () => 'router_now()', update: false })
+  createdAt: Date;
   @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt: Date | null;
   @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt: Date | null;
 }

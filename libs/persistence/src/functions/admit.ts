@@ -27,13 +27,13 @@ BEGIN
     LOOP
       INSERT INTO idempotency_key (workspace_id, key, fingerprint, run_id, expires_at)
       VALUES ((entry.item ->> 'workspaceId')::uuid, entry.item ->> 'key', decode(entry.item ->> 'fingerprint', 'hex'),
-        (entry.item ->> 'runId')::uuid, clock_timestamp() + interval '24 hours')
+        (entry.item ->> 'runId')::uuid, router_now() + interval '24 hours')
       ON CONFLICT DO NOTHING;
       EXIT WHEN FOUND;
       SELECT * INTO holder FROM idempotency_key
       WHERE workspace_id = (entry.item ->> 'workspaceId')::uuid AND key = entry.item ->> 'key';
       CONTINUE WHEN NOT FOUND;
-      IF holder.expires_at <= clock_timestamp() THEN
+      IF holder.expires_at <= router_now() THEN
         DELETE FROM idempotency_key
         WHERE workspace_id = holder.workspace_id AND key = holder.key AND run_id = holder.run_id;
       ELSE
@@ -50,7 +50,7 @@ BEGIN
   LOOP
     SELECT * INTO STRICT space FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
     -- One instant for the window and for the rows: a run that counts in one minute is not dated in the next.
-    this_moment := clock_timestamp();
+    this_moment := router_now();
     this_window := date_trunc('minute', this_moment);
     IF space.window_started_at < this_window THEN
       space.window_started_at := this_window;
@@ -89,7 +89,7 @@ BEGIN
       INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, call, admitted_position, admitted_at, granted_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'model', entry.item ->> 'provider',
         entry.item ->> 'mode', CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.item -> 'facts', cost,
-        entry.item -> 'call', ahead, this_moment, CASE WHEN fits THEN clock_timestamp() END);
+        entry.item -> 'call', ahead, this_moment, CASE WHEN fits THEN router_now() END);
       INSERT INTO payload (run_id, kind, media_type, body, stored_as)
       VALUES ((entry.item ->> 'runId')::uuid, 'input', 'application/json', bodies[entry.ord], entry.item ->> 'storedAs');
       IF entry.item ? 'storedAs' THEN
@@ -99,7 +99,7 @@ BEGIN
       INSERT INTO delivery (run_id, workspace_id, provider, lane, reserved_micros, due_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'provider',
         CASE WHEN fits THEN 'dispatch' ELSE 'backlog' END, cost,
-        CASE WHEN fits THEN clock_timestamp() + interval '500 milliseconds' ELSE 'infinity' END);
+        CASE WHEN fits THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END);
       space.held_micros := space.held_micros + cost;
       space.window_count := space.window_count + 1;
       IF fits THEN

@@ -18,7 +18,7 @@ BEGIN
     finished := finish(asked.id, asked.epoch, ending, NULL);
     RETURN jsonb_build_object('found', 'waiting', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
-  UPDATE run SET cancel_asked_at = coalesce(cancel_asked_at, clock_timestamp()) WHERE id = asked.id;
+  UPDATE run SET cancel_asked_at = coalesce(cancel_asked_at, router_now()) WHERE id = asked.id;
   RETURN jsonb_build_object('found', 'dispatched', 'provider', asked.provider, 'granted', '[]'::jsonb);
 END $$;
 `;

@@ -24,15 +24,15 @@ BEGIN
     kind := 'gone';
     RETURN NEXT;
     RETURN;
-  ELSIF mine.lease_until > clock_timestamp() THEN
+  ELSIF mine.lease_until > router_now() THEN
     kind := 'held';
-    free_in_ms := ceil(extract(epoch FROM mine.lease_until - clock_timestamp()) * 1000);
+    free_in_ms := ceil(extract(epoch FROM mine.lease_until - router_now()) * 1000);
     RETURN NEXT;
     RETURN;
   END IF;
   paused := CASE WHEN mine.sent_at IS NULL THEN paused_ms(mine.provider, 'submit') END;
   IF paused IS NOT NULL THEN
-    this_moment := clock_timestamp();
+    this_moment := router_now();
     IF mine.dispatched_at IS NULL AND EXISTS (
       SELECT 1 FROM provider_pause AS pause
       WHERE pause.provider = mine.provider AND pause.calls = 'submit' AND pause.asked_by = 'operator'
@@ -51,13 +51,13 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  UPDATE run SET epoch = epoch + 1, lease_until = clock_timestamp() + lease,
+  UPDATE run SET epoch = epoch + 1, lease_until = router_now() + lease,
     crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
   WHERE id = claimed_id RETURNING * INTO mine;
   RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.provider,
     mine.model, mine.facts, mine.crashes,
     CASE WHEN mine.dispatched_at IS NOT NULL OR paused IS NOT NULL
-      THEN (extract(epoch FROM mine.deadline_at - clock_timestamp()) * 1000)::integer END,
+      THEN (extract(epoch FROM mine.deadline_at - router_now()) * 1000)::integer END,
     input.body, input.stored_as, 0
   FROM payload AS input WHERE input.run_id = mine.id AND input.kind = 'input';
 END $$;

@@ -22,7 +22,7 @@ DECLARE
 BEGIN
   SELECT workspace_id INTO space_id FROM run WHERE id = finished_id;
   PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
-  UPDATE run SET stage = 'completed', completed_at = clock_timestamp(), lease_until = NULL,
+  UPDATE run SET stage = 'completed', completed_at = router_now(), lease_until = NULL,
     outcome = ending ->> 'outcome', bucket = ending ->> 'bucket', status = (ending ->> 'status')::integer,
     failure = ending -> 'failure', provider_urls = coalesce((ending ->> 'providerUrls')::boolean, false),
     billed_micros = CASE WHEN (ending ->> 'billable')::boolean THEN reserved_micros ELSE 0 END
@@ -35,7 +35,7 @@ BEGIN
 
   IF done.outcome = 'succeeded' THEN
     -- What was kept while assets were copied is replaced; an object of the store that it lay in can go.
-    UPDATE stored_object SET delete_at = clock_timestamp()
+    UPDATE stored_object SET delete_at = router_now()
     FROM payload WHERE payload.run_id = done.id AND kind = 'output' AND key = stored_as;
     INSERT INTO payload (run_id, kind, media_type, body, stored_as)
     VALUES (done.id, 'output', ending ->> 'mediaType', body, ending ->> 'storedAs')

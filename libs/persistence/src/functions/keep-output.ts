@@ -6,7 +6,7 @@ export const keepOutput = /* sql */ `
 CREATE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE run SET stage = 'copying', output_at = clock_timestamp(), lease_until = NULL
+  UPDATE run SET stage = 'copying', output_at = router_now(), lease_until = NULL
   WHERE id = kept_id AND epoch = claimed_epoch AND stage IN ('submitting', 'running');
   IF NOT FOUND THEN
     RETURN false;
@@ -15,7 +15,7 @@ BEGIN
   IF stored IS NOT NULL THEN
     PERFORM need_objects(ARRAY[stored]);
   END IF;
-  UPDATE delivery SET lane = 'assets', due_at = clock_timestamp() + interval '2 seconds' WHERE run_id = kept_id;
+  UPDATE delivery SET lane = 'assets', due_at = router_now() + interval '2 seconds' WHERE run_id = kept_id;
   RETURN true;
 END $$;
 `;

@@ -17,7 +17,7 @@ BEGIN
     RETURN jsonb_build_object('found', 'completed', 'granted', '[]'::jsonb);
   END IF;
   IF disconnected THEN
-    UPDATE run SET caller_left_at = coalesce(caller_left_at, clock_timestamp()) WHERE id = left_id;
+    UPDATE run SET caller_left_at = coalesce(caller_left_at, router_now()) WHERE id = left_id;
   END IF;
   IF held.sent_at IS NULL AND held.call ->> 'idempotencyKey' IS NULL THEN
     finished := finish(held.id, held.epoch, ending, NULL);

@@ -27,7 +27,7 @@ END $$;
 -- Returns how many days could not be made.
 CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-  today date := timezone('UTC', now())::date;
+  today date := timezone('UTC', router_now())::date;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(727002) THEN
     RETURN 0;

@@ -16,8 +16,8 @@ BEGIN
     SELECT * INTO STRICT head FROM delivery
     WHERE workspace_id = space_id AND NOT dispatched AND lane = 'backlog' ORDER BY place LIMIT 1;
     EXIT WHEN space.committed_micros + head.reserved_micros > space.committed_limit_micros;
-    UPDATE run SET stage = 'ready', granted_at = clock_timestamp() WHERE id = head.run_id;
-    UPDATE delivery SET lane = 'dispatch', due_at = clock_timestamp() + interval '500 milliseconds' WHERE run_id = head.run_id;
+    UPDATE run SET stage = 'ready', granted_at = router_now() WHERE id = head.run_id;
+    UPDATE delivery SET lane = 'dispatch', due_at = router_now() + interval '500 milliseconds' WHERE run_id = head.run_id;
     space.inflight := space.inflight + 1;
     space.committed_micros := space.committed_micros + head.reserved_micros;
     space.backlog := space.backlog - 1;

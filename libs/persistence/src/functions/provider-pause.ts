@@ -21,7 +21,7 @@ CREATE TABLE provider_pause (
 
 CREATE FUNCTION pause_provider(paused text, calls_paused text, asking text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  this_moment timestamptz := clock_timestamp();
+  this_moment timestamptz := router_now();
   ends timestamptz := coalesce(this_moment + lasting, 'infinity');
   stood boolean;
 BEGIN
@@ -39,8 +39,8 @@ CREATE FUNCTION paused_ms(asked text, calls_asked text) RETURNS integer LANGUAGE
 BEGIN
   RETURN (
     SELECT max(CASE WHEN until = 'infinity' THEN 50000
-      ELSE ceil(1000 * extract(epoch FROM until - clock_timestamp() + random() / 2 * (until - since))) END)
-    FROM provider_pause WHERE provider = asked AND calls = calls_asked AND until > clock_timestamp()
+      ELSE ceil(1000 * extract(epoch FROM until - router_now() + random() / 2 * (until - since))) END)
+    FROM provider_pause WHERE provider = asked AND calls = calls_asked AND until > router_now()
   );
 END $$;
 `;

@@ -4,8 +4,8 @@ export const retention = /* sql */ `
 CREATE FUNCTION age_of(completed_at timestamptz, kept_s double precision, remembered_s double precision)
 RETURNS text LANGUAGE sql VOLATILE AS $$
   SELECT CASE
-    WHEN completed_at IS NULL OR completed_at > clock_timestamp() - make_interval(secs => kept_s) THEN 'kept'
-    WHEN completed_at > clock_timestamp() - make_interval(secs => kept_s + remembered_s) THEN 'aged_out'
+    WHEN completed_at IS NULL OR completed_at > router_now() - make_interval(secs => kept_s) THEN 'kept'
+    WHEN completed_at > router_now() - make_interval(secs => kept_s + remembered_s) THEN 'aged_out'
     ELSE 'gone'
   END
 $$;
@@ -15,7 +15,7 @@ $$;
 CREATE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-  cutoff timestamptz := clock_timestamp() - make_interval(secs => kept_s);
+  cutoff timestamptz := router_now() - make_interval(secs => kept_s);
   aged uuid[];
 BEGIN
   IF NOT pg_try_advisory_xact_lock(727003) THEN
@@ -32,7 +32,7 @@ BEGIN
       ) AS oldest
     ) AS measured
   ) AS summed WHERE bytes_before < batch_bytes;
-  UPDATE stored_object SET delete_at = greatest(clock_timestamp(), opens_until) WHERE run_id = ANY (aged);
+  UPDATE stored_object SET delete_at = greatest(router_now(), opens_until) WHERE run_id = ANY (aged);
   DELETE FROM payload WHERE run_id = ANY (aged);
   WITH gone AS (DELETE FROM run WHERE id = ANY (aged) RETURNING *)
   INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)
@@ -73,7 +73,7 @@ BEGIN
     WHERE inhparent = 'run'::regclass AND relname ~ '^run_[0-9]{8}$' ORDER BY 1
   LOOP
     -- Yesterday is kept: a gateway's clock may be behind.
-    EXIT WHEN day >= timezone('UTC', now())::date - 1;
+    EXIT WHEN day >= timezone('UTC', router_now())::date - 1;
     CONTINUE WHEN NOT day_is_empty(day);
     LOCK TABLE ONLY run, ONLY payload IN ACCESS EXCLUSIVE MODE;
     -- Looked at again, now that nobody can add to it.

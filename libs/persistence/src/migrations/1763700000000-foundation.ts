@@ -8,12 +8,14 @@ import { leave } from '../functions/leave.js';
 import { partitions } from '../functions/partitions.js';
 import { promote } from '../functions/promote.js';
 import { retention } from '../functions/retention.js';
+import { routerNow } from '../functions/router-now.js';
 import { storedObjects } from '../functions/stored-objects.js';
 import { moneyTables, runTables, workspaceTables } from './tables.js';
 
 export class Foundation1763700000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of [
+      routerNow,
       workspaceTables,
       runTables,
       moneyTables,

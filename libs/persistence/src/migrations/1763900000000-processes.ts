@@ -9,8 +9,8 @@ CREATE TABLE process (
   pid integer NOT NULL,
   catalog_revision text NOT NULL,
   catalog_problem text,
-  started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+  started_at timestamptz NOT NULL DEFAULT router_now(),
+  seen_at timestamptz NOT NULL DEFAULT router_now()
 );
 `;
 

@@ -6,7 +6,7 @@ CREATE TABLE workspace (
   enabled boolean NOT NULL DEFAULT true,
   visible text[] NOT NULL DEFAULT '{**}',
   runnable text[] NOT NULL DEFAULT '{**}',
-  created_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz NOT NULL DEFAULT router_now(),
   -- Allowances.
   inflight_limit integer NOT NULL DEFAULT 5 CHECK (inflight_limit >= 0),
   committed_limit_micros bigint NOT NULL DEFAULT 100000000 CHECK (committed_limit_micros >= 0),
@@ -40,7 +40,7 @@ CREATE TABLE api_key (
   prefix text NOT NULL UNIQUE,
   hash bytea NOT NULL,
   scopes text[] NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz NOT NULL DEFAULT router_now(),
   expires_at timestamptz,
   revoked_at timestamptz
 );
@@ -76,7 +76,7 @@ CREATE TABLE run (
   cancel_sent_at timestamptz,
   -- The caller of a held call closed its connection: an attribution, not an outcome.
   caller_left_at timestamptz,
-  admitted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  admitted_at timestamptz NOT NULL DEFAULT router_now(),
   granted_at timestamptz,
   dispatched_at timestamptz,
   -- The provider was done, and the assets of its output were copied next.
@@ -170,7 +170,7 @@ CREATE TABLE ledger_entry (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id uuid NOT NULL,
   run_id uuid,
-  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  at timestamptz NOT NULL DEFAULT router_now(),
   -- Negative for a billed run, positive for credits added.
   amount_micros bigint NOT NULL,
   balance_micros bigint,

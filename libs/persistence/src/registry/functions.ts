@@ -36,7 +36,7 @@ CREATE TRIGGER revision_renewed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON 
 CREATE FUNCTION publisher_bars_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE node SET publisher_banned = NEW.listed_status = 'PublisherStatusBanned',
-      updated_at = greatest(clock_timestamp(), created_at)
+      updated_at = greatest(router_now(), created_at)
     WHERE publisher_id = NEW.id;
   RETURN NULL;
 END $$;

@@ -25,7 +25,7 @@ export interface Written {
 
 // The clock is read when it is this writer's turn: a later writer never writes an earlier time.
 const takeTurnAndReadClock = `
-  WITH turn AS MATERIALIZED (${takeTurn}) SELECT clock_timestamp()::timestamptz(3) AS now FROM turn`;
+  WITH turn AS MATERIALIZED (${takeTurn}) SELECT router_now()::timestamptz(3) AS now FROM turn`;
 
 const givenMembers = `
   SELECT given ->> 'id', place::integer, member ->> 'id', member ->> 'role',

@@ -27,7 +27,7 @@ export class RegistryRulings {
   /** Replaces the admin tags of a node; null: those of its record count again. */
   async tag(id: string, tags: readonly string[] | null): Promise<boolean> {
     return this.write(
-      `UPDATE node SET ruled_tags = $2::text[], updated_at = greatest(clock_timestamp(), created_at)
+      `UPDATE node SET ruled_tags = $2::text[], updated_at = greatest(router_now(), created_at)
         WHERE id = $1 RETURNING id`,
       [id, tags],
     );
@@ -47,7 +47,7 @@ export class RegistryRulings {
       ]);
     return this.write(
       `UPDATE node SET ruled_status = ${ruling}, ruled_detail = $${values.length + 2},
-          updated_at = greatest(clock_timestamp(), created_at)
+          updated_at = greatest(router_now(), created_at)
         WHERE id = $1 RETURNING id`,
       [id, ...values, detail],
     );

@@ -1,0 +1,15 @@
+/**
+ * The clock of everything that is written and compared here: the server's, plus `router.clock_offset`. Tests set that
+ * offset for a session, so that what expires need not be waited for; nobody else sets it. A setting of this kind that
+ * was once set and reset in a session reads as '' there.
+ *
+ * `router_now()` moves on while a statement runs. `router_statement_now()` stands still meanwhile, so an index can be
+ * searched with it, and the planner can tell how many rows it will find.
+ */
+export const routerNow = /* sql */ `
+CREATE FUNCTION router_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN clock_timestamp() + coalesce(nullif(current_setting('router.clock_offset', true), '')::interval, '0');
+
+CREATE FUNCTION router_statement_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
+RETURN statement_timestamp() + coalesce(nullif(current_setting('router.clock_offset', true), '')::interval, '0');
+`;
