@@ -69,7 +69,7 @@ describe('an outcome', () => {
       outcome: 'succeeded',
       status: 200,
       output: {
-        mediaType: succeeded.outcome === 'succeeded' ? succeeded.mediaType : '',
+        mediaType: 'application/json',
         body: Buffer.from('{"done":true}'),
       },
     });
