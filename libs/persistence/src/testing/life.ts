@@ -79,6 +79,15 @@ export class Life {
     return row?.nowMs ?? Number.NaN;
   }
 
+  /** How many sessions of this database wait for a lock. */
+  async waitingSessions(): Promise<number> {
+    const [row] = await this.second.sql<{ waiting: number }>(
+      `SELECT count(DISTINCT pid)::integer AS waiting FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE NOT granted AND datname = current_database()`,
+    );
+    return row?.waiting ?? 0;
+  }
+
   /** Everything that is written about a run. */
   async written(runId: string): Promise<Record<string, unknown>> {
     const [row] = await this.first.sql(
