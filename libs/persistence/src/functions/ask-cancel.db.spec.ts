@@ -78,7 +78,8 @@ describe('a cancellation that is asked for before the run is sent', () => {
     const found = await Promise.all(
       Array.from({ length: 8 }, (_, index) => foundOf(spaceId, runId, index % 2 ? life.first : life.second)),
     );
-    expect(found.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'completed'), 'waiting']);
+    expect(found.filter((each) => each === 'waiting')).toHaveLength(1);
+    expect(found.filter((each) => each === 'completed')).toHaveLength(7);
     expect(await life.counters(spaceId)).toEqual(before);
   });
 

@@ -6,7 +6,7 @@ import { waitFor } from '../../../../test/harness/wait-for.js';
 import { type Claimed, leaseMs, Life } from '../testing/life.js';
 import { cents, failed, succeeded, testModel } from '../testing/runs.js';
 
-const pairs = 200;
+const pairs = 100;
 const batch = 50;
 
 let database: TestDatabase;
@@ -48,6 +48,13 @@ const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> 
   return rows.map(({ outcome }) => outcome);
 };
 
+const waiting = (sessions: number) =>
+  waitFor(async () => (await life.waitingSessions()) === sessions, {
+    withinMs: 15_000,
+    what: `${sessions} sessions to wait`,
+    everyMs: 1,
+  });
+
 /** Starts one act and then the other while somebody else has the row of the run, so that both wait for it in that order. */
 async function inTurn(
   run: Claimed,
@@ -56,17 +63,6 @@ async function inTurn(
 ): Promise<void> {
   await blocker.query('BEGIN');
   await blocker.query('SELECT FROM run WHERE id = $1 FOR UPDATE', [run.runId]);
-  const waiting = (sessions: number) =>
-    waitFor(
-      async () => {
-        const [row] = await life.second.sql<{ waiting: number }>(
-          `SELECT count(DISTINCT pid)::integer AS waiting FROM pg_locks JOIN pg_stat_activity USING (pid)
-           WHERE NOT granted AND datname = current_database()`,
-        );
-        return row?.waiting === sessions;
-      },
-      { withinMs: 15_000, what: `${sessions} sessions to wait`, everyMs: 1 },
-    );
   const first = one();
   await waiting(1);
   const second = other();

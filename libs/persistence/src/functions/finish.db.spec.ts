@@ -17,6 +17,7 @@ afterAll(async () => {
 });
 failOnLeftovers();
 
+const keyOf = async (runId: string) => (await life.written(runId))['keys'];
 const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
 
 describe('an outcome', () => {
@@ -211,8 +212,6 @@ describe('a worker that slept past its lease', () => {
 });
 
 describe('the key of a run', () => {
-  const keyOf = async (runId: string) => (await life.written(runId))['keys'];
-
   it('is free again when nothing was sent to the partner', async () => {
     const spaceId = await life.space();
     const claimed = await life.run('claimed', { spaceId, key: 'mine' });

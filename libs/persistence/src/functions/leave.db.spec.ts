@@ -120,7 +120,7 @@ it('of several that leave at once, one withdraws the run', async () => {
 });
 
 it('nobody leaves a run that never was', async () => {
-  await expect(leave(v7())).rejects.toThrow();
+  await expect(leave(v7())).rejects.toThrow('query returned no rows');
 });
 
 describe('the calls that a gateway holds', () => {
@@ -133,7 +133,8 @@ describe('the calls that a gateway holds', () => {
       await life.run('completed', { spaceId }),
     ].map(({ runId }) => runId);
     const completed = await life.second.holding.completedOf([...runs, v7()]);
-    expect(completed.toSorted()).toEqual([runs[1], runs[3]].toSorted());
+    expect(completed).toHaveLength(2);
+    expect(new Set(completed)).toEqual(new Set([runs[1], runs[3]]));
     expect(await life.second.holding.completedOf([])).toEqual([]);
   });
 
