@@ -7,9 +7,12 @@ import { Deliveries } from '../deliveries.js';
 import { Dispatching } from '../dispatching.js';
 import type { Workspace } from '../entities/workspace.entity.js';
 import { Holding } from '../holding.js';
+import { ProviderPauses } from '../provider-pauses.js';
 import { RunAnswers } from '../run-answers.js';
 import type { Ending } from '../run-facts.js';
-import { databaseSettings, retentionSettings } from '../settings.js';
+import { databaseSettings, upkeepSettings } from '../settings.js';
+import { StoredObjects } from '../stored-objects.js';
+import { Upkeep } from '../upkeep.js';
 import { type WorkspaceLimits, Workspaces } from '../workspaces.js';
 
 export const cents = (count: number): number => count * 10_000;
@@ -30,6 +33,9 @@ export class TestProcess {
   readonly holding: Holding;
   readonly deliveries: Deliveries;
   readonly answers: RunAnswers;
+  readonly objects: StoredObjects;
+  readonly pauses: ProviderPauses;
+  readonly upkeep: Upkeep;
   private opened: ReturnType<Database['openDataSource']> | undefined;
 
   constructor(url: string) {
@@ -38,7 +44,11 @@ export class TestProcess {
     this.dispatching = new Dispatching(this.database);
     this.holding = new Holding(this.database);
     this.deliveries = new Deliveries(this.database);
-    this.answers = new RunAnswers(this.database, readSettings(retentionSettings, {}));
+    const periods = readSettings(upkeepSettings, {});
+    this.answers = new RunAnswers(this.database, periods);
+    this.objects = new StoredObjects(this.database);
+    this.pauses = new ProviderPauses(this.database);
+    this.upkeep = new Upkeep(this.database, periods);
   }
 
   /** What operators’ commands use. */
@@ -68,13 +78,17 @@ export class TestProcess {
   }
 
   /** Takes a ready run to a stage as its worker does; answers the epoch of the worker's claim. */
-  async take(runId: string, stage: 'claimed' | 'submitting' | 'running' | 'copying'): Promise<number> {
-    const claim = await this.dispatching.claim(runId, leaseMs);
+  async take(
+    runId: string,
+    stage: 'claimed' | 'submitting' | 'running' | 'copying',
+    lastingMs = leaseMs,
+  ): Promise<number> {
+    const claim = await this.dispatching.claim(runId, lastingMs);
     if (claim.kind !== 'claimed') throw new Error(`run ${runId} is ${claim.kind}`);
     const { epoch } = claim;
     const steps = {
-      submitting: () => this.dispatching.beginSubmission(runId, epoch, leaseMs),
-      running: () => this.dispatching.saveHandle(runId, epoch, { step: 'poll' }, 700),
+      submitting: () => this.dispatching.beginSubmission(runId, epoch, lastingMs),
+      running: () => this.dispatching.saveHandle(runId, epoch, testHandle, testPollMs),
       copying: () => this.dispatching.keepOutput(runId, epoch, 'application/json', Buffer.from('{}')),
     };
     const order = ['submitting', 'running', 'copying'] as const;
@@ -152,6 +166,9 @@ export type AdmissionFacts = Partial<
 > & { budgetMs?: number; requestId?: string };
 
 export const testModel = 'tested/model';
+export const testProvider = 'tested';
+export const testHandle = { step: 'poll' };
+export const testPollMs = 700;
 
 export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Admission {
   const { budgetMs = 600_000, key, fingerprint = '0a', requestId = v7(), ...rest } = facts;
@@ -159,7 +176,7 @@ export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Ad
     runId: v7(),
     workspaceId,
     model: testModel,
-    provider: 'tested',
+    provider: testProvider,
     mode: 'queued',
     facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'yes', budgetMs },
     reservedMicros: cents(1),
