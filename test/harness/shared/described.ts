@@ -75,6 +75,9 @@ export const appOf = ({ logPath, assetUrl, ...app }: DescribedApp): RunningApp =
   logs: () => logFileAt(logPath).read(),
 });
 
+/** Where Google's video models write to in the shared systems. */
+export const ownStorage = 'gs://router-clips/veo';
+
 export const jwtSecret = 'a-secret-of-tests-for-access-tokens-00';
 
 /** What a gateway without worker and partners needs. */
