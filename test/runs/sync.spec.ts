@@ -11,16 +11,17 @@ import {
 
 const path = '/v2/models/bfl/flux-2-pro';
 
+const keyed = (caller: TestCaller, key: string, body: string, gateway?: number) =>
+  caller.call('POST', path, {
+    body,
+    headers: { 'idempotency-key': key },
+    ...(gateway !== undefined && { gateway }),
+  });
+
 // What a call meets that reaches its bound: test/faults/sync-bound.spec.ts.
 describe.each(transports())('a synchronous run on %s', (transport) => {
   const system = sharedSystem(transport);
 
-  const keyed = (caller: TestCaller, key: string, body: string, gateway?: number) =>
-    caller.call('POST', path, {
-      body,
-      headers: { 'idempotency-key': key },
-      ...(gateway !== undefined && { gateway }),
-    });
   const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
   const submitted = (tag: string, runs = 1) =>
     waitFor(async () => (await accepted(tag)) === runs, { withinMs: 60_000, what: `${tag} at the partner` });
