@@ -7,7 +7,7 @@ import { runFolder } from './running.js';
 interface LogFile {
   path: string;
   /** Everything so far. */
-  read(): string;
+  read: () => string;
 }
 
 export function logFileAt(file: string): LogFile {

@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, const until = (what: string, holds: () => Promise<boolean>) => waitFor(holds, { withinMs: 30_000, what });
+
+describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { answerOf } from '../admin/run-admin.js';
@@ -101,7 +103,6 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
       body: prompt(`[[sim:tag=${tag}]] ${unending}`),
       signal: controller.signal,
     }).catch((error: unknown) => error);
-    const until = (what: string, holds: () => Promise<boolean>) => waitFor(holds, { withinMs: 30_000, what });
     await until('the submission', async () => (await system.partner.peaks(tag)).accepted === 1);
     controller.abort();
     await gone;

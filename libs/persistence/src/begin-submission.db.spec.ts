@@ -3,7 +3,7 @@ import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { QueryResultRow } from 'pg';
 import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { Database } from './database.js';
 import { Dispatching } from './dispatching.js';
 import { databaseSettings } from './settings.js';

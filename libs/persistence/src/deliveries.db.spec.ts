@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { leaseMs, Life } from './testing/life.js';
 import { cents, succeeded, testProvider } from './testing/runs.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { cancelled, holdWorkspace, TestProcess, testModel } from '../testing/runs.js';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { Life } from '../testing/life.js';
 

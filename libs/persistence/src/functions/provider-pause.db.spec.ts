@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { leaseMs, Life } from '../testing/life.js';
 import { failed } from '../testing/runs.js';
 
