@@ -1,6 +1,4 @@
-import { beforeAll, const until = (what: string, holds: () => Promise<boolean>) => waitFor(holds, { withinMs: 30_000, what });
-
-describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { answerOf } from '../admin/run-admin.js';
@@ -27,6 +25,8 @@ interface UsageDocument {
 const row = (id: string, charges: string) =>
   `id: ${id}\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: ${charges}\nprice: { call: 70001 }\n`;
 const prompt = (text: string) => JSON.stringify({ prompt: text });
+
+const until = (what: string, holds: () => Promise<boolean>) => waitFor(holds, { withinMs: 30_000, what });
 
 describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
   const system = sharedSystem(transport);
