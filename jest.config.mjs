@@ -3,11 +3,12 @@ import { onServices, suite, units } from './test/jest.base.mjs';
 /** @type {import('jest').Config} */
 export default suite([
   units('unit', '{apps,libs}/**/*.spec.ts'),
-  onServices('database', 'database', 'libs/**/*.db.spec.ts'),
-  onServices('routes', 'gateways', 'test/routes/**/*.spec.ts'),
   onServices(
-    'system',
-    'systems',
-    'test/{admin,assets,catalog,documents,models,partners,registry,runs,storage,transport}/**/*.spec.ts',
+    'database',
+    'database',
+    'libs/**/*.db.spec.ts',
+    'test/{admin,documents,models,registry,storage,transport}/**/*.spec.ts',
   ),
+  onServices('routes', 'gateways', 'test/routes/**/*.spec.ts'),
+  onServices('system', 'systems', 'test/{assets,catalog,partners,runs}/**/*.spec.ts'),
 ]);

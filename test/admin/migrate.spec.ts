@@ -42,13 +42,10 @@ describe('admin migrate', () => {
     });
   });
 
-  it('names the setting that is missing, and a server that does not answer', async () => {
-    const without = await runAdmin({}, 'migrate');
-    expect(without.code).toBe(1);
-    expect(without.error).toMatch(/^error: the environment is not usable: DATABASE_URL: [^\n]+\n$/);
-    const refused = await runAdmin({ DATABASE_URL: 'postgres://app@127.0.0.1:1/none' }, 'migrate');
-    expect(refused.code).toBe(1);
-    expect(refused.error).toMatch(/^error: connect ECONNREFUSED 127\.0\.0\.1:1\n$/);
+  it('names the setting that is missing', async () => {
+    const { code, error } = await runAdmin({}, 'migrate');
+    expect(code).toBe(1);
+    expect(error).toMatch(/^error: the environment is not usable: DATABASE_URL: [^\n]+\n$/);
   });
 });
 

@@ -30,6 +30,14 @@ export class ScriptedPartner {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** A result as a partner might write it: odd spacing, a number no double holds, the URLs of its pictures. */
+  script(prompt: string, urls: readonly string[]): string {
+    const images = urls.map((url) => `{ "url" : ${JSON.stringify(url)},"width":9007199254740993 }`);
+    const text = `{"prompt":${JSON.stringify(prompt)},\r\n "images" : [${images.join(' , ')} ],"seed":1.0e2,"é":"\\u00e9"}\n`;
+    this.results.set(prompt, text);
+    return text;
+  }
+
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
@@ -65,6 +73,10 @@ function json(response: ServerResponse, text: string): void {
   response.setHeader('content-type', 'application/json');
   response.end(text);
 }
+
+/** The URLs of the pictures in a result. */
+export const urlsOf = (bytes: Buffer): string[] =>
+  (JSON.parse(bytes.toString()) as { images: { url: string }[] }).images.map(({ url }) => url);
 
 /** A file of so many bytes, made as it is read. */
 export const file =

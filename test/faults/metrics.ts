@@ -1,7 +1,13 @@
-import { type App, waitFor } from '../harness/index.js';
+import { type SystemSide, waitFor } from '../harness/index.js';
+
+type Measured = SystemSide['apps'][number];
 
 /** The sum of an app's samples of one metric over all that carry these labels; 0 when there is none yet. */
-export async function metric(app: App, name: string, labels: Record<string, string> = {}): Promise<number> {
+export async function metric(
+  app: Measured,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
   const response = await fetch(`${app.internalUrl}/metrics`, { signal: AbortSignal.timeout(20_000) });
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const samples = (await response.text())
@@ -13,7 +19,7 @@ export async function metric(app: App, name: string, labels: Record<string, stri
 }
 
 /** What a metric says once it says at least so much: what is counted is counted a moment after it has happened. */
-export function counted(app: App, name: string, atLeast: number): Promise<number> {
+export function counted(app: Measured, name: string, atLeast: number): Promise<number> {
   const reached = async () => {
     const count = await metric(app, name);
     return count >= atLeast && count;
@@ -22,7 +28,11 @@ export function counted(app: App, name: string, atLeast: number): Promise<number
 }
 
 /** Calls of one kind that a worker has made to partners. */
-export const callsMade = (worker: App, operation: 'submit' | 'resume', result?: string): Promise<number> =>
+export const callsMade = (
+  worker: Measured,
+  operation: 'submit' | 'resume',
+  result?: string,
+): Promise<number> =>
   metric(worker, 'router_provider_request_duration_seconds_count', {
     op: operation,
     ...(result && { result }),

@@ -9,11 +9,11 @@ import {
   System,
   transports,
 } from '../harness/index.js';
-import { chanceOf, replayOf } from '../models/replay.js';
+import { chanceOf, randomSeed, seedOr } from '../models/replay.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
-const { seed } = replayOf(0);
+const seed = seedOr(randomSeed());
 /** MODEL_SOAK_MS lengthens it, up to hours. */
 const soakMs = Number(process.env['MODEL_SOAK_MS'] ?? 25_000);
 const callers = 6;

@@ -15,6 +15,7 @@ export { newTag, PartnerSide, unending } from './partner-side.js';
 export { sha256 } from './digest.js';
 export { holdToInvariants } from './oracle.js';
 export { System } from './system.js';
+export { ownStorage } from './shared/described.js';
 export { type SharedSystem, sharedSystem } from './shared/shared-system.js';
 export { type SystemSide, type TestCaller } from './system-side.js';
 export { least, waitFor } from './wait-for.js';

@@ -12,6 +12,7 @@ import { Caller } from './caller.js';
 import { PartnerSide } from './partner-side.js';
 import { patientDatabase } from './patience.js';
 import type { RunningApp } from './spawn-app.js';
+import { waitFor } from './wait-for.js';
 
 export type TestCaller = Caller & { workspaceId: string; workspace: string };
 
@@ -61,6 +62,16 @@ export abstract class SystemSide {
     this.secrets.push(key);
     const caller = new Caller(() => this.gateways.map((gateway) => gateway.url), key);
     return Object.assign(caller, { workspaceId, workspace: name });
+  }
+
+  /** Waits until every run of the workspace has its outcome. */
+  async ended({ workspaceId }: TestCaller, withinMs = 90_000): Promise<void> {
+    const live = `SELECT 1 FROM run WHERE workspace_id = $1 AND stage <> 'completed' LIMIT 1`;
+    await waitFor(async () => (await this.sql(live, [workspaceId])).length === 0, {
+      withinMs,
+      what: 'the runs of a workspace to end',
+      everyMs: 100,
+    });
   }
 
   /** What an operator does. */

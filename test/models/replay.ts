@@ -1,11 +1,7 @@
-/** The seed of this run, to be given again as MODEL_SEED; MODEL_RUNS widens or narrows it. */
-export function replayOf(runs: number): { seed: number; runs: number } {
-  const { MODEL_SEED, MODEL_RUNS } = process.env;
-  return {
-    seed: MODEL_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(MODEL_SEED),
-    runs: MODEL_RUNS === undefined ? runs : Number(MODEL_RUNS),
-  };
-}
+/** The seed that is to be tried again, given as MODEL_SEED; the usual one when none is. */
+export const seedOr = (usual: number): number => Number(process.env['MODEL_SEED'] ?? usual);
+
+export const randomSeed = (): number => Math.floor(Math.random() * 2 ** 31);
 
 /** Numbers from 0 to 1, the same for the same seed. */
 export function chanceOf(seed: number): () => number {

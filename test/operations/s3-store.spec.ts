@@ -6,7 +6,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AssetStore, createStore, storageSettings } from '#storage';
 import { readSettings } from '#schemas';
-import { failOnLeftovers, tcpProxy, type TcpProxy, waitFor } from '../harness/index.js';
+import { failOnLeftovers, least, tcpProxy, type TcpProxy, waitFor } from '../harness/index.js';
 import { inChunks, keysOf, still } from '../storage/bodies.js';
 import { assetStoreSuite, type Side } from '../storage/suite.js';
 import { rawClient, startSwift, type Swift } from './swift.js';
@@ -32,16 +32,33 @@ describeWithSwift('assets on S3', () => {
     assetStoreSuite(openSide, { listed: 63 });
   });
 
+  it('says soon that S3 cannot be reached', async () => {
+    const down = await unreachable();
+    const shortestMs = await least(10_000, async () => {
+      const beganMs = performance.now();
+      const signal = AbortSignal.timeout(120_000);
+      expect(await down.healthy(signal)).toBe(false);
+      const body = inChunks(Buffer.alloc(20 * megabyte), 65_536);
+      const put = down.put('a/b', body, { mediaType: 'image/png', signal });
+      await expect(put).rejects.toMatchObject({ failure: 'unavailable' });
+      return performance.now() - beganMs;
+    });
+    expect(shortestMs).toBeLessThan(10_000);
+    await down.close();
+  });
+
+  async function unreachable(): Promise<AssetStore> {
+    const closed = await tcpProxy({ port: 1 });
+    await closed.close();
+    return (await open({ ...quick, S3_ENDPOINT: `http://${closed.address}` })).store;
+  }
+
   async function openSide(): Promise<Side> {
     const { store } = await open();
     return {
       store,
       leaveUnfinished: () => leaveUnfinished(swift),
-      unreachable: async () => {
-        const closed = await tcpProxy({ port: 1 });
-        await closed.close();
-        return (await open({ ...quick, S3_ENDPOINT: `http://${closed.address}` })).store;
-      },
+      unreachable,
       close: () => store.close(),
     };
   }

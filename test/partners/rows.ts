@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { loadCatalog, type Model } from '#catalog';
 import { providerList } from '#providers';
@@ -8,10 +8,10 @@ import { checkout } from '../../apps/local/src/checkout.js';
 /** The time budget, in seconds, of the rows that are there to spend it. */
 const shortBudgetS = 3;
 
-interface TestedRow {
+export interface TestedRow {
   provider: string;
   model: string;
-  /** The same row with a short time budget. */
+  /** The same row with a short time budget; it is there when its file is. */
   short: string;
   example: Record<string, unknown>;
   /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
@@ -20,9 +20,8 @@ interface TestedRow {
   wraps: 'not' | 'envelope' | 'form';
 }
 
-/** One row of every protocol of every provider, and a folder with their short twins. */
-export async function testedRows(folder: string): Promise<TestedRow[]> {
-  mkdirSync(folder, { recursive: true });
+/** One row of every protocol of every provider; their short twins are written to the folder. */
+export async function testedRows(folder?: string): Promise<TestedRow[]> {
   const { models } = await loadCatalog();
   return providerList.flatMap((definition) => {
     const { name, defaultBase } = definition;
@@ -32,13 +31,14 @@ export async function testedRows(folder: string): Promise<TestedRow[]> {
     );
     const kinds = new Map(ofProvider.toReversed().map((model) => [kindOf(model), model]));
     return [...kinds.values()].map((model): TestedRow => {
+      if (folder !== undefined) writeShortTwin(model, folder);
       const run = { runId: 'r', model: model.id, upstream: model.upstream, body: Buffer.from('{"a":1}') };
       const { body = '' } = definition.create(defaultBase, {}).submit(run);
       const sent = Buffer.from(body).toString();
       return {
         provider: name,
         model: model.id,
-        short: shortTwin(model, folder),
+        short: `${model.id}-short`,
         example: model.example ?? {},
         answers: resultOf(model),
         wraps: sent === '{"a":1}' ? 'not' : sent.startsWith('{') ? 'envelope' : 'form',
@@ -58,15 +58,13 @@ function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
 
 const kindOf = ({ upstream, output }: Model): string => `${upstream['protocol']} ${output?.mediaType}`;
 
-function shortTwin({ id, provider, model }: Model, folder: string): string {
+function writeShortTwin({ id, provider, model }: Model, folder: string): void {
   const row = readFileSync(
     path.join(checkout, 'libs/providers/src/providers', provider, 'models', `${model}.yaml`),
     'utf8',
   );
-  const short = `${id}-short`;
-  const text = row.replace(/^budget_seconds: .*\n/m, '').replace(/^id: .*$/m, `id: ${short}`);
+  const text = row.replace(/^budget_seconds: .*\n/m, '').replace(/^id: .*$/m, `id: ${id}-short`);
   writeFileSync(path.join(folder, `${provider}-${model}.yaml`), `${text}budget_seconds: ${shortBudgetS}\n`);
-  return short;
 }
 
 const texts = new Set(['prompt', 'promptText', 'input', 'text', 'negative_prompt']);

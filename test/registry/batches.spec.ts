@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { RegistryRulings, RegistryWriting } from '#persistence';
-import { gatewayForFile } from '../routes/gateways.js';
-import { type GivenNode, recordsOf, RegistryReader } from './registry-side.js';
+import { failOnLeftovers } from '../harness/index.js';
+import { type GivenNode, recordsOf, registryForFile, type RegistryReader } from './registry-side.js';
 
-const gateway = gatewayForFile();
-const reader = new RegistryReader(() => gateway().url);
+const registry = registryForFile();
+let reader: RegistryReader;
 let dataSource: DataSource;
 /** One import, of as many batches as are put with it. */
 let writing: RegistryWriting;
-beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+beforeAll(() => {
+  ({ dataSource, reader } = registry());
   writing = new RegistryWriting(dataSource);
 });
-afterAll(() => dataSource.destroy());
 
 const put = (...nodes: GivenNode[]) => writing.prepare(recordsOf(nodes))();
 const nodeNow = async (id: string) => (await reader.list(`latest=true&node_id=${id}`)).nodes[0];
@@ -80,3 +79,5 @@ it('has counted the nodes of each kind, whatever was done to them', async () => 
     counted,
   );
 });
+
+failOnLeftovers();

@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { migrate, RegistryWriting } from '#persistence';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
-import { temporaryFolder } from '../harness/index.js';
-import { gatewayForFile } from '../routes/gateways.js';
-import { recordsOf, RegistryReader } from './registry-side.js';
+import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
+import { recordsOf, registryForFile } from './registry-side.js';
 
-const gateway = gatewayForFile();
-const reader = new RegistryReader(() => gateway().url);
+const registry = registryForFile();
 const folder = temporaryFolder('nodes');
 const primaryKeys = ['node_pkey', 'node_version_pkey'];
 let dataSource: DataSource;
 let writing: RegistryWriting;
 let all: string[];
 beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+  ({ dataSource } = registry());
   writing = new RegistryWriting(dataSource);
   all = await parts();
 });
-afterAll(() => dataSource.destroy());
 
 /** The names of indexes and references. */
 async function parts(): Promise<string[]> {
@@ -36,7 +33,7 @@ async function parts(): Promise<string[]> {
 const imported = (...files: string[]) => importNodes(files, writing, { dryRun: false, progress: () => {} });
 
 it('leaves them all where somebody does not let go of the tables', async () => {
-  const client = new Client(gateway().databaseUrl);
+  const client = new Client(registry().databaseUrl);
   await client.connect();
   try {
     await client.query('BEGIN; SELECT FROM node');
@@ -58,8 +55,8 @@ it('has its pages, and gets the rest after a death in the middle', async () => {
     { id: 'second', name: 'A' },
   ]);
   await writing.prepare(records)();
-  expect(await reader.ids('latest=true&sort=name')).toEqual(['second', 'first']);
-  await migrate(gateway().database);
+  expect(await registry().reader.ids('latest=true&sort=name')).toEqual(['second', 'first']);
+  await migrate(registry().database);
   expect(await parts()).toEqual(all);
 });
 
@@ -78,3 +75,5 @@ it('makes them when it comes to its end, and when it fails', async () => {
   await expect(imported(file, folder)).rejects.toThrow('EISDIR');
   expect(await parts()).toEqual(all);
 });
+
+failOnLeftovers();

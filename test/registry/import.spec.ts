@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { RegistryRulings, RegistryWriting } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { runAdmin } from '../admin/run-admin.js';
-import { temporaryFolder } from '../harness/index.js';
-import { gatewayForFile } from '../routes/gateways.js';
-import { RegistryReader } from './registry-side.js';
+import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
+import { registryForFile, type RegistryReader } from './registry-side.js';
 
-const gateway = gatewayForFile();
-const reader = new RegistryReader(() => gateway().url);
+const registry = registryForFile();
+let reader: RegistryReader;
 const folder = temporaryFolder('nodes');
 let dataSource: DataSource;
-beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+beforeAll(() => {
+  ({ dataSource, reader } = registry());
 });
-afterAll(() => dataSource.destroy());
 
 function fileOf(name: string, text: string): string {
   const file = path.join(folder, name);
@@ -31,7 +29,7 @@ const imported = (file: string, ...more: string[]) =>
 /** The command itself. */
 async function commanded(...words: string[]) {
   const { code, out, error } = await runAdmin(
-    { DATABASE_URL: gateway().databaseUrl },
+    { DATABASE_URL: registry().databaseUrl },
     'registry',
     ...words,
     '--json',
@@ -261,3 +259,5 @@ describe('rulings', () => {
     expect((await commanded('unban', 'nobody', '--publisher')).code).toBe(1);
   });
 });
+
+failOnLeftovers();

@@ -1,7 +1,13 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import type { RegistryNode, RegistryNodeList } from '#schemas';
-import { readRecord } from '../../apps/admin/src/registry/read-record.js';
-import { type NodeRecord, RegistryWriting, type Written } from '#persistence';
+import { type Database, type NodeRecord, Registry, RegistryWriting, type Written } from '#persistence';
 import type { DataSource } from 'typeorm';
+import { readRecord } from '../../apps/admin/src/registry/read-record.js';
+import type { Query } from '../../apps/gateway/src/nodes/node-ask.js';
+import { NodePages } from '../../apps/gateway/src/nodes/node-pages.js';
+import { PageCache } from '../../apps/gateway/src/nodes/page-cache.js';
+import { createDatabase, type TestDatabase } from '../harness/index.js';
+import { patientDatabase } from '../harness/patience.js';
 
 export type GivenNode = Record<string, unknown> & { id: string };
 
@@ -16,22 +22,24 @@ export const recordsOf = (nodes: readonly GivenNode[]): NodeRecord[] =>
     return read.record;
   });
 
-/** Asks a gateway's registry. */
+/** The pages of a gateway's registry, without the gateway: how it reads a URL is for the specs of the route. */
 export class RegistryReader {
-  constructor(private readonly url: () => string) {}
+  private readonly pages: NodePages;
 
-  get(query: string = '', init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.url()}/nodes?${query}`, { ...init, signal: AbortSignal.timeout(30_000) });
+  constructor(database: Database) {
+    this.pages = new NodePages(new Registry(database), new PageCache(60_000, 64 * 1024 * 1024));
   }
 
-  async list(query: string = ''): Promise<RegistryNodeList> {
-    const answer = await this.get(query);
-    const body = await answer.text();
-    if (answer.status !== 200) throw new Error(`${query} answers ${answer.status}: ${body}`);
-    return JSON.parse(body) as RegistryNodeList;
+  /** The body of an answer. */
+  read(query: string): Promise<Buffer> {
+    return this.pages.read(query, parsed(query));
   }
 
-  async ids(query: string = ''): Promise<(string | undefined)[]> {
+  async list(query = ''): Promise<RegistryNodeList> {
+    return JSON.parse((await this.read(query)).toString()) as RegistryNodeList;
+  }
+
+  async ids(query = ''): Promise<(string | undefined)[]> {
     return (await this.list(query)).nodes.map(({ id }) => id);
   }
 
@@ -45,4 +53,44 @@ export class RegistryReader {
     }
     return nodes;
   }
+}
+
+/** As the framework parses it: what is repeated is an array. */
+function parsed(query: string): Query {
+  const parameters = new URLSearchParams(query);
+  return Object.fromEntries(
+    [...new Set(parameters.keys())].map((name) => {
+      const [first = '', ...more] = parameters.getAll(name);
+      return [name, more.length === 0 ? first : [first, ...more]];
+    }),
+  );
+}
+
+interface TestRegistry {
+  databaseUrl: string;
+  database: Database;
+  dataSource: DataSource;
+  reader: RegistryReader;
+}
+
+/** A registry for this file alone: it is one list for a whole database. The file calls `failOnLeftovers` in its end. */
+export function registryForFile(): () => TestRegistry {
+  let testDatabase: TestDatabase;
+  let registry: TestRegistry;
+  beforeAll(async () => {
+    testDatabase = await createDatabase();
+    const database = patientDatabase(testDatabase.url);
+    registry = {
+      databaseUrl: testDatabase.url,
+      database,
+      dataSource: await database.openDataSource(),
+      reader: new RegistryReader(database),
+    };
+  });
+  afterAll(async () => {
+    await registry.dataSource.destroy();
+    await registry.database.close();
+    await testDatabase.drop();
+  });
+  return () => registry;
 }

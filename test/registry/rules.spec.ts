@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { DataSource } from 'typeorm';
-import { gatewayForFile } from '../routes/gateways.js';
+import { failOnLeftovers } from '../harness/index.js';
 import { type NaiveNode, naivePage, type NaiveQuery } from './naive-registry.js';
-import { type GivenNode, putGiven, RegistryReader } from './registry-side.js';
+import { type GivenNode, putGiven, registryForFile, type RegistryReader } from './registry-side.js';
 
-const gateway = gatewayForFile();
-const reader = new RegistryReader(() => gateway().url);
+const own = registryForFile();
+let reader: RegistryReader;
 let dataSource: DataSource;
-beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+beforeAll(() => {
+  ({ dataSource, reader } = own());
 });
-afterAll(() => dataSource.destroy());
 
 const systems = [
   'OS Independent',
@@ -141,3 +140,5 @@ it('answers every combination of parameters as the rules say', async () => {
     { numRuns: 12 },
   );
 });
+
+failOnLeftovers();

@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { RegistryRulings } from '#persistence';
 import type { DataSource } from 'typeorm';
-import { gatewayForFile } from '../routes/gateways.js';
-import { putGiven, RegistryReader } from './registry-side.js';
+import { failOnLeftovers } from '../harness/index.js';
+import { putGiven, registryForFile, type RegistryReader } from './registry-side.js';
 
 const nodes = 400;
 const ids = Array.from({ length: nodes }, (_, index) => `node-${String(index).padStart(3, '0')}`);
 
-const gateway = gatewayForFile();
-const reader = new RegistryReader(() => gateway().url);
+const registry = registryForFile();
+let reader: RegistryReader;
 let dataSource: DataSource;
 beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+  ({ dataSource, reader } = registry());
   await putGiven(
     dataSource,
     ids.map((id, index) => ({
@@ -24,7 +24,6 @@ beforeAll(async () => {
     })),
   );
 });
-afterAll(() => dataSource.destroy());
 
 const some = (turn: number) => ids.filter((_id, index) => (index * 7 + turn) % 20 === 0);
 
@@ -82,3 +81,5 @@ it.each([
     await writer.stop();
   }
 });
+
+failOnLeftovers();

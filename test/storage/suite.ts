@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { AssetStore, StorageFailure } from '#storage';
-import { least, waitFor } from '../harness/index.js';
+import { waitFor } from '../harness/index.js';
 import { endless, failing, inChunks, keysOf, silentAfter, still, weighed } from './bodies.js';
 
 export interface Side {
@@ -187,7 +187,8 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     for await (const found of store.list('list-b', signal())) {
       expect(found).toMatchObject({ key: 'list-b', bytes: 1 });
       // Services round to whole seconds.
-      expect(Math.abs(found.storedAtMs - beganMs)).toBeLessThan(60_000);
+      expect(found.storedAtMs).toBeGreaterThan(beganMs - 1_000);
+      expect(found.storedAtMs).toBeLessThan(Date.now() + 1_000);
     }
   });
 
@@ -265,17 +266,12 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     expect(await store.healthy(signal())).toBe(true);
   });
 
-  it('says soon that its service cannot be reached', async () => {
+  it('says that its service cannot be reached', async () => {
     const down = await side.unreachable();
-    const shortestMs = await least(10_000, async () => {
-      const beganMs = performance.now();
-      expect(await down.healthy(signal())).toBe(false);
-      const body = inChunks(Buffer.alloc(20 * megabyte), 65_536);
-      const put = down.put('a/b', body, { ...png, signal: signal() });
-      await expect(put).rejects.toEqual(failure('unavailable'));
-      return performance.now() - beganMs;
-    });
-    expect(shortestMs).toBeLessThan(10_000);
+    expect(await down.healthy(signal())).toBe(false);
+    const body = inChunks(Buffer.alloc(20 * megabyte), 65_536);
+    const put = down.put('a/b', body, { ...png, signal: signal() });
+    await expect(put).rejects.toEqual(failure('unavailable'));
     await down.close();
   });
 

@@ -9,9 +9,9 @@ import {
   type Transport,
 } from '#queue';
 import { readSettings } from '#schemas';
-import type { TcpProxy } from '../harness/index.js';
-import type { Kind, Server } from './servers.js';
+import type { TcpProxy, TransportKind } from '../harness/index.js';
 import { until } from './until.js';
+import { wiped } from './wiped.js';
 
 export class Lines implements Log {
   readonly lines: string[] = [];
@@ -29,13 +29,13 @@ export class Bench {
   readonly log = new Lines();
 
   constructor(
-    readonly kind: Kind,
-    readonly server: Server,
+    readonly kind: TransportKind,
+    readonly url: string,
   ) {}
 
   environment(changes: Record<string, string> = {}, proxy?: TcpProxy): Record<string, string> {
     const name = this.kind === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
-    const url = new URL(this.server.url);
+    const url = new URL(this.url);
     if (proxy) url.port = `${proxy.port}`;
     return { [name]: url.href, QUEUE_COMMAND_TIMEOUT_MS: '5000', ...changes };
   }
@@ -47,6 +47,9 @@ export class Bench {
     this.open.push(transport);
     return transport;
   }
+
+  /** Empties what the queue keeps on the server. */
+  wipe = (): Promise<void> => wiped(this.kind, this.url);
 
   async clear(): Promise<void> {
     await Promise.all(this.open.splice(0).map((transport) => transport.close()));
@@ -71,6 +74,10 @@ export async function deliverOne(
   return accepted ?? false;
 }
 
+/** So many runs for one provider, due at once. */
+export const newDeliveries = (count: number, provider: string): Delivery[] =>
+  Array.from({ length: count }, () => ({ lane: 'dispatch', provider, runId: newRunId(), afterMs: 0 }));
+
 /** Delivers until each was accepted: what is not taken in time is asked for again, as a worker's sweep does. */
 export async function deliverAll(transport: Transport, items: readonly Delivery[]): Promise<void> {
   let open = items;
@@ -78,5 +85,5 @@ export async function deliverAll(transport: Transport, items: readonly Delivery[
     const accepted = await transport.deliver(open);
     open = open.filter((_, index) => !accepted[index]);
     return open.length === 0;
-  }, 20_000);
+  }, 60_000);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { failOnLeftovers } from '../harness/index.js';
 import { Bench, consume, deliverAll, newProvider, newRunId } from './bench.js';
-import { startServer } from './servers.js';
-import { transportSuite } from './suite.js';
+import { startServer, transportSuite } from './suite.js';
 import { until } from './until.js';
 
 transportSuite('postgres');
@@ -10,13 +10,13 @@ transportSuite('postgres');
 describe('connections to the database', () => {
   it('a gateway needs at most 4 and a worker at most 13', async () => {
     const server = await startServer('postgres');
-    const bench = new Bench('postgres', server);
+    const bench = new Bench('postgres', server.url);
     const observer = new Client({ connectionString: server.url, application_name: 'observer' });
     await observer.connect();
     const opened = async () => {
       const { rows } = await observer.query<{ n: number }>(
         `SELECT count(*)::int AS n FROM pg_stat_activity
-         WHERE backend_type = 'client backend' AND application_name <> 'observer'`,
+         WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'observer'`,
       );
       return rows[0]?.n ?? 0;
     };
@@ -33,7 +33,7 @@ describe('connections to the database', () => {
       await until(async () => {
         gatewayPeak = Math.max(gatewayPeak, await opened());
         return gatewayPeak >= 3;
-      }, 20_000);
+      }, 60_000);
 
       const worker = await bench.transport();
       let handled = 0;
@@ -50,14 +50,15 @@ describe('connections to the database', () => {
       await until(async () => {
         workerPeak = Math.max(workerPeak, (await opened()) - gatewayPeak);
         return handled === items.length;
-      }, 40_000);
+      }, 60_000);
     } finally {
       await bench.clear();
       await observer.end();
       await server.stop();
     }
-    process.stdout.write(`connections: gateway ${gatewayPeak}, worker ${workerPeak}\n`);
     expect(gatewayPeak).toBeLessThanOrEqual(4);
     expect(workerPeak).toBeLessThanOrEqual(13);
   });
 });
+
+failOnLeftovers();

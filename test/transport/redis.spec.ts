@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createTransport, queueSettings } from '#queue';
 import { readSettings } from '#schemas';
-import { transports } from '../harness/index.js';
+import { failOnLeftovers, transports } from '../harness/index.js';
 import { consume, deliverOne, Lines, newProvider, newRunId } from './bench.js';
-import { startRedisCluster } from './servers.js';
+import { startRedisCluster } from './redis-cluster.js';
 import { transportSuite } from './suite.js';
 import { until } from './until.js';
 
@@ -17,7 +17,7 @@ perhaps('redis cluster', () => {
     const settings = readSettings(queueSettings, { REDIS_URL: `${server.url},${server.url}` });
     const transport = await createTransport(settings, new Lines());
     try {
-      await until(() => transport.healthy(), 20_000);
+      await until(() => transport.healthy(), 60_000);
       const handled: string[] = [];
       const providers = [newProvider(), newProvider(), newProvider()];
       for (const provider of providers) {
@@ -33,10 +33,12 @@ perhaps('redis cluster', () => {
       for (const [index, runId] of runIds.entries()) {
         expect(await deliverOne(transport, providers[index] ?? '', runId)).toBe(true);
       }
-      await until(() => handled.length === 3 && woken.size === 3, 20_000);
+      await until(() => handled.length === 3 && woken.size === 3, 60_000);
     } finally {
       await transport.close();
       await server.stop();
     }
   });
 });
+
+failOnLeftovers();

@@ -1,44 +1,43 @@
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
-import { transports } from '../harness/index.js';
+import { createDatabase, startRedis, type TransportKind, transports } from '../harness/index.js';
 import { Bench } from './bench.js';
 import { deliveryCases } from './delivery-cases.js';
-import { leavingCases } from './leaving-cases.js';
-import { outageCases } from './outage-cases.js';
-import { partitionCases } from './partition-cases.js';
-import { type Kind, startServer } from './servers.js';
 import { signalCases } from './signal-cases.js';
 
-/** What every transport promises, checked on a real server of the kind. */
-export function transportSuite(kind: Kind): void {
+/** A Redis of this file's own, or a database on the server of the run. */
+export async function startServer(kind: TransportKind): Promise<{ url: string; stop(): Promise<void> }> {
+  if (kind === 'redis') return startRedis({ durable: false });
+  const database = await createDatabase();
+  return { url: database.url, stop: () => database.drop() };
+}
+
+/**
+ * What every transport promises while its server is there, checked on a real server of the kind. What it promises when the
+ * server or a process goes away is for the fault tests.
+ */
+export function transportSuite(kind: TransportKind): void {
   // Where there is no Redis, only the database's side runs; CI refuses to start without one.
   const perhaps = transports().includes(kind) ? describe : describe.skip;
   perhaps(`transport on ${kind}`, () => {
+    let server: Awaited<ReturnType<typeof startServer>>;
     let bench: Bench;
 
     beforeAll(async () => {
-      bench = new Bench(kind, await startServer(kind));
+      server = await startServer(kind);
+      bench = new Bench(kind, server.url);
     });
     afterEach(async () => {
       await bench.clear();
-      await bench.server.wipe();
+      await bench.wipe();
       bench.log.lines.length = 0;
     });
-    afterAll(() => bench.server.stop());
+    afterAll(() => server.stop());
 
     describe('delivery', () => {
       deliveryCases(() => bench);
     });
     describe('signals', () => {
       signalCases(() => bench);
-    });
-    describe('leaving', () => {
-      leavingCases(() => bench);
-    });
-    describe('partitions', () => {
-      partitionCases(() => bench);
-    });
-    describe('outages', () => {
-      outageCases(() => bench);
     });
   });
 }

@@ -1,30 +1,10 @@
-import { catalogCommands } from './commands/catalog.js';
-import { creditsCommands } from './commands/credits.js';
-import { keyCommands } from './commands/key.js';
-import { migrateCommand } from './commands/migrate.js';
-import { providerCommands } from './commands/provider.js';
-import { registryCommands } from './commands/registry.js';
-import { tokenCommands } from './commands/token.js';
-import { usageCommands } from './commands/usage.js';
-import { workspaceCommands } from './commands/workspace.js';
+import { commandGroups } from './command-groups.js';
 import { runProgram } from './program.js';
-
-const groups = [
-  migrateCommand,
-  workspaceCommands,
-  keyCommands,
-  tokenCommands,
-  creditsCommands,
-  usageCommands,
-  catalogCommands,
-  providerCommands,
-  registryCommands,
-];
 
 // A reader that has seen enough closes the pipe; the write that fails then says so.
 process.stdout.on('error', () => {});
 
-process.exitCode = await runProgram(groups, process.argv.slice(2), process.env, {
+process.exitCode = await runProgram(commandGroups, process.argv.slice(2), process.env, {
   out: (text) =>
     new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));

@@ -77,6 +77,9 @@ export const appOf = ({ logPath, assetUrl, ...app }: DescribedApp): RunningApp =
 /** The one address whose forwarded headers the gateway with the usual settings believes: tests can call from it. */
 export const trustedProxy = '127.0.0.2';
 
+/** Where Google's video models write to in the shared systems. */
+export const ownStorage = 'gs://router-clips/veo';
+
 export const jwtSecret = 'a-secret-of-tests-for-access-tokens-00';
 
 /** What a gateway without worker and partners needs. */

@@ -1,8 +1,12 @@
 import { afterAll } from '@jest/globals';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { builtInDirectories, revisionOf } from '#catalog';
+import { runFolder } from '../running.js';
 import type { RunningApp } from '../spawn-app.js';
 import { SystemSide, type TestCaller } from '../system-side.js';
 import type { TransportKind } from '../transports.js';
+import { waitFor } from '../wait-for.js';
 import { appOf, describedSystem, type DescribedSystem, secretsFile } from './described.js';
 
 /**
@@ -15,7 +19,7 @@ export class SharedSystem extends SystemSide {
   readonly workers: readonly RunningApp[];
   readonly apps: readonly RunningApp[];
   readonly redis: { url: string } | undefined;
-  /** Where rows of models can be added, under names of one's own; the apps read them within a second. */
+  /** The directory of the operator's rows and providers, which all apps read: see `serve`. */
   readonly catalog: string;
 
   constructor(private readonly facts: DescribedSystem) {
@@ -35,6 +39,35 @@ export class SharedSystem extends SystemSide {
     const caller = await super.caller(...facts);
     appendFileSync(secretsFile(), `${caller.key}\n`);
     return caller;
+  }
+
+  /**
+   * Puts files into the catalog, by their names, and waits until every app runs what lies there then. Names of files,
+   * models and providers are one's own, and a bad file would keep everybody's changes from being served.
+   */
+  async serve(files: Record<string, string>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) {
+      // Moved, so that nobody reads half of it.
+      const written = path.join(runFolder(), `${process.pid}-${name}`);
+      writeFileSync(written, text);
+      renameSync(written, path.join(this.catalog, name));
+    }
+    const served = async () => {
+      const wanted = await revisionOf([...builtInDirectories(), this.catalog]);
+      const said = await this.sql<{ revision: string; problem: string | null }>(
+        'SELECT catalog_revision AS revision, catalog_problem AS problem FROM process',
+      );
+      const bad = said.find(({ problem }) => problem !== null);
+      if (bad) throw new Error(bad.problem ?? '');
+      return said.length === this.apps.length && said.every(({ revision }) => revision === wanted);
+    };
+    await waitFor(served, { withinMs: 60_000, what: 'every app to run the catalog', everyMs: 200 });
+  }
+
+  /** The account key of a provider that the catalog declares; give it before the provider is served. */
+  giveKey(provider: string, key: string): void {
+    writeFileSync(path.join(this.env()['PROVIDER_KEYS_DIR'] ?? '', provider), key);
+    appendFileSync(secretsFile(), `${key}\n`);
   }
 
   /** Ends the connections of this process; the system itself goes on. */

@@ -4,7 +4,7 @@ import { holdToInvariants } from '../oracle.js';
 import { runFolder } from '../running.js';
 import { System } from '../system.js';
 import { type TransportKind, transports } from '../transports.js';
-import { described, type DescribedSystem, publishSystems, secretsFile } from './described.js';
+import { described, type DescribedSystem, ownStorage, publishSystems, secretsFile } from './described.js';
 import { openRow } from './open-row.js';
 
 const started: System[] = [];
@@ -19,11 +19,20 @@ async function startSystem(transport: TransportKind): Promise<DescribedSystem> {
   const catalog = path.join(runFolder(), `catalog-${transport}`);
   mkdirSync(catalog);
   writeFileSync(path.join(catalog, 'open.yaml'), openRow);
+  const keys = path.join(runFolder(), `keys-${transport}`);
+  mkdirSync(keys);
   const system = await System.start({
     transport,
     gateways: 2,
     issuedKeys: true,
-    env: { CATALOG_DIR: catalog, CATALOG_POLL_MS: '200' },
+    env: {
+      CATALOG_DIR: catalog,
+      CATALOG_POLL_MS: '200',
+      PROVIDER_KEYS_DIR: keys,
+      // Some partners want to be polled every ten seconds only; the simulated ones do not mind.
+      PROVIDER_POLL_PAUSE_MS: '300',
+      PROVIDER_GOOGLE_STORAGE_URI: ownStorage,
+    },
   });
   started.push(system);
   return {

@@ -40,6 +40,7 @@ export class SourcePages {
   constructor(
     private readonly url: string,
     private readonly perSecond: number,
+    private readonly wait: (ms: number) => Promise<void> = pause,
   ) {}
 
   /** Page `page` of the nodes that changed after `since`, or of all. */
@@ -57,7 +58,7 @@ export class SourcePages {
         return await ask(address, limit);
       } catch (error) {
         if (!(error instanceof PassingTrouble) || pauseMs === null) throw error;
-        await pause(Math.min(Math.max(pauseMs, error.waitMs), longestPauseMs));
+        await this.wait(Math.min(Math.max(pauseMs, error.waitMs), longestPauseMs));
       }
     }
     throw new Error('no try is left');
@@ -68,7 +69,7 @@ export class SourcePages {
     const nowMs = performance.now();
     const startMs = Math.max(nowMs, this.nextMs);
     this.nextMs = startMs + 1000 / this.perSecond;
-    if (startMs > nowMs) await pause(startMs - nowMs);
+    if (startMs > nowMs) await this.wait(startMs - nowMs);
   }
 }
 

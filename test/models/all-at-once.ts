@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
 import { type Command, commands, type EndingKind, starts } from './commands.js';
-import { replayOf } from './replay.js';
-import { Real, Store, unitMicros } from './real.js';
+import { type Real, type Store, unitMicros } from './real.js';
 
-const processes = 3;
+/** How many processes the store stands for. */
+export const processes = 3;
 const lanesEach = 3;
 
 /** What all lanes of one workspace did together. */
@@ -17,53 +16,40 @@ interface Tally {
   highest: { inflight: number; committed: number };
 }
 
-describe('the life of runs, all at once from several processes', () => {
-  let testDatabase: TestDatabase;
-  let store: Store;
-  beforeAll(async () => {
-    testDatabase = await createDatabase();
-    store = await Store.open(testDatabase.url, processes);
-  });
-  afterAll(async () => {
-    await store.close();
-    await testDatabase.drop();
-  });
-
-  const { seed, runs } = replayOf(150);
+/**
+ * Takes workspaces through random commands from all processes at once, and expects every invariant to hold in the end.
+ * Answers how many runs there were.
+ */
+export async function expectInvariants(
+  store: Store,
+  { seed, runs }: { seed: number; runs: number },
+): Promise<number> {
+  let admitted = 0;
   const lanes = fc.array(commands(40), {
     minLength: processes * lanesEach,
     maxLength: processes * lanesEach,
   });
-
-  it(`keeps every invariant (MODEL_SEED=${seed} MODEL_RUNS=${runs})`, async () => {
-    let admitted = 0;
-    let ended = 0;
-    await fc.assert(
-      fc.asyncProperty(starts, lanes, async (start, sequences) => {
-        const views = await store.workspace(start);
-        const { inflight, committed } = start;
-        const tally: Tally = {
-          runs: [],
-          endings: new Map(),
-          granted: [],
-          highest: { inflight, committed },
-        };
-        const lane = (sequence: Command[], index: number) =>
-          runLane(store, viewAt(views, index), sequence, tally);
-        await Promise.all(sequences.map(lane));
-        await settle(store, views, tally);
-        expect(await brokenRules(store, viewAt(views, 0), tally)).toEqual([]);
-        admitted += tally.runs.length;
-        ended += tally.granted.length;
-      }),
-      { seed, numRuns: runs, endOnFailure: true },
-    );
-    process.stdout.write(`concurrent model, seed ${seed}: ${admitted} runs, ${ended} granted later\n`);
-    expect(admitted).toBeGreaterThan(runs);
-  }, 600_000);
-});
-
-failOnLeftovers();
+  await fc.assert(
+    fc.asyncProperty(starts, lanes, async (start, sequences) => {
+      const views = await store.workspace(start);
+      const { inflight, committed } = start;
+      const tally: Tally = {
+        runs: [],
+        endings: new Map(),
+        granted: [],
+        highest: { inflight, committed },
+      };
+      const lane = (sequence: Command[], index: number) =>
+        runLane(store, viewAt(views, index), sequence, tally);
+      await Promise.all(sequences.map(lane));
+      await settle(store, views, tally);
+      expect(await brokenRules(store, viewAt(views, 0), tally)).toEqual([]);
+      admitted += tally.runs.length;
+    }),
+    { seed, numRuns: runs, endOnFailure: true },
+  );
+  return admitted;
+}
 
 const viewAt = (views: readonly Real[], index: number): Real => views[index % views.length] as Real;
 

@@ -1,26 +1,29 @@
-import { expect, it } from '@jest/globals';
-import { least, tcpProxy } from '../harness/index.js';
-import { type Bench, consume, deliverOne, impatient, newProvider, newRunId } from './bench.js';
-import { punctually, until } from './until.js';
+import { describe, expect, it } from '@jest/globals';
+import { least, tcpProxy, transports } from '../harness/index.js';
+import { type Bench, consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
+import { punctually, until } from '../transport/until.js';
+import { faultyBench } from './transport-server.js';
 
 const LOCK_MS = 3_000;
 const BACK_MS = 5_000;
 
 type Fault = 'blackhole' | 'half-open';
 
-/** A worker that loses the way to a server which everybody else still reaches. */
-export function partitionCases(bench: () => Bench): void {
+// The worker loses the way to a server which everybody else still reaches.
+describe.each(transports())('a partition on %s', (kind) => {
+  const { bench } = faultyBench(kind);
+
   it.each<Fault>(['blackhole', 'half-open'])(
     'a worker behind a %s lets go of its run, another takes it, and both work afterwards',
     async (fault) => {
       expect(await least(1, () => partition(bench(), fault))).toBeLessThan(1);
     },
   );
-}
+});
 
 /** How much it used of the time in which the worker has to let go, or of that in which it has to be back. */
 async function partition(bench: Bench, fault: Fault): Promise<number> {
-  const proxy = await tcpProxy({ port: Number(new URL(bench.server.url).port) });
+  const proxy = await tcpProxy({ port: Number(new URL(bench.url).port) });
   const quick = { QUEUE_LOCK_MS: `${LOCK_MS}`, QUEUE_STALLED_MS: '1000' };
   const cutOff = await bench.transport({ ...quick, ...impatient }, proxy);
   const healthy = await bench.transport(quick);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { until } from './until.js';
+import { until } from '../transport/until.js';
 
 interface ConsumerProcess {
   /** The run ids whose handling has begun. */

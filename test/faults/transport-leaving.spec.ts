@@ -1,13 +1,16 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Transport } from '#queue';
-import { least } from '../harness/index.js';
-import { type Bench, consume, deliverAll, deliverOne, newProvider, newRunId } from './bench.js';
+import { least, transports } from '../harness/index.js';
+import { consume, deliverAll, deliverOne, newProvider, newRunId } from '../transport/bench.js';
+import { until } from '../transport/until.js';
 import { startConsumerProcess } from './consumer-process.js';
-import { until } from './until.js';
+import { faultyBench } from './transport-server.js';
 
 const shortLock = { QUEUE_LOCK_MS: '2000', QUEUE_STALLED_MS: '60000' };
 
-export function leavingCases(bench: () => Bench): void {
+describe.each(transports())('a consumer that leaves, on %s', (kind) => {
+  const { bench, server } = faultyBench(kind);
+
   it('closes at once with 50 delayed jobs, which another worker takes', async () => {
     const tookMs = await least(2_000, async () => {
       const [leaver, stayer] = await Promise.all([bench().transport(), bench().transport()]);
@@ -85,7 +88,7 @@ export function leavingCases(bench: () => Bench): void {
     const abortedMs = await least(4_000, async () => {
       let reason = '';
       await heldUp(await bench().transport(shortLock), (signal) => (reason = String(signal.reason)));
-      await bench().server.wipe();
+      await bench().wipe();
       const tookMs = await until(() => reason !== '', 15_000);
       expect(reason).toContain('lock lost');
       await bench().clear();
@@ -98,11 +101,11 @@ export function leavingCases(bench: () => Bench): void {
     const abortedMs = await least(4_000, async () => {
       let aborted = false;
       await heldUp(await bench().transport(shortLock), () => (aborted = true));
-      bench().server.freeze();
+      server().freeze();
       try {
         return await until(() => aborted, 15_000);
       } finally {
-        bench().server.thaw();
+        server().thaw();
         await bench().clear();
       }
     });
@@ -157,7 +160,7 @@ export function leavingCases(bench: () => Bench): void {
     });
     expect(tookMs).toBeLessThanOrEqual(20_000);
   });
-}
+});
 
 /** Delivers one run whose handler returns only when its signal is aborted, and waits until it has begun. */
 async function heldUp(transport: Transport, aborted: (signal: AbortSignal) => unknown) {

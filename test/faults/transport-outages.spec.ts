@@ -1,14 +1,17 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Transport } from '#queue';
-import { least } from '../harness/index.js';
-import { type Bench, consume, deliverOne, impatient, newProvider, newRunId } from './bench.js';
-import { punctually, until } from './until.js';
+import { least, transports } from '../harness/index.js';
+import { consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
+import { punctually, until } from '../transport/until.js';
+import { faultyBench } from './transport-server.js';
 
 const PROMPT_MS = 600;
 const BACK_MS = 5_000;
 const CLOSE_MS = 5_000;
 
-export function outageCases(bench: () => Bench): void {
+describe.each(transports())('a transport whose server goes away, on %s', (kind) => {
+  const { bench, server } = faultyBench(kind);
+
   it('refuses promptly while the server is down, and consumes within 5 s of its return', async () => {
     const backMs = await least(BACK_MS, async () => {
       const transport = await bench().transport(impatient);
@@ -22,13 +25,13 @@ export function outageCases(bench: () => Bench): void {
       await until(() => said(/ is back/) >= said(/ is away/), 15_000);
       bench().log.lines.length = 0;
 
-      await bench().server.kill();
+      await server().kill();
       for (let n = 0; n < 5; n += 1) await refusedPromptly(transport, provider);
       await transport.hasten('dispatch', provider, kept);
       await transport.announce(kept);
       expect(await transport.healthy()).toBe(false);
 
-      await bench().server.restart();
+      await server().restart();
       const tookMs = await until(async () => {
         await deliverOne(transport, provider, after);
         return handled.includes(after) && handled.includes(kept);
@@ -47,8 +50,8 @@ export function outageCases(bench: () => Bench): void {
     const { provider, handled } = consumed(transport);
     const backMs = await least(BACK_MS, async () => {
       for (let round = 0; round < 3; round += 1) {
-        await bench().server.kill();
-        await bench().server.restart();
+        await server().kill();
+        await server().restart();
       }
       return handledAfterMs(transport, provider, handled);
     });
@@ -57,7 +60,7 @@ export function outageCases(bench: () => Bench): void {
 
   it('starts without the server, and works when it comes', async () => {
     const used = await least(1, async () => {
-      await bench().server.kill();
+      await server().kill();
       const startedAtMs = Date.now();
       const [producer, consumer] = await Promise.all([
         bench().transport(impatient),
@@ -67,7 +70,7 @@ export function outageCases(bench: () => Bench): void {
       const { provider, handled } = consumed(consumer);
       expect(await deliverOne(producer, provider, newRunId())).toBe(false);
       expect(await producer.counts()).toEqual([]);
-      await bench().server.restart();
+      await server().restart();
       const backMs = await handledAfterMs(producer, provider, handled);
       await bench().clear();
       return Math.max(startMs / 2_000, backMs / BACK_MS);
@@ -81,14 +84,14 @@ export function outageCases(bench: () => Bench): void {
       const consumer = consume(transport, newProvider(), async () => ({ kind: 'done' }));
       transport.listen(newRunId(), () => {});
       await until(() => transport.healthy(), 15_000);
-      await bench().server.kill();
+      await server().kill();
       try {
         const startedAtMs = Date.now();
         await consumer.close(500);
         await transport.close();
         return Date.now() - startedAtMs;
       } finally {
-        await bench().server.restart();
+        await server().restart();
       }
     });
     expect(closeMs).toBeLessThan(CLOSE_MS);
@@ -104,7 +107,7 @@ export function outageCases(bench: () => Bench): void {
       const leaving = consume(leaver, newProvider(), async () => ({ kind: 'done' }));
       await until(() => transport.healthy(), 15_000);
       let closeMs = Infinity;
-      bench().server.freeze();
+      server().freeze();
       try {
         for (let n = 0; n < 3; n += 1) await refusedPromptly(transport, provider);
         expect(await transport.healthy()).toBe(false);
@@ -113,7 +116,7 @@ export function outageCases(bench: () => Bench): void {
         await leaver.close();
         closeMs = Date.now() - startedAtMs;
       } finally {
-        bench().server.thaw();
+        server().thaw();
       }
       const backMs = await handledAfterMs(transport, provider, handled);
       await bench().clear();
@@ -121,7 +124,37 @@ export function outageCases(bench: () => Bench): void {
     });
     expect(used).toBeLessThan(1);
   });
-}
+
+  it('wakes listeners again after the server was away', async () => {
+    const [worker, gateway] = await Promise.all([bench().transport(), bench().transport()]);
+    const runId = newRunId();
+    let woken = 0;
+    gateway.listen(runId, () => (woken += 1));
+    await until(async () => {
+      await worker.announce(runId);
+      return woken > 0;
+    }, 15_000);
+    const backMs = await least(5_000, async () => {
+      await server().kill();
+      await worker.announce(runId);
+      // A waiter that comes while the server is away is served after its return too.
+      const late = newRunId();
+      let lateWoken = 0;
+      gateway.listen(late, () => (lateWoken += 1));
+      const before = woken;
+      await server().restart();
+      // Nobody announces here: coming back is a reason to look.
+      const tookMs = await until(() => woken > before && lateWoken > 0, 20_000);
+      const seen = lateWoken;
+      await until(async () => {
+        await worker.announce(late);
+        return lateWoken > seen;
+      }, 15_000);
+      return tookMs;
+    });
+    expect(backMs).toBeLessThan(5_000);
+  });
+});
 
 function consumed(transport: Transport) {
   const provider = newProvider();

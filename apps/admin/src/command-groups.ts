@@ -1,0 +1,23 @@
+import { catalogCommands } from './commands/catalog.js';
+import { creditsCommands } from './commands/credits.js';
+import { keyCommands } from './commands/key.js';
+import { migrateCommand } from './commands/migrate.js';
+import { providerCommands } from './commands/provider.js';
+import { registryCommands } from './commands/registry.js';
+import { tokenCommands } from './commands/token.js';
+import { usageCommands } from './commands/usage.js';
+import { workspaceCommands } from './commands/workspace.js';
+import type { CommandGroup } from './program.js';
+
+/** All commands of the program, in the order of its help. */
+export const commandGroups: readonly CommandGroup[] = [
+  migrateCommand,
+  workspaceCommands,
+  keyCommands,
+  tokenCommands,
+  creditsCommands,
+  usageCommands,
+  catalogCommands,
+  providerCommands,
+  registryCommands,
+];

@@ -1,0 +1,181 @@
+import { RouterError } from '#errors';
+import { readSettings } from '#schemas';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { QueryResultRow } from 'pg';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/running.js';
+import { Database } from './database.js';
+import { Dispatching } from './dispatching.js';
+import { databaseSettings } from './settings.js';
+import { budgetMs, leaseMs, Life } from './testing/life.js';
+import { succeeded, testModel } from './testing/runs.js';
+
+let database: TestDatabase;
+let life: Life;
+beforeAll(async () => {
+  database = await createDatabase();
+  life = new Life(database);
+});
+afterAll(async () => {
+  await life.close();
+  await database.drop();
+});
+failOnLeftovers();
+
+const times = async (runId: string) => {
+  const [row] = await life.first.sql<{
+    sent: Date | null;
+    dispatched: Date;
+    deadline: Date;
+    lease: Date | null;
+  }>(
+    `SELECT sent_at AS sent, dispatched_at AS dispatched, deadline_at AS deadline, lease_until AS lease FROM run WHERE id = $1`,
+    [runId],
+  );
+  if (!row) throw new Error('There is no such run');
+  return row;
+};
+
+/** Hears no answer to the write that announces a submission. */
+class Deaf extends Database {
+  override async write<Row extends QueryResultRow>(
+    ...[statement, values]: Parameters<Database['write']>
+  ): Promise<Row[]> {
+    const rows = await super.write<Row>(statement, values);
+    if (statement.name === 'begin_submission')
+      throw new RouterError('service_unavailable', 'The answer was lost.');
+    return rows;
+  }
+}
+
+const claim = (runId: string, worker = life.first) => worker.dispatching.claim(runId, leaseMs);
+
+describe('the beginning of a submission', () => {
+  it('is written down once, with the end of the run’s time', async () => {
+    const spaceId = await life.space();
+    const { runId, epoch } = await life.run('claimed', { spaceId });
+    const begins = await Promise.all(
+      [life.first, life.second, life.first, life.second].map(({ dispatching }) =>
+        dispatching.beginSubmission(runId, epoch, leaseMs),
+      ),
+    );
+    expect(begins.filter((won) => won)).toHaveLength(1);
+    const { sent, dispatched, deadline } = await times(runId);
+    expect(sent).not.toBeNull();
+    expect(deadline.getTime() - dispatched.getTime()).toBeLessThan(budgetMs + leaseMs);
+    expect(deadline.getTime() - dispatched.getTime()).toBeGreaterThanOrEqual(budgetMs);
+    expect(await life.second.answers.state(spaceId, testModel, runId)).toMatchObject({
+      stage: 'submitting',
+      position: null,
+    });
+  });
+
+  it('lets the run rest until its lease ends', async () => {
+    const { runId } = await life.run('submitting');
+    expect(await life.overdueAt('50 minutes')).not.toContain(runId);
+    expect(await life.overdueAt('61 minutes')).toContain(runId);
+  });
+
+  it('is refused to a worker that slept past its lease', async () => {
+    const { runId, epoch } = await life.run('claimed');
+    expect(await claim(runId, life.at('61 minutes'))).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
+    const before = await life.written(runId);
+    expect(await life.first.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await life.written(runId)).toEqual(before);
+  });
+
+  it('is refused once the run has its outcome', async () => {
+    const { runId, epoch } = await life.run('claimed');
+    expect((await life.second.dispatching.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
+    const before = await life.written(runId);
+    expect(await life.first.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await life.written(runId)).toEqual(before);
+  });
+
+  it('keeps the first time and the first end when the partner refused the one before', async () => {
+    const { runId, epoch } = await life.run('submitting');
+    const first = await times(runId);
+    await life.first.dispatching.postpone(runId, epoch, 0);
+    const later = life.at('1 minute');
+    expect(await claim(runId, later)).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
+    expect(await later.dispatching.beginSubmission(runId, epoch + 1, leaseMs)).toBe(true);
+    const second = await times(runId);
+    expect([second.dispatched, second.deadline]).toEqual([first.dispatched, first.deadline]);
+    expect(second.sent?.getTime()).toBeGreaterThan(first.sent?.getTime() ?? Infinity);
+  });
+
+  it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
+    const { runId, epoch } = await life.run('claimed');
+    const deaf = new Deaf(readSettings(databaseSettings, { DATABASE_URL: database.url }));
+    const begun = new Dispatching(deaf).beginSubmission(runId, epoch, leaseMs);
+    await expect(begun).rejects.toThrow('The answer was lost.');
+    await deaf.close();
+    expect(await times(runId)).toMatchObject({ sent: null, lease: null });
+    expect(await claim(runId, life.second)).toMatchObject({ kind: 'claimed', crashes: 0 });
+  });
+});
+
+describe('a claim that is given back', () => {
+  it('is dispatched again after the pause, and its row rests a little longer', async () => {
+    const { runId, epoch } = await life.run('submitting');
+    const postponed = async () =>
+      expect(await life.first.dispatching.postpone(runId, epoch, 5000)).toBe(5000);
+    expect(await life.restAfter(postponed, runId, 7000)).toBe(7000);
+  });
+
+  it('comes back when the time of the run is over, if that is earlier', async () => {
+    const { runId, epoch } = await life.run('submitting', { budgetMs: leaseMs });
+    const afterMs = await life.first.dispatching.postpone(runId, epoch, 2 * leaseMs);
+    expect(afterMs).toBeLessThanOrEqual(leaseMs);
+    expect(afterMs).toBeGreaterThan(0);
+    const again = await claim(runId);
+    if (again.kind !== 'claimed') throw new Error('The run was not claimed');
+    expect(await life.at('2 hours').dispatching.postpone(runId, again.epoch, leaseMs)).toBe(0);
+  });
+
+  it('stays with the worker that has it when another gives it back', async () => {
+    const { runId, epoch } = await life.run('claimed');
+    await claim(runId, life.at('61 minutes'));
+    const before = await life.written(runId);
+    expect(await life.first.dispatching.postpone(runId, epoch, 0)).toBeNull();
+    expect(await life.written(runId)).toEqual(before);
+  });
+
+  it.each(['running', 'copying', 'completed'] as const)('is none in a run that is %s', async (stage) => {
+    const { runId, epoch } = await life.run(stage);
+    const before = await life.written(runId);
+    expect(await life.first.dispatching.postpone(runId, epoch, 0)).toBeNull();
+    expect(await life.written(runId)).toEqual(before);
+  });
+});
+
+describe('a lease that is renewed', () => {
+  it('stands longer, and the row of its run rests longer, for each of many claims', async () => {
+    const spaceId = await life.space();
+    const claims = [await life.run('claimed', { spaceId }), await life.run('submitting', { spaceId })];
+    await life.at('50 minutes').dispatching.renewLeases(claims, leaseMs);
+    for (const { runId } of claims) {
+      expect(await claim(runId, life.at('90 minutes'))).toMatchObject({ kind: 'held' });
+    }
+    const overdue = await life.overdueAt('100 minutes');
+    for (const { runId } of claims) expect(overdue).not.toContain(runId);
+    expect(await claim(claims[0]?.runId ?? '', life.at('121 minutes'))).toMatchObject({ kind: 'claimed' });
+    expect(await claim(claims[1]?.runId ?? '', life.at('121 minutes'))).toMatchObject({ kind: 'abandoned' });
+  });
+
+  it('is not one that was lost, given back, or that ended with its submission', async () => {
+    const spaceId = await life.space();
+    const lost = await life.run('claimed', { spaceId });
+    await claim(lost.runId, life.at('61 minutes'));
+    const back = await life.run('claimed', { spaceId });
+    await life.first.dispatching.postpone(back.runId, back.epoch, 0);
+    const running = await life.run('running', { spaceId });
+    const completed = await life.run('claimed', { spaceId });
+    await life.second.dispatching.finish(completed.runId, completed.epoch, succeeded);
+
+    const runs = [lost, back, running, completed];
+    const before = await Promise.all(runs.map(({ runId }) => life.written(runId)));
+    await life.at('62 minutes').dispatching.renewLeases(runs, leaseMs);
+    expect(await Promise.all(runs.map(({ runId }) => life.written(runId)))).toEqual(before);
+  });
+});

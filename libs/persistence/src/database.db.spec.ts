@@ -1,0 +1,212 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/running.js';
+import { waitFor } from '../../../test/harness/wait-for.js';
+import { leaseMs, Life } from './testing/life.js';
+import { succeeded, testHandle } from './testing/runs.js';
+
+/** Fewer than the tries that one statement gets. */
+const times = 3;
+
+let database: TestDatabase;
+let life: Life;
+beforeAll(async () => {
+  database = await createDatabase();
+  life = new Life(database);
+  await life.first.sql(`
+    CREATE SEQUENCE raised;
+    CREATE TABLE injection (state text, times integer);
+    CREATE FUNCTION raise_at_first() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE injected injection%ROWTYPE;
+    BEGIN
+      SELECT * INTO injected FROM injection;
+      -- A sequence is not rolled back with the statement that it fails.
+      IF nextval('raised') <= injected.times THEN RAISE EXCEPTION 'injected' USING ERRCODE = injected.state; END IF;
+      RETURN NEW;
+    END $$`);
+});
+afterAll(async () => {
+  await life.close();
+  await database.drop();
+});
+failOnLeftovers();
+
+interface Place {
+  what: string;
+  event: string;
+  table: string;
+  /** Prepares, and answers the act that meets the error. */
+  prepare: () => Promise<() => Promise<unknown>>;
+  answers: unknown;
+}
+
+const places: Place[] = [
+  {
+    what: 'an admission',
+    event: 'INSERT',
+    table: 'delivery',
+    prepare: async () => {
+      const spaceId = await life.space();
+      return () => life.first.admit(spaceId);
+    },
+    answers: expect.objectContaining({ kind: 'admitted', ready: true, position: 0 }),
+  },
+  {
+    what: 'the use of a key',
+    event: 'INSERT',
+    table: 'idempotency_key',
+    prepare: async () => {
+      const spaceId = await life.space();
+      return () => life.first.admit(spaceId, { key: 'used' });
+    },
+    answers: expect.objectContaining({ kind: 'admitted', ready: true }),
+  },
+  {
+    what: 'a claim',
+    event: 'UPDATE',
+    table: 'run',
+    prepare: async () => {
+      const runId = await life.first.run(await life.space());
+      return () => life.first.dispatching.claim(runId, leaseMs);
+    },
+    answers: expect.objectContaining({ kind: 'claimed', epoch: 1, crashes: 0 }),
+  },
+  {
+    what: 'the beginning of a submission',
+    event: 'UPDATE',
+    table: 'delivery',
+    prepare: async () => {
+      const { runId, epoch } = await life.run('claimed');
+      return () => life.first.dispatching.beginSubmission(runId, epoch, leaseMs);
+    },
+    answers: true,
+  },
+  {
+    what: 'a saved handle',
+    event: 'UPDATE',
+    table: 'delivery',
+    prepare: async () => {
+      const { runId, epoch } = await life.run('submitting');
+      return () => life.first.dispatching.saveHandle(runId, epoch, testHandle, 0);
+    },
+    answers: { cancelAsked: false },
+  },
+  {
+    what: 'a kept output',
+    event: 'INSERT',
+    table: 'payload',
+    prepare: async () => {
+      const { runId, epoch } = await life.run('running');
+      return () => life.first.dispatching.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'));
+    },
+    answers: true,
+  },
+  {
+    what: 'an outcome',
+    event: 'INSERT',
+    table: 'audit_record',
+    prepare: async () => {
+      const { runId, epoch } = await life.run('running');
+      return () => life.first.dispatching.finish(runId, epoch, succeeded);
+    },
+    answers: expect.objectContaining({ won: true }),
+  },
+];
+
+const inject = (state: string, count: number) =>
+  life.first.sql(
+    `WITH restarted AS (SELECT setval('raised', 1, false)), cleared AS (DELETE FROM injection)
+     INSERT INTO injection SELECT $1, $2 FROM restarted`,
+    [state, count],
+  );
+/** How often the statement came to the place, the tries that were rolled back included. */
+const tries = async () =>
+  (await life.first.sql<{ last: number }>('SELECT last_value::integer AS last FROM raised'))[0]?.last;
+
+const waiting = (sessions: number) =>
+  waitFor(async () => (await life.waitingSessions()) === sessions, {
+    withinMs: 15_000,
+    what: `${sessions} sessions to wait`,
+    everyMs: 1,
+  });
+const locked = (spaceId: string) => `PERFORM 1 FROM workspace WHERE id = '${spaceId}' FOR UPDATE;`;
+
+describe.each(places)('an error of Postgres in $what', ({ event, table, prepare, answers }) => {
+  beforeAll(() =>
+    life.first.sql(
+      `CREATE TRIGGER injected BEFORE ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION raise_at_first()`,
+    ),
+  );
+  afterEach(() => life.first.sql('DELETE FROM injection'));
+  afterAll(() => life.first.sql(`DROP TRIGGER injected ON ${table}`));
+
+  it.each(['40001', '40P01', '23505'])(
+    'that says that nothing was changed: it is done again inside, and done once (%s)',
+    async (state) => {
+      const act = await prepare();
+      await inject(state, times);
+      expect(await act()).toEqual(answers);
+      expect(await tries()).toBeGreaterThan(times);
+    },
+  );
+});
+
+describe('an error of Postgres', () => {
+  beforeAll(() =>
+    life.first.sql(
+      'CREATE TRIGGER injected BEFORE UPDATE ON run FOR EACH ROW EXECUTE FUNCTION raise_at_first()',
+    ),
+  );
+  afterEach(() => life.first.sql('DELETE FROM injection'));
+  afterAll(() => life.first.sql('DROP TRIGGER injected ON run'));
+
+  it('that comes with every try is told after five of them, as one that may pass', async () => {
+    const runId = await life.first.run(await life.space());
+    await inject('40001', 1000);
+    await expect(life.first.dispatching.claim(runId, leaseMs)).rejects.toMatchObject({
+      bucket: 'service_unavailable',
+    });
+    expect(await tries()).toBe(5);
+  });
+
+  it('of any other kind is told as it is, after one', async () => {
+    const runId = await life.first.run(await life.space());
+    await inject('22012', 1000);
+    await expect(life.first.dispatching.claim(runId, leaseMs)).rejects.toMatchObject({ code: '22012' });
+    expect(await tries()).toBe(1);
+  });
+});
+
+it('of two sessions that deadlock, the one that is broken off does its statement again', async () => {
+  const [one, other] = [await life.space(), await life.space()];
+  const inTheWay = new Client({ connectionString: database.url });
+  const between = new Client({ connectionString: database.url });
+  await Promise.all([inTheWay.connect(), between.connect()]);
+  await life.first.sql(`
+    CREATE SEQUENCE tried;
+    CREATE FUNCTION lock_both() RETURNS integer LANGUAGE plpgsql SET deadlock_timeout = '1ms' AS $$
+    BEGIN
+      PERFORM nextval('tried');
+      ${locked(one)}
+      PERFORM pg_advisory_xact_lock_shared(1);
+      ${locked(other)}
+      RETURN (SELECT last_value FROM tried);
+    END $$`);
+  try {
+    await between.query('SELECT pg_advisory_lock(1)');
+    const both = life.first.sql<{ tries: number }>('SELECT lock_both() AS tries');
+    await waiting(1);
+    // It is not this one that looks for a deadlock, so the other is broken off.
+    await inTheWay.query(`BEGIN; SET LOCAL deadlock_timeout = '10min'`);
+    await inTheWay.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [other]);
+    const crossing = inTheWay.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [one]);
+    await waiting(2);
+    await between.query('SELECT pg_advisory_unlock(1)');
+    await crossing;
+    await inTheWay.query('COMMIT');
+    expect(await both).toEqual([{ tries: 2 }]);
+  } finally {
+    await Promise.all([inTheWay.end(), between.end()]);
+  }
+});

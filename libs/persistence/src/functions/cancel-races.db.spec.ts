@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { waitFor } from '../../../../test/harness/wait-for.js';
+import { type Claimed, leaseMs, Life } from '../testing/life.js';
+import { cents, failed, succeeded, testModel } from '../testing/runs.js';
+
+const pairs = 100;
+const batch = 50;
+
+let database: TestDatabase;
+let life: Life;
+let blocker: Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  life = new Life(database);
+  blocker = new Client({ connectionString: database.url });
+  await blocker.connect();
+});
+afterAll(async () => {
+  await blocker.end();
+  await life.close();
+  await database.drop();
+});
+failOnLeftovers();
+
+type Act<Result> = (run: Claimed) => Promise<Result>;
+
+const ask: Act<string | null> = async ({ spaceId, runId }) => {
+  const answer = await life.first.answers.askCancel(spaceId, testModel, runId);
+  return answer === null || answer === 'aged_out' ? answer : answer.found;
+};
+const leave: Act<string> = async ({ runId }) => (await life.first.holding.leave(runId, true)).found;
+const begin: Act<boolean> = ({ runId, epoch }) =>
+  life.second.dispatching.beginSubmission(runId, epoch, leaseMs);
+const succeed: Act<boolean> = async ({ runId, epoch }) =>
+  (await life.second.dispatching.finish(runId, epoch, succeeded)).won;
+const fail: Act<boolean> = async ({ runId, epoch }) =>
+  (await life.second.dispatching.finish(runId, epoch, failed('provider_error'))).won;
+
+/** In the order given; null for a run that is live. */
+const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> => {
+  const rows = await life.first.sql<{ outcome: string | null }>(
+    'SELECT outcome FROM unnest($1::uuid[]) WITH ORDINALITY AS raced (id, place) JOIN run USING (id) ORDER BY place',
+    [runs.map(({ runId }) => runId)],
+  );
+  return rows.map(({ outcome }) => outcome);
+};
+
+const waiting = (sessions: number) =>
+  waitFor(async () => (await life.waitingSessions()) === sessions, {
+    withinMs: 15_000,
+    what: `${sessions} sessions to wait`,
+    everyMs: 1,
+  });
+
+/** Starts one act and then the other while somebody else has the row of the run, so that both wait for it in that order. */
+async function inTurn(
+  run: Claimed,
+  one: () => Promise<unknown>,
+  other: () => Promise<unknown>,
+): Promise<void> {
+  await blocker.query('BEGIN');
+  await blocker.query('SELECT FROM run WHERE id = $1 FOR UPDATE', [run.runId]);
+  const first = one();
+  await waiting(1);
+  const second = other();
+  await waiting(2);
+  await blocker.query('COMMIT');
+  await Promise.all([first, second]);
+}
+
+interface Race {
+  what: string;
+  from: 'claimed' | 'running';
+  withdraw: Act<string | null>;
+  against: Act<boolean>;
+  /** What the withdrawal answers and the run's outcome, by whether the other act won. */
+  lost: [answer: string, outcome: string | null];
+  won: [answer: string, outcome: string | null];
+}
+
+const races: Race[] = [
+  {
+    what: 'a cancellation and the beginning of the submission: what was cancelled is not sent',
+    from: 'claimed',
+    withdraw: ask,
+    against: begin,
+    lost: ['waiting', 'cancelled'],
+    won: ['dispatched', null],
+  },
+  {
+    what: 'a cancellation and the end of a run that was not sent: one of them is its outcome',
+    from: 'claimed',
+    withdraw: ask,
+    against: fail,
+    lost: ['waiting', 'cancelled'],
+    won: ['completed', 'failed'],
+  },
+  {
+    what: 'a held call that hangs up and the beginning of the submission: what was withdrawn is not sent',
+    from: 'claimed',
+    withdraw: leave,
+    against: begin,
+    lost: ['withdrawn', 'cancelled'],
+    won: ['going_on', null],
+  },
+];
+
+describe.each(races)('$what', ({ from, withdraw, against, lost, won }) => {
+  it('whichever of the two comes first', async () => {
+    for (const order of ['withdrawn first', 'withdrawn last'] as const) {
+      const run = await life.run(from);
+      let answer: string | null = null;
+      let other: boolean | undefined;
+      const withdrawing = async () => (answer = await withdraw(run));
+      const acting = async () => (other = await against(run));
+      await (order === 'withdrawn first'
+        ? inTurn(run, withdrawing, acting)
+        : inTurn(run, acting, withdrawing));
+      expect(other).toBe(order === 'withdrawn last');
+      expect([answer, ...(await outcomesOf([run]))]).toEqual(other === true ? won : lost);
+    }
+  });
+
+  it(`in each of ${pairs} pairs that are left to chance`, async () => {
+    const spaceId = await life.space({ balanceMicros: cents(1000) });
+    const seen = await raced(spaceId, from, withdraw, against);
+    const outcomes = await outcomesOf(seen.map(({ run }) => run));
+    for (const [index, { answer, other }] of seen.entries()) {
+      expect([answer, outcomes[index]]).toEqual(other ? won : lost);
+    }
+    expect(await life.first.deliveries.drift()).toEqual([]);
+    expect(await life.counters(spaceId)).toMatchObject({ balance: cents(1000), backlog: 0 });
+  });
+});
+
+describe('a cancellation and the completion of a sent run: the result stands, and the answer is true', () => {
+  it('whichever of the two comes first', async () => {
+    for (const order of ['cancelled first', 'cancelled last'] as const) {
+      const run = await life.run('running');
+      let answer: string | null = null;
+      const asking = async () => (answer = await ask(run));
+      const ending = () => succeed(run);
+      await (order === 'cancelled first' ? inTurn(run, asking, ending) : inTurn(run, ending, asking));
+      expect([answer, ...(await outcomesOf([run]))]).toEqual([
+        order === 'cancelled first' ? 'dispatched' : 'completed',
+        'succeeded',
+      ]);
+    }
+  });
+
+  it(`in each of ${pairs} pairs that are left to chance`, async () => {
+    const spaceId = await life.space({ balanceMicros: cents(1000) });
+    const seen = await raced(spaceId, 'running', ask, succeed);
+    for (const { answer, other } of seen) {
+      expect(other).toBe(true);
+      expect(['dispatched', 'completed']).toContain(answer);
+    }
+    expect(new Set(await outcomesOf(seen.map(({ run }) => run)))).toEqual(new Set(['succeeded']));
+    expect(await life.first.deliveries.drift()).toEqual([]);
+    expect(await life.counters(spaceId)).toMatchObject({
+      inflight: 0,
+      held: 0,
+      balance: cents(1000 - pairs),
+    });
+  });
+});
+
+/** Each pair at the same time, on two connections, half of them the other way round. */
+async function raced<Answer>(
+  spaceId: string,
+  from: 'claimed' | 'running',
+  withdraw: Act<Answer>,
+  against: Act<boolean>,
+): Promise<{ run: Claimed; answer: Answer; other: boolean }[]> {
+  const seen: { run: Claimed; answer: Answer; other: boolean }[] = [];
+  for (let at = 0; at < pairs; at += batch) {
+    const runs = await Promise.all(Array.from({ length: batch }, () => life.run(from, { spaceId })));
+    const raceOf = async (run: Claimed, index: number) => {
+      if (index % 2 === 0) {
+        const [answer, other] = await Promise.all([withdraw(run), against(run)]);
+        return { run, answer, other };
+      }
+      const [other, answer] = await Promise.all([against(run), withdraw(run)]);
+      return { run, answer, other };
+    };
+    seen.push(...(await Promise.all(runs.map(raceOf))));
+  }
+  return seen;
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { budgetMs, leaseMs, Life } from '../testing/life.js';
+import { failed, testHandle, testModel, testProvider } from '../testing/runs.js';
+
+describe('claim', () => {
+  let database: TestDatabase;
+  let life: Life;
+  beforeAll(async () => {
+    database = await createDatabase();
+    life = new Life(database);
+  });
+  afterAll(async () => {
+    await life.close();
+    await database.drop();
+  });
+
+  const claim = (runId: string, worker = life.first) => worker.dispatching.claim(runId, leaseMs);
+
+  it('gives a run, its input and its facts to one of the workers that ask, and tells the others when it is free', async () => {
+    const spaceId = await life.space();
+    const runs = await Promise.all(Array.from({ length: 20 }, () => life.first.run(spaceId)));
+    for (const runId of runs) {
+      const claims = await Promise.all([claim(runId), claim(runId, life.second), claim(runId), claim(runId)]);
+      const [won, ...others] = claims.toSorted((one, other) => one.kind.localeCompare(other.kind));
+      expect(won).toMatchObject({
+        kind: 'claimed',
+        epoch: 1,
+        provider: testProvider,
+        model: testModel,
+        facts: { upstream: {}, assets: [] },
+        body: Buffer.from('{}'),
+        crashes: 0,
+        leftMs: null,
+      });
+      for (const other of others) {
+        expect(other.kind).toBe('held');
+        expect('freeInMs' in other && other.freeInMs > 0 && other.freeInMs <= leaseMs).toBe(true);
+      }
+    }
+  });
+
+  it('names the object that a large input lies in', async () => {
+    const key = `runs/${v7()}/input`;
+    await life.first.objects.note(key, v7(), 60);
+    const runId = await life.first.run(await life.space(), { body: { storedAs: key } });
+    expect(await claim(runId)).toMatchObject({ kind: 'claimed', body: { storedAs: key } });
+  });
+
+  it('finds nothing to dispatch in a run that is parked, past its submission, completed or unknown', async () => {
+    const runs = [
+      await life.first.run(await life.space({ inflightLimit: 0 })),
+      (await life.run('running')).runId,
+      (await life.run('copying')).runId,
+      (await life.run('completed')).runId,
+      v7(),
+    ];
+    for (const runId of runs) {
+      const before = await life.written(runId);
+      expect(await claim(runId)).toMatchObject({ kind: 'gone' });
+      expect(await claim(runId, life.at('2 hours'))).toMatchObject({ kind: 'gone' });
+      expect(await life.written(runId)).toEqual(before);
+    }
+  });
+
+  it('takes over from a worker whose lease has lapsed, and counts that as a crash', async () => {
+    const { runId } = await life.run('claimed');
+    expect(await claim(runId, life.at('50 minutes'))).toMatchObject({ kind: 'held' });
+    expect(await claim(runId, life.at('61 minutes'))).toMatchObject({
+      kind: 'claimed',
+      epoch: 2,
+      crashes: 1,
+    });
+    expect(await claim(runId, life.at('110 minutes'))).toMatchObject({ kind: 'held' });
+    expect(await claim(runId, life.at('122 minutes'))).toMatchObject({
+      kind: 'claimed',
+      epoch: 3,
+      crashes: 2,
+    });
+  });
+
+  it('has one successor for a lapsed lease, however many workers come for it', async () => {
+    const { runId } = await life.run('claimed');
+    const late = life.at('61 minutes');
+    const kinds = (await Promise.all(Array.from({ length: 4 }, () => claim(runId, late)))).map(
+      ({ kind }) => kind,
+    );
+    expect(kinds.toSorted()).toEqual(['claimed', 'held', 'held', 'held']);
+    expect((await life.written(runId))['run']).toMatchObject({ epoch: 2, crashes: 1 });
+  });
+
+  it('counts no crash for a claim that was given back', async () => {
+    const { runId, epoch } = await life.run('claimed');
+    expect(await life.first.dispatching.postpone(runId, epoch, 0)).toBe(0);
+    expect(await claim(runId, life.second)).toMatchObject({ kind: 'claimed', epoch: 2, crashes: 0 });
+  });
+
+  it('never gives out again a run whose worker died with its submission in the air', async () => {
+    const { runId } = await life.run('submitting');
+    expect(await claim(runId, life.second)).toMatchObject({ kind: 'held' });
+
+    for (const [offset, epoch] of [
+      ['61 minutes', 2],
+      ['122 minutes', 3],
+    ] as const) {
+      const later = life.at(offset);
+      expect(await claim(runId, later)).toMatchObject({
+        kind: 'abandoned',
+        epoch,
+        provider: testProvider,
+        model: testModel,
+      });
+      expect(await later.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    }
+    const { won } = await life.at('122 minutes').dispatching.finish(runId, 3, failed('provider_error'));
+    expect(won).toBe(true);
+    expect(await life.first.dispatching.saveHandle(runId, 1, testHandle, 0)).toBeNull();
+    expect(await claim(runId, life.at('1 day'))).toMatchObject({ kind: 'gone' });
+  });
+
+  it('gives out again what the partner provably refused, with what is left of the time since it was first sent', async () => {
+    const { runId, epoch } = await life.run('submitting');
+    await life.first.dispatching.postpone(runId, epoch, 0);
+    const again = await claim(runId, life.at('2 hours'));
+    expect(again).toMatchObject({ kind: 'claimed', epoch: 2, crashes: 0 });
+    const leftMs = 'leftMs' in again ? again.leftMs : null;
+    expect(leftMs).toBeLessThanOrEqual(budgetMs - 2 * leaseMs);
+    expect(leftMs).toBeGreaterThan(budgetMs - 3 * leaseMs);
+
+    await life.at('2 hours').dispatching.postpone(runId, 2, 0);
+    const spent = await claim(runId, life.at('11 hours'));
+    expect(spent.kind).toBe('claimed');
+    expect('leftMs' in spent ? spent.leftMs : null).toBeLessThan(0);
+  });
+
+  it('tells of no time spent by a run that was claimed and never sent', async () => {
+    const { runId } = await life.run('claimed');
+    expect(await claim(runId, life.at('1 day'))).toMatchObject({ kind: 'claimed', leftMs: null });
+  });
+});
+
+failOnLeftovers();

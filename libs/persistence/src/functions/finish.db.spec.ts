@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { leaseMs, Life } from '../testing/life.js';
+import { cancelled, cents, failed, succeeded, testHandle, testModel, testProvider } from '../testing/runs.js';
+
+let database: TestDatabase;
+let life: Life;
+beforeAll(async () => {
+  database = await createDatabase();
+  life = new Life(database);
+});
+afterAll(async () => {
+  await life.close();
+  await database.drop();
+});
+failOnLeftovers();
+
+const keyOf = async (runId: string) => (await life.written(runId))['keys'];
+const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
+
+describe('an outcome', () => {
+  it('settles all that the run has taken, and bills it once', async () => {
+    const spaceId = await life.space({ balanceMicros: cents(10) });
+    const { runId, epoch } = await life.run('running', { spaceId, reservedMicros: cents(3), key: 'billed' });
+    expect(await life.counters(spaceId)).toEqual({
+      inflight: 1,
+      committed: cents(3),
+      held: cents(3),
+      backlog: 0,
+      balance: cents(10),
+    });
+    const finished = await life.second.dispatching.finish(runId, epoch, succeeded);
+    expect(finished).toMatchObject({
+      won: true,
+      granted: [],
+      record: {
+        workspaceId: spaceId,
+        provider: testProvider,
+        model: testModel,
+        delivery: 'queued',
+        outcome: 'succeeded',
+        bucket: null,
+        billedMicros: cents(3),
+        traceparent: null,
+        phasesMs: { queue: expect.any(Number), dispatch: expect.any(Number), provider: expect.any(Number) },
+      },
+    });
+    expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(7) });
+    const { run, delivery, ledger, audit, keys } = await life.written(runId);
+    expect(run).toMatchObject({ stage: 'completed', outcome: 'succeeded', lease_until: null, bucket: null });
+    expect(delivery).toBeNull();
+    expect(ledger).toMatchObject([
+      { workspace_id: spaceId, amount_micros: -cents(3), balance_micros: cents(7), note: testModel },
+    ]);
+    expect(audit).toMatchObject({
+      workspace_id: spaceId,
+      credential: 'token:tester',
+      model: testModel,
+      route: 'POST /tested',
+      outcome: 'succeeded',
+      status: 200,
+      caller_left: false,
+      cost_micros: cents(3),
+      billed_micros: cents(3),
+    });
+    expect(keys).toHaveLength(1);
+    expect(await life.second.answers.result(spaceId, testModel, runId)).toMatchObject({
+      outcome: 'succeeded',
+      status: 200,
+      output: {
+        mediaType: 'application/json',
+        body: Buffer.from('{"done":true}'),
+      },
+    });
+  });
+
+  it.each([
+    ['a failure that nobody pays for', failed('provider_error'), 0],
+    ['a failure that the partner charges for', failed('content_policy_violation', true), cents(1)],
+    ['a cancellation', cancelled, 0],
+  ])('of %s is billed accordingly, and keeps no output', async (_what, ending, billed) => {
+    const spaceId = await life.space({ balanceMicros: cents(10) });
+    const { runId, epoch } = await life.run('running', { spaceId });
+    expect(await life.first.dispatching.finish(runId, epoch, ending)).toMatchObject({ won: true });
+    expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(10) - billed });
+    const { ledger, audit } = await life.written(runId);
+    expect(ledger ?? []).toHaveLength(billed > 0 ? 1 : 0);
+    const result = await life.first.answers.result(spaceId, testModel, runId);
+    if (result === null || result === 'aged_out') throw new Error('There is no result');
+    const { outcome, bucket, status } = result;
+    expect(result.output).toBeNull();
+    expect(audit).toMatchObject({ outcome, bucket, status, billed_micros: billed, cost_micros: cents(1) });
+    expect(result.failure).toEqual(ending.outcome === 'failed' ? { detail: 'It failed.' } : null);
+  });
+
+  it('frees its slot for those that are parked, in their order, as far as slots and spend allow', async () => {
+    const spaceId = await life.space({ inflightLimit: 2, committedLimitMicros: cents(4) });
+    const ahead = await life.run('running', { spaceId, reservedMicros: cents(2) });
+    const beside = await life.run('running', { spaceId, reservedMicros: cents(2) });
+    const small = await life.first.run(spaceId, { reservedMicros: cents(1) });
+    const large = await life.first.run(spaceId, { reservedMicros: cents(3) });
+    const last = await life.first.run(spaceId, { reservedMicros: cents(1) });
+    const finish = async ({ runId, epoch }: { runId: string; epoch: number }) =>
+      (await life.second.dispatching.finish(runId, epoch, succeeded)).granted;
+
+    expect(await finish(ahead)).toEqual([{ runId: small, provider: testProvider }]);
+    // The next in line does not fit, and nobody passes it.
+    expect(await life.counters(spaceId)).toMatchObject({ inflight: 2, committed: cents(3), backlog: 2 });
+    expect(await finish(beside)).toEqual([{ runId: large, provider: testProvider }]);
+    const epoch = await life.first.take(small, 'running');
+    expect(await finish({ runId: small, epoch })).toEqual([{ runId: last, provider: testProvider }]);
+    expect(await life.first.take(last, 'claimed')).toBe(1);
+  });
+
+  it('is the first of those that are written at once, and only that one', async () => {
+    const spaceId = await life.space({ balanceMicros: cents(1000) });
+    const runs = await Promise.all(Array.from({ length: 50 }, () => life.run('running', { spaceId })));
+    const results = await Promise.all(
+      runs.map(({ runId, epoch }) =>
+        Promise.all([
+          life.first.dispatching.finish(runId, epoch, succeeded),
+          life.second.dispatching.finish(runId, epoch, failed('provider_error')),
+        ]),
+      ),
+    );
+    let billed = 0;
+    for (const [index, [success, failure]] of results.entries()) {
+      expect(success.won).not.toBe(failure.won);
+      const { run, ledger } = await life.written(runs[index]?.runId ?? '');
+      expect(run).toMatchObject({ outcome: success.won ? 'succeeded' : 'failed' });
+      expect(ledger ?? []).toHaveLength(success.won ? 1 : 0);
+      if (success.won) billed += cents(1);
+    }
+    expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(1000) - billed });
+    expect(await life.first.deliveries.drift()).toEqual([]);
+  });
+
+  it('is never written again, not even by hand', async () => {
+    const { runId, epoch } = await life.run('completed');
+    const before = await life.written(runId);
+    for (const ending of [succeeded, cancelled, failed('provider_error', true)]) {
+      expect(await life.second.dispatching.finish(runId, epoch, ending)).toEqual({ won: false, granted: [] });
+    }
+    await expect(
+      life.first.sql(`UPDATE run SET outcome = 'failed' WHERE id = $1`, [runId]),
+    ).rejects.toMatchObject({ code: '23000' });
+    expect(await life.written(runId)).toEqual(before);
+  });
+
+  it('is that of no run that is not there', async () => {
+    expect(await life.first.dispatching.finish(v7(), 1, succeeded)).toEqual({ won: false, granted: [] });
+  });
+
+  it('is written whole or not at all', async () => {
+    const { runId, epoch, spaceId } = await life.run('running');
+    await life.first.sql(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'injected'; END $$;
+      CREATE TRIGGER injected BEFORE INSERT ON audit_record FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    const before = [await life.written(runId), await life.counters(spaceId)];
+    await expect(life.first.dispatching.finish(runId, epoch, succeeded)).rejects.toThrow('injected');
+    expect([await life.written(runId), await life.counters(spaceId)]).toEqual(before);
+    await life.first.sql('DROP TRIGGER injected ON audit_record');
+    expect((await life.first.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
+  });
+});
+
+describe('a worker that slept past its lease', () => {
+  it('writes nothing over the claim of the next one, nor over its outcome', async () => {
+    const { runId, epoch, spaceId } = await life.run('claimed', { key: 'slept' });
+    const later = life.at('61 minutes');
+    const next = await later.take(runId, 'claimed', leaseMs);
+    const asleep = async () => {
+      const before = [await life.written(runId), await life.counters(spaceId)];
+      expect(await life.first.dispatching.finish(runId, epoch, failed('provider_error', true))).toEqual({
+        won: false,
+        granted: [],
+      });
+      expect(await life.first.dispatching.finish(runId, epoch, succeeded)).toEqual({
+        won: false,
+        granted: [],
+      });
+      expect([await life.written(runId), await life.counters(spaceId)]).toEqual(before);
+    };
+    await asleep();
+    await later.dispatching.beginSubmission(runId, next, leaseMs);
+    await asleep();
+    await later.dispatching.saveHandle(runId, next, testHandle, 0);
+    await asleep();
+    expect((await later.dispatching.finish(runId, next, succeeded)).won).toBe(true);
+    await asleep();
+  });
+
+  it('and comes back with the handle and the result of a submission that was given up: too late for both', async () => {
+    const { runId, epoch, spaceId } = await life.run('submitting', { key: 'given-up' });
+    const finder = life.at('61 minutes');
+    expect(await finder.dispatching.claim(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
+    expect((await finder.dispatching.finish(runId, 2, failed('provider_error'))).won).toBe(true);
+    const before = [await life.written(runId), await life.counters(spaceId)];
+    expect(await life.first.dispatching.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
+    expect((await life.first.dispatching.finish(runId, epoch, succeeded)).won).toBe(false);
+    expect([await life.written(runId), await life.counters(spaceId)]).toEqual(before);
+  });
+
+  it('keeps its claim when nobody came meanwhile: the epoch decides, not the hour', async () => {
+    const { runId, epoch } = await life.run('submitting');
+    const woken = life.at('2 hours');
+    expect(await woken.dispatching.saveHandle(runId, epoch, testHandle, 0)).toEqual({ cancelAsked: false });
+    expect((await woken.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
+  });
+});
+
+describe('the key of a run', () => {
+  it('is free again when nothing was sent to the partner', async () => {
+    const spaceId = await life.space();
+    const claimed = await life.run('claimed', { spaceId, key: 'mine' });
+    await life.first.dispatching.finish(claimed.runId, claimed.epoch, failed('provider_error'));
+    expect(await keyOf(claimed.runId)).toBeNull();
+    const refused = await life.run('submitting', { spaceId, key: 'mine' });
+    await life.first.dispatching.postpone(refused.runId, refused.epoch, 0);
+    await life.second.dispatching.finish(refused.runId, refused.epoch, failed('provider_error'));
+    expect(await keyOf(refused.runId)).toBeNull();
+    expect(await life.first.run(spaceId, { key: 'mine' })).toEqual(expect.any(String));
+  });
+
+  it('stays when something was sent, even when nobody knows what became of it', async () => {
+    for (const stage of ['submitting', 'running', 'copying'] as const) {
+      const { runId, epoch, spaceId } = await life.run(stage, { key: stage });
+      await life.first.dispatching.finish(runId, epoch, failed('provider_error'));
+      expect(await keyOf(runId)).toHaveLength(1);
+      expect(await life.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'existing', runId });
+    }
+  });
+
+  it('is not freed by the end of another run that once had it', async () => {
+    const spaceId = await life.space();
+    const first = await life.run('claimed', { spaceId, key: 'passed-on' });
+    // Its day is over, and the key is used again while the run still waits.
+    const second = await life.at('25 hours').run(spaceId, { key: 'passed-on' });
+    expect(second).not.toBe(first.runId);
+    await life.first.dispatching.finish(first.runId, first.epoch, cancelled);
+    expect(await keyOf(second)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/running.js';
+import { budgetMs, leaseMs, Life } from './testing/life.js';
+import { testHandle, testModel, testProvider } from './testing/runs.js';
+
+describe('a poll', () => {
+  let database: TestDatabase;
+  let life: Life;
+  beforeAll(async () => {
+    database = await createDatabase();
+    life = new Life(database);
+  });
+  afterAll(async () => {
+    await life.close();
+    await database.drop();
+  });
+
+  const read = (runId: string, worker = life.first) => worker.dispatching.readForPoll(runId);
+
+  it('finds on any worker what the last one knew: nothing is held between two polls', async () => {
+    const { runId, epoch } = await life.run('running');
+    const poll = await read(runId, life.second);
+    expect(poll).toMatchObject({
+      stage: 'running',
+      epoch,
+      provider: testProvider,
+      model: testModel,
+      facts: { budgetMs },
+      handle: testHandle,
+      overdue: false,
+      cancelDue: false,
+      cancelAsked: false,
+      lostPolls: 0,
+      pausedMs: null,
+      dueSoon: false,
+    });
+    expect(poll?.leftMs).toBeLessThanOrEqual(budgetMs);
+    expect(poll?.leftMs).toBeGreaterThan(budgetMs - leaseMs);
+  });
+
+  it('finds that the time of the run is over by the clock of the database', async () => {
+    const { runId } = await life.run('running');
+    expect(await read(runId, life.at('9 hours'))).toMatchObject({ overdue: false });
+    const late = await read(runId, life.at('11 hours'));
+    expect(late?.overdue).toBe(true);
+    expect(late?.leftMs).toBeLessThan(0);
+  });
+
+  it('finds no run that is unknown, and no poll to make in one that is past it', async () => {
+    expect(await read(v7())).toBeNull();
+    expect(await read((await life.run('copying')).runId)).toMatchObject({ stage: 'copying' });
+    expect(await read((await life.run('completed')).runId)).toMatchObject({ stage: 'completed' });
+  });
+
+  it('moves the row of its run when that would fall due soon: the sweep does not cut a pause short', async () => {
+    const { runId } = await life.run('running');
+    const later = life.at('1 hour');
+    expect(await read(runId, later)).toMatchObject({ dueSoon: true });
+    await later.dispatching.moveDue(runId, leaseMs);
+    expect(await read(runId, later)).toMatchObject({ dueSoon: false });
+    expect(await life.overdueAt('110 minutes')).not.toContain(runId);
+    expect(await life.overdueAt('121 minutes')).toContain(runId);
+    const moved = () => life.first.dispatching.moveDue(runId, 60_000);
+    expect(await life.restAfter(moved, runId, 90_000)).toBe(90_000);
+  });
+
+  it('that no queue has taken is left to the sweep, which brings it when it is wanted', async () => {
+    const { runId } = await life.run('running');
+    const left = () => life.first.dispatching.leaveToSweep(runId, 2000);
+    expect(await life.restAfter(left, runId, 2000)).toBe(2000);
+    await life.first.dispatching.leaveToSweep(runId, 0);
+    expect(await life.overdueAt('0')).toContain(runId);
+  });
+
+  it('puts no completed run back', async () => {
+    const { runId } = await life.run('completed');
+    await life.first.dispatching.moveDue(runId, 0);
+    await life.first.dispatching.leaveToSweep(runId, 0);
+    expect((await life.written(runId))['delivery']).toBeNull();
+  });
+
+  it('passes a cancellation on once, whichever of two workers is first', async () => {
+    const spaceId = await life.space();
+    const { runId, epoch } = await life.run('running', { spaceId });
+    expect(await life.second.answers.askCancel(spaceId, testModel, runId)).toMatchObject({
+      found: 'dispatched',
+    });
+    expect(await read(runId)).toMatchObject({ cancelDue: true, cancelAsked: true });
+    const noted = await Promise.all(
+      [life.first, life.second, life.first, life.second].map(({ dispatching }) =>
+        dispatching.noteCancelSent(runId, epoch),
+      ),
+    );
+    expect(noted.filter((won) => won)).toHaveLength(1);
+    expect(await read(runId)).toMatchObject({ cancelDue: false, cancelAsked: true });
+    expect(await life.second.answers.askCancel(spaceId, testModel, runId)).toMatchObject({
+      found: 'dispatched',
+    });
+    expect(await read(runId)).toMatchObject({ cancelDue: false, cancelAsked: true });
+  });
+
+  it('notes a cancellation only in a run that is being polled, and only by its claim', async () => {
+    for (const { runId, epoch } of [
+      await life.run('submitting'),
+      await life.run('copying'),
+      await life.run('completed'),
+    ]) {
+      expect(await life.first.dispatching.noteCancelSent(runId, epoch)).toBe(false);
+    }
+    const { runId, epoch } = await life.run('running');
+    expect(await life.first.dispatching.noteCancelSent(runId, epoch + 1)).toBe(false);
+    expect((await life.written(runId))['run']).toMatchObject({ cancel_sent_at: null });
+  });
+
+  it('counts for the next one how often in a row the partner did not know the handle', async () => {
+    const { runId, epoch } = await life.run('running');
+    await life.first.dispatching.noteLostPolls(runId, epoch, 2);
+    expect(await read(runId, life.second)).toMatchObject({ lostPolls: 2 });
+    await life.second.dispatching.noteLostPolls(runId, epoch + 1, 3);
+    expect(await read(runId)).toMatchObject({ lostPolls: 2 });
+    await life.second.dispatching.noteLostPolls(runId, epoch, 0);
+    expect(await read(runId)).toMatchObject({ lostPolls: 0 });
+  });
+
+  it('goes on from the handle after any number of workers that died over it', async () => {
+    const { runId, epoch } = await life.run('running');
+    for (const offset of ['1 hour', '2 hours', '3 hours', '4 hours', '5 hours']) {
+      const next = life.at(offset);
+      const overdue = await next.deliveries.takeOverdue(1000);
+      expect(overdue).toContainEqual({ runId, provider: testProvider, lane: 'poll' });
+      expect(await read(runId, next)).toMatchObject({
+        stage: 'running',
+        epoch,
+        handle: testHandle,
+        overdue: false,
+      });
+      expect(await next.dispatching.claim(runId, 1000)).toMatchObject({ kind: 'gone' });
+    }
+  });
+});
+
+failOnLeftovers();

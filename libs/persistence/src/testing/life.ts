@@ -1,0 +1,114 @@
+import { type AdmissionFacts, succeeded, TestProcess } from './runs.js';
+
+/** Longer than any spec takes, and short against the time that a run has. */
+export const leaseMs = 3_600_000;
+export const budgetMs = 10 * leaseMs;
+
+type Reached = 'claimed' | 'submitting' | 'running' | 'copying' | 'completed';
+
+/** A run as the worker knows it that claimed it. */
+export interface Claimed {
+  spaceId: string;
+  runId: string;
+  epoch: number;
+}
+
+/** What a case chooses of its run. `space` is a workspace of its own when it is not given. */
+interface Chosen extends AdmissionFacts {
+  spaceId?: string;
+  by?: TestProcess;
+}
+
+/** The database of one spec and the processes that share it: two workers of today, and those of other days. */
+export class Life {
+  readonly first: TestProcess;
+  readonly second: TestProcess;
+  private readonly moved = new Map<string, TestProcess>();
+
+  constructor(private readonly database: { url: string; at(offset: string): string }) {
+    this.first = new TestProcess(database.url);
+    this.second = new TestProcess(database.url);
+  }
+
+  /** A worker whose clock is off by an interval, such as `-25 hours`. */
+  at(offset: string): TestProcess {
+    const worker = this.moved.get(offset) ?? new TestProcess(this.database.at(offset));
+    this.moved.set(offset, worker);
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.first, this.second, ...this.moved.values()].map((worker) => worker.close()));
+  }
+
+  async space(settings: Parameters<TestProcess['workspace']>[0] = {}): Promise<string> {
+    return (await this.first.workspace(settings)).id;
+  }
+
+  /** Admits a run and takes it to a stage; its claim stands for `leaseMs`. */
+  async run(stage: Reached, { by = this.first, spaceId, ...facts }: Chosen = {}): Promise<Claimed> {
+    const space = spaceId ?? (await this.space());
+    const runId = await by.run(space, { budgetMs, ...facts });
+    const epoch = await by.take(runId, stage === 'completed' ? 'running' : stage, leaseMs);
+    if (stage === 'completed') await by.dispatching.finish(runId, epoch, succeeded);
+    return { spaceId: space, runId, epoch };
+  }
+
+  /** The runs that a sweep on that clock finds overdue; it puts them off. */
+  async overdueAt(offset: string): Promise<string[]> {
+    return (await this.at(offset).deliveries.takeOverdue(10_000)).map(({ runId }) => runId);
+  }
+
+  /** Answers `expectedMs` when the run's row rests that long from `act` on, whatever time that took; else how long it rests. */
+  async restAfter(act: () => Promise<unknown>, runId: string, expectedMs: number): Promise<number> {
+    const beforeMs = await this.nowMs();
+    await act();
+    const afterMs = await this.nowMs();
+    const [row] = await this.first.sql<{ dueMs: number }>(
+      'SELECT extract(epoch FROM due_at)::float * 1000 AS "dueMs" FROM delivery WHERE run_id = $1',
+      [runId],
+    );
+    const dueMs = row?.dueMs ?? Number.NaN;
+    return dueMs >= beforeMs + expectedMs && dueMs <= afterMs + expectedMs ? expectedMs : dueMs - beforeMs;
+  }
+
+  private async nowMs(): Promise<number> {
+    const [row] = await this.first.sql<{ nowMs: number }>(
+      'SELECT extract(epoch FROM router_now())::float * 1000 AS "nowMs"',
+    );
+    return row?.nowMs ?? Number.NaN;
+  }
+
+  /** How many sessions of this database wait for a lock. */
+  async waitingSessions(): Promise<number> {
+    const [row] = await this.second.sql<{ waiting: number }>(
+      `SELECT count(DISTINCT pid)::integer AS waiting FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE NOT granted AND datname = current_database()`,
+    );
+    return row?.waiting ?? 0;
+  }
+
+  /** Everything that is written about a run. */
+  async written(runId: string): Promise<Record<string, unknown>> {
+    const [row] = await this.first.sql(
+      `SELECT (SELECT to_jsonb(run) FROM run WHERE id = $1) AS run,
+         (SELECT to_jsonb(delivery) FROM delivery WHERE run_id = $1) AS delivery,
+         (SELECT to_jsonb(audit_record) FROM audit_record WHERE run_id = $1) AS audit,
+         (SELECT jsonb_agg(ledger_entry) FROM ledger_entry WHERE run_id = $1) AS ledger,
+         (SELECT jsonb_agg(payload ORDER BY kind) FROM payload WHERE run_id = $1) AS payloads,
+         (SELECT jsonb_agg(idempotency_key) FROM idempotency_key WHERE run_id = $1) AS keys,
+         (SELECT jsonb_agg(stored_object ORDER BY key) FROM stored_object WHERE run_id = $1) AS objects`,
+      [runId],
+    );
+    return row ?? {};
+  }
+
+  async counters(spaceId: string): Promise<Record<string, unknown>> {
+    const [row] = await this.first.sql(
+      `SELECT inflight, committed_micros::float AS committed, held_micros::float AS held, backlog,
+         balance_micros::float AS balance FROM workspace WHERE id = $1`,
+      [spaceId],
+    );
+    return row ?? {};
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  Admissions,
+  type Database,
+  Dispatching,
+  type Ending,
+  Holding,
+  RunAnswers,
+  retentionSettings,
+} from '#persistence';
+import { readSettings } from '#schemas';
+import { v7 } from 'uuid';
+
+interface AdmittedRun {
+  runId: string;
+  requestId: string;
+}
+
+interface Call {
+  workspaceId: string;
+  credential: string;
+  mode?: 'queued' | 'sync';
+  model?: string;
+  route?: string;
+}
+
+export const costMicros = 70_001;
+const leaseMs = 60_000;
+const usualModel = 'bfl/flux-2-pro';
+
+export const succeeded: Ending = {
+  outcome: 'succeeded',
+  mediaType: 'application/json',
+  body: Buffer.from('{}'),
+};
+
+export const refused = (billable: boolean): Ending => ({
+  outcome: 'failed',
+  bucket: 'content_policy_violation',
+  status: 400,
+  detail: 'It was refused.',
+  billable,
+});
+
+export const failed = (bucket: 'provider_error' | 'invalid_input', status: number): Ending => ({
+  outcome: 'failed',
+  bucket,
+  status,
+  detail: 'It failed.',
+  billable: false,
+});
+
+/** Takes runs through their lives by the verbs that gateways and workers have. */
+export class RunMaker {
+  private readonly admissions: Admissions;
+  private readonly dispatching: Dispatching;
+  private readonly holding: Holding;
+  private readonly answers: RunAnswers;
+
+  constructor(database: Database) {
+    this.admissions = new Admissions(database);
+    this.dispatching = new Dispatching(database);
+    this.holding = new Holding(database);
+    this.answers = new RunAnswers(database, readSettings(retentionSettings, {}));
+  }
+
+  async admit({ workspaceId, credential, mode = 'queued', model = usualModel, route = 'test' }: Call) {
+    const run: AdmittedRun = { runId: v7(), requestId: v7() };
+    const admitted = await this.admissions.admit({
+      runId: run.runId,
+      workspaceId,
+      model,
+      provider: 'bfl',
+      mode,
+      facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'no', budgetMs: 60_000 },
+      reservedMicros: costMicros,
+      call: { requestId: run.requestId, route, credential, origin: 'http://127.0.0.1' },
+      body: Buffer.from('{}'),
+    });
+    if (admitted.kind !== 'admitted') throw new Error(`the run is ${admitted.kind}`);
+    return run;
+  }
+
+  /** Sends it to its partner, as far as the database knows; `meanwhile` happens before its end. */
+  async end(run: AdmittedRun, ending: Ending, meanwhile = async () => {}): Promise<void> {
+    const claim = await this.dispatching.claim(run.runId, leaseMs);
+    if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
+    await this.dispatching.beginSubmission(run.runId, claim.epoch, leaseMs);
+    await this.dispatching.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
+    await meanwhile();
+    const { won } = await this.dispatching.finish(run.runId, claim.epoch, ending);
+    if (!won) throw new Error('the run was finished by somebody else');
+  }
+
+  async made(call: Call, ending: Ending): Promise<AdmittedRun> {
+    const run = await this.admit(call);
+    await this.end(run, ending);
+    return run;
+  }
+
+  /** Its caller has gone. Answers what became of the run. */
+  async leave({ runId }: AdmittedRun): Promise<string> {
+    return (await this.holding.leave(runId, true)).found;
+  }
+
+  async cancel({ runId }: AdmittedRun, { workspaceId, model = usualModel }: Call): Promise<string> {
+    const answer = await this.answers.askCancel(workspaceId, model, runId);
+    return answer === null || answer === 'aged_out' ? 'nothing' : answer.found;
+  }
+}

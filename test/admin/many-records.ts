@@ -1,0 +1,29 @@
+import { Client } from 'pg';
+import { answerOf } from './run-admin.js';
+
+/**
+ * A workspace with records of which each 2,500 ended at the same instant. Nothing was billed: there are no entries in the
+ * ledger.
+ */
+export async function insertRecords(databaseUrl: string, workspace: string, count: number): Promise<void> {
+  const { id } = await answerOf<{ id: string }>(
+    { DATABASE_URL: databaseUrl },
+    'workspace',
+    'create',
+    workspace,
+  );
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+         caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), 'token:x', 'bfl/flux-2-pro', 'POST', 'succeeded', NULL, 200,
+         false, timestamptz '2026-01-01', timestamptz '2026-01-01' + (n / 2500) * interval '1 second', 1, 0
+       FROM generate_series(1, $2::integer) AS n`,
+      [id, count],
+    );
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,25 @@
+/** What declares a scripted partner, which answers as fal's queue does, and a model of its own whose results hold pictures. */
+export const scriptedModel = (provider: string, base: string): Record<string, string> => ({
+  [`${provider}.yaml`]: `provider: ${provider}
+base: ${base}
+auth: { authorization: 'Key {secret}' }
+submit: { url: '{base}/{upstream.path}' }
+handle:
+  statusUrl: { at: /status_url, url: true }
+  responseUrl: { at: /response_url, url: true }
+poll:
+  url: '{statusUrl}'
+  status: /status
+  life: { COMPLETED: succeeded }
+  every_seconds: 0.1
+fetch: { url: '{responseUrl}' }
+`,
+  [`${provider}-pictures.yaml`]: `id: ${provider}/pictures
+upstream: { path: pictures }
+charges_on_policy_rejection: unknown
+price: { call: 1000 }
+assets: [/images/*/url]
+input: { type: object, required: [prompt], properties: { prompt: { type: string } } }
+example: { prompt: a cat }
+`,
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Caller, failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { file, ScriptedPartner, urlsOf } from '../assets/scripted-partner.js';
+import { metric } from './metrics.js';
+
+// A copy that hangs takes its whole time, and what a worker counts is everybody's: a system of its own.
+describe('assets beyond the limits', () => {
+  let partner: ScriptedPartner;
+  let system: System;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    partner = await ScriptedPartner.start();
+    system = await System.start({
+      transport: transports()[0] ?? 'postgres',
+      env: {
+        PROVIDER_FAL_BASE_URL: partner.url,
+        ASSET_ALLOWED_ORIGINS: partner.url,
+        // One copy hangs for so long; for all others it is time enough.
+        ASSET_COPY_MS: '6000',
+        ASSET_MAX_BYTES: '1000000',
+      },
+    });
+    caller = await system.caller();
+  });
+  afterAll(async () => {
+    await system.stop();
+    await partner.stop();
+  });
+
+  const generated = (prompt: string) =>
+    caller.call('POST', '/v2/models/fal/flux-dev', { body: JSON.stringify({ prompt }) });
+  const counted = async (outcome: string): Promise<number> => {
+    const counts = system.workers.map((worker) => metric(worker, 'router_asset_copy_total', { outcome }));
+    return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+  };
+
+  it('one that hangs keeps the partner’s URL when its time is over, and holds up no other', async () => {
+    partner.paths.set('/good.png', file('image/png', 100_000));
+    partner.paths.set('/hangs.png', () => {});
+    partner.paths.set('/redirects.png', (_request, response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
+    );
+    const theirs = ['good', 'missing', 'hangs', 'redirects'].map((name) => `${partner.url}/${name}.png`);
+    const text = partner.script('four', theirs);
+    const answer = await generated('four');
+    expect(answer.status).toBe(200);
+    const [good = '', ...others] = urlsOf(answer.bytes);
+    expect(others).toEqual(theirs.slice(1));
+    expect(answer.bytes.toString()).toBe(text.replace(JSON.stringify(theirs[0]), JSON.stringify(good)));
+    for (const outcome of ['copied', 'status', 'timeout', 'refused_address'])
+      expect([outcome, await counted(outcome)]).toEqual([outcome, 1]);
+  });
+
+  it('those that are too large keep the partner’s URL, whatever they say of their size', async () => {
+    partner.paths.set('/endless.png', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      const more = () => {
+        while (!response.destroyed)
+          if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', more);
+      };
+      more();
+    });
+    partner.paths.set('/large.png', file('image/png', 2_000_000));
+    partner.paths.set('/page.png', file('text/html', 100));
+    partner.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
+    partner.paths.set('/short.png', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1000 });
+      response.write('x', () => response.destroy());
+    });
+    partner.paths.set('/circle.png', (_request, response) =>
+      response.writeHead(302, { location: '/circle.png' }).end(),
+    );
+    const names = ['endless', 'large', 'page', 'packed', 'short', 'circle'];
+    const text = partner.script(
+      'bounded',
+      names.map((name) => `${partner.url}/${name}.png`),
+    );
+    const answer = await generated('bounded');
+    expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);
+    expect(await counted('too_large')).toBe(2);
+    for (const outcome of ['media_type', 'encoding', 'unreachable', 'redirects'])
+      expect([outcome, await counted(outcome)]).toEqual([outcome, 1]);
+  });
+
+  it('leaves every invariant', () => holdToInvariants(system));
+});
+
+failOnLeftovers();

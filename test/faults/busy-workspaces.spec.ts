@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { passFiveAtOnce } from '../runs/busy-workspaces.js';
+
+describe.each(transports().slice(0, 1))('two workspaces that keep two workers busy on %s', (transport) => {
+  let system: System;
+
+  beforeAll(async () => {
+    system = await System.start({
+      transport,
+      gateways: 2,
+      workers: 2,
+      env: { PROVIDER_POLL_PAUSE_MS: '100' },
+    });
+  });
+  afterAll(() => system.stop());
+
+  it('never have more than five of 200 runs each at the partner, in the order of admission', async () => {
+    await Promise.all([passFiveAtOnce(system, 200), passFiveAtOnce(system, 200)]);
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  temporaryFolder,
+  type TestCaller,
+  transports,
+} from '../harness/index.js';
+import { ofAccounts, ofEachRow, ofEachShape, ofTime } from '../partners/cases.js';
+import { crossAll, expectAsPlanned, oneOfEachShape, plan } from '../partners/crossing.js';
+import { testedRows } from '../partners/rows.js';
+import { callsMade } from './metrics.js';
+
+const folder = temporaryFolder('short-rows');
+const rows = await testedRows(folder);
+
+// These take time budgets and pauses, pause providers for everybody, and count every submission that was made. A row
+// of each shape goes through all of it; each row goes through what its partner says of our account.
+const planned = [
+  ...plan(oneOfEachShape(rows), [...ofEachRow, ...ofEachShape, ...ofTime]),
+  ...plan(rows, ofAccounts),
+];
+
+let system: System;
+let caller: TestCaller;
+let ended: Awaited<ReturnType<typeof crossAll>>;
+
+beforeAll(async () => {
+  system = await System.start({
+    transport: transports()[0] ?? 'postgres',
+    takesMs: 50,
+    issuedKeys: true,
+    env: {
+      CATALOG_DIR: folder,
+      PROVIDER_POLL_PAUSE_MS: '300',
+      PROVIDER_POLL_TIMEOUT_MS: '1000',
+      // Each run is a case of its own here: none shall wait for another one's refusal.
+      PROVIDER_LANE_PAUSE_MS: '10',
+      // A copied asset has another URL; here results are compared as the partner sent them.
+      ASSET_MEDIA_TYPES: 'no/media',
+    },
+  });
+  caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
+  ended = await crossAll(system, caller, planned);
+}, 420_000);
+afterAll(() => system.stop());
+
+describe.each(rows)('$model', (row) => {
+  it.each(planned.filter((each) => each.row === row))('$each.name', (each) =>
+    expectAsPlanned(system, each, ended),
+  );
+});
+
+it('holds to every rule, with no submission twice and every slot free', async () => {
+  await holdToInvariants(system);
+  expect(await system.sql('SELECT inflight, committed_micros::integer AS committed FROM workspace')).toEqual([
+    { inflight: 0, committed: 0 },
+  ]);
+  const [worker] = system.workers;
+  if (!worker) throw new Error('no worker');
+  const refused = worker
+    .logs()
+    .split('\n')
+    .filter((line) => line.includes('submission refused, trying again'))
+    .map((line) => (JSON.parse(line) as { run_id: string }).run_id);
+  const wereToBeRefused = planned.flatMap(({ each, tag }) =>
+    each.tokens.startsWith('429') ? [ended.get(tag)?.run.requestId] : [],
+  );
+  expect(refused.filter((runId) => !wereToBeRefused.includes(runId))).toEqual([]);
+  // Whatever else a partner says, nothing is sent to it again. The last refusal of a run that ends by it has no successor.
+  const endedByIt = planned.filter(({ each }) => each.bucket === 'service_unavailable').length;
+  expect(await callsMade(worker, 'submit')).toBe(planned.length + refused.length - endedByIt);
+  const entries = await system.partner.ledger();
+  expect(new Set(entries.map(({ tag }) => tag)).size).toBe(entries.length);
+});
+
+failOnLeftovers();

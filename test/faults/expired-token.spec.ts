@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, holdToInvariants, System, type TestCaller, transports } from '../harness/index.js';
+
+// The partner's clock moves for everybody, and its calls for tokens are counted: a system of its own.
+describe('a service account’s key', () => {
+  let system: System;
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    system = await System.start({
+      transport: transports()[0] ?? 'postgres',
+      takesMs: 50,
+      issuedKeys: true,
+    });
+    caller = await system.caller();
+  });
+  afterAll(() => system.stop());
+
+  const pictureOf = async (tag: string) => {
+    const run = await caller.submit(
+      'google/imagen-4-fast',
+      `{"instances":[{"prompt":"[[sim:tag=${tag}]]"}],"parameters":{"sampleCount":1}}`,
+    );
+    await caller.completed(run, 60_000);
+    return caller.collect(run);
+  };
+  const exchanges = async () => {
+    const response = await fetch(`${system.simulator.url}/requests?path=/google/token`);
+    const { requests } = (await response.json()) as { requests: { credential: boolean }[] };
+    expect(requests.filter(({ credential }) => credential)).toEqual([]);
+    return requests.length;
+  };
+
+  it('is exchanged once, and again when the partner no longer takes the token', async () => {
+    expect((await pictureOf('first')).status).toBe(200);
+    expect(await exchanges()).toBe(1);
+    expect((await pictureOf('first again')).status).toBe(200);
+    expect(await exchanges()).toBe(1);
+    await system.partner.advance(1_900_000);
+    expect((await pictureOf('second')).status).toBe(200);
+    expect(await exchanges()).toBe(2);
+    expect(await system.partner.ledger('second')).toHaveLength(1);
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();

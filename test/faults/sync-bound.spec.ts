@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type App,
+  failOnLeftovers,
+  holdToInvariants,
+  System,
+  type TestCaller,
+  transports,
+  unending,
+  waitFor,
+} from '../harness/index.js';
+import { metric } from './metrics.js';
+
+const path = '/v2/models/bfl/flux-2-pro';
+
+// Here are bounds that are waited for, a frozen worker, and what the gateways say of themselves: what else holds of
+// synchronous runs is in test/runs/sync.spec.ts.
+describe.each(transports())('a held call on %s', (transport) => {
+  let system: System;
+  let caller: TestCaller;
+  /** Reached by its own address only, because it holds no call for long. */
+  let hasty: App;
+
+  beforeAll(async () => {
+    system = await System.start({ transport, gateways: 2 });
+    hasty = await system.startGateway({ SYNC_DEADLINE_MS: '6000' });
+    system.forget(hasty);
+    caller = await system.caller({ inflightLimit: 100 });
+  });
+  afterAll(() => system.stop());
+
+  const keyed =
+    (key: string, body: string) =>
+    (by = '') =>
+      caller.call('POST', `${by}${path}`, { body, headers: { 'idempotency-key': key } });
+  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+
+  it('that reached its bound answers 504 with Retry-After while a handle is held, and the retry collects that generation', async () => {
+    const copied = keyed('late', `{"prompt":"[[sim:tag=late]] ${unending}"}`);
+    const lost = keyed('lost', `{"prompt":"[[sim:tag=lost]] ${unending} [[sim:asset_404]]"}`);
+    for (const first of await Promise.all([copied(hasty.url), lost(hasty.url)])) {
+      expect([first.status, first.bucket]).toEqual([504, 'deadline_exceeded']);
+      expect(first.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    }
+    await system.partner.finish();
+    const [second, lostSecond] = await Promise.all([copied(), lost()]);
+    for (const collected of [second, lostSecond]) {
+      expect([collected.status, collected.headers.has('idempotent-replayed')]).toEqual([200, false]);
+    }
+    // The asset that was copied is repeated with the same URL, signed once; the other one is the partner's to keep.
+    const [third, lostThird] = await Promise.all([
+      waitFor(
+        async () => {
+          const answer = await copied();
+          return answer.headers.has('idempotent-replayed') && answer;
+        },
+        { withinMs: 20_000, what: 'the delivery to be noted' },
+      ),
+      waitFor(
+        async () => {
+          const answer = await lost();
+          return answer.status !== 200 && answer;
+        },
+        { withinMs: 20_000, what: 'the delivery to be noted' },
+      ),
+    ]);
+    expect([third.status, third.bytes.equals(second.bytes)]).toEqual([200, true]);
+    expect([lostThird.status, lostThird.bucket]).toEqual([409, 'invalid_input']);
+    expect(await Promise.all(['late', 'lost'].map(accepted))).toEqual([1, 1]);
+  });
+
+  it('without a key is withdrawn when its run still waits at its bound: no submission, no charge', async () => {
+    const busy = await system.caller({ inflightLimit: 1 });
+    const [worker] = system.workers;
+    if (!worker) throw new Error('no worker');
+    await worker.kill('SIGSTOP');
+    const answer = await busy.call('POST', `${hasty.url}${path}`, {
+      body: '{"prompt":"[[sim:tag=withdrawn]]"}',
+    });
+    await worker.kill('SIGCONT');
+    expect([answer.status, answer.bucket, answer.headers.has('retry-after')]).toEqual([
+      504,
+      'deadline_exceeded',
+      false,
+    ]);
+    expect(
+      await system.sql('SELECT 1 FROM run WHERE workspace_id = $1 AND outcome = $2', [
+        busy.workspaceId,
+        'cancelled',
+      ]),
+    ).toHaveLength(1);
+    await holdToInvariants(system);
+    expect(await accepted('withdrawn')).toBe(0);
+  });
+
+  // That each of them is held when the generation ends is known from numbers that concern the whole gateway.
+  it('is one of 100 with one key on two gateways: none of their answers is a replay', async () => {
+    const answering = Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        caller.call('POST', path, {
+          body: `{"prompt":"[[sim:tag=crowd]] ${unending}"}`,
+          headers: { 'idempotency-key': 'crowd' },
+          gateway: index % 2,
+        }),
+      ),
+    );
+    const held = () => Promise.all(system.gateways.map((gateway) => metric(gateway, 'router_held_calls')));
+    await waitFor(async () => (await held()).every((calls) => calls === 50), {
+      withinMs: 20_000,
+      what: 'all calls to be held',
+    });
+    await waitFor(async () => (await accepted('crowd')) === 1, { withinMs: 20_000, what: 'the submission' });
+    await system.partner.finish();
+    const answers = await answering;
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => answer.bytes.toString())).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers.has('idempotent-replayed'))).toHaveLength(0);
+    expect(await accepted('crowd')).toBe(1);
+  });
+
+  it('keeps every invariant', () => holdToInvariants(system));
+});
+
+failOnLeftovers();

@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import {
+  childrenOf,
+  failOnLeftovers,
+  startPostgres,
+  startRedis,
+  type TransportKind,
+} from '../harness/index.js';
+import { Bench } from '../transport/bench.js';
+
+/** A server of a test file's own, with everything that can befall it. */
+export interface FaultyServer {
+  readonly url: string;
+  /** Without warning, and back with what was on disk. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  /** It stops answering and closes no connection. */
+  freeze(): void;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+async function startServer(kind: TransportKind): Promise<FaultyServer> {
+  const server = kind === 'redis' ? await startRedis() : await startPostgres();
+  // Postgres answers through its children, and a killed one leaves them to find out by themselves.
+  const signal = (name: NodeJS.Signals) => signalAll([server.pid, ...childrenOf(server.pid)], name);
+  return {
+    url: server.url,
+    kill: async () => {
+      signalAll(childrenOf(server.pid), 'SIGKILL');
+      await server.kill('SIGKILL');
+    },
+    restart: () => server.restart(),
+    freeze: () => {
+      // The server first: it could start another session meanwhile.
+      process.kill(server.pid, 'SIGSTOP');
+      signal('SIGSTOP');
+    },
+    thaw: () => signal('SIGCONT'),
+    stop: () => server.stop(),
+  };
+}
+
+/** Transports on a server of this file's own, to kill and to freeze; call it in a `describe`. */
+export function faultyBench(kind: TransportKind): { bench: () => Bench; server: () => FaultyServer } {
+  let server: FaultyServer;
+  let bench: Bench;
+  beforeAll(async () => {
+    server = await startServer(kind);
+    bench = new Bench(kind, server.url);
+  });
+  afterEach(async () => {
+    await bench.clear();
+    await bench.wipe();
+    bench.log.lines.length = 0;
+  });
+  afterAll(() => server.stop());
+  failOnLeftovers();
+  return { bench: () => bench, server: () => server };
+}
+
+function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  failOnLeftovers,
+  newTag,
+  ownStorage,
+  sha256,
+  sharedSystem,
+  type TestCaller,
+  transports,
+} from '../harness/index.js';
+
+describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => {
+  const system = sharedSystem(transport);
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    caller = await system.caller();
+  });
+
+  const run = async (model: string, body: string) => {
+    const submitted = await caller.submit(model, body);
+    await caller.completed(submitted, 60_000);
+    return caller.collect(submitted);
+  };
+  const entryOf = async (tag: string) => {
+    const [entry, ...more] = await system.partner.ledger(tag);
+    if (!entry || more.length > 0) throw new Error(`${tag}: ${more.length} too many`);
+    return entry;
+  };
+
+  it('brings 20 MB of base64 and a 64-bit seed to the partner byte for byte', async () => {
+    const tag = newTag('large');
+    const picture = Buffer.alloc(15_000_000, 'a picture ').toString('base64');
+    const body = `{ "prompt":"[[sim:tag=${tag}]]",\t"image":"${picture}", "cfg_scale": 0.50,"model_name":"kling-v2-1" }\n`;
+    expect(body.length).toBeGreaterThan(20_000_000);
+    const answer = await run('kling/kling-v2.1-image-to-video', body);
+    expect([answer.status, (await entryOf(tag)).bodySha256]).toEqual([200, sha256(Buffer.from(body))]);
+  });
+
+  it('gives out a sound as the partner’s own bytes under its own content type', async () => {
+    const tag = newTag('sound');
+    const answer = await run('openai/tts-1', `{"model":"tts-1","voice":"ash","input":"[[sim:tag=${tag}]]"}`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg']);
+    expect((await entryOf(tag)).replySha256).toBe(sha256(answer.bytes));
+    expect(answer.bytes.readUInt16BE()).toBe(0xfffb);
+  });
+
+  it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {
+    const tag = newTag('stored');
+    const answer = await run(
+      'google/veo-3.1',
+      `{"instances":[{"prompt":"[[sim:tag=${tag}]]"}],"parameters":{"seed":4294967295}}`,
+    );
+    const { bodyBase64 } = await entryOf(tag);
+    expect(Buffer.from(bodyBase64, 'base64').toString()).toMatch(
+      /^\{"instances":\[.*\],"parameters":\{"storageUri":"gs:\/\/router-clips\/veo\/[0-9a-f-]{36}\/","seed":4294967295\}\}$/,
+    );
+    const { response } = answer.json() as { response: { videos: { gcsUri: string }[] } };
+    const link = new URL(response.videos[0]?.gcsUri ?? '');
+    const { host, pathname } = new URL(ownStorage);
+    expect(link.origin).toBe('https://storage.googleapis.com');
+    expect(link.pathname).toMatch(new RegExp(`^/${host}${pathname}/[0-9a-f-]{36}/`));
+    expect(link.searchParams.get('X-Goog-Expires')).toBe('86400');
+    expect(link.searchParams.get('X-Goog-Signature')).toMatch(/^[0-9a-f]{512}$/);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,137 @@
+import type { Bucket } from '#errors';
+import type { TestedRow } from './rows.js';
+
+/** What a simulated partner does with a run, and what the caller gets to know of it. */
+export interface Case {
+  name: string;
+  /** The words that tell the partner, apart by blanks. */
+  tokens: string;
+  /** Left out, success. */
+  bucket?: Bucket;
+  /** How many submissions the partner accepts. */
+  accepted: 0 | 1;
+  /** With the row whose time budget is over soon. */
+  short?: true;
+  /** `poll` are those that are polled, `fetch` those of them whose result is fetched. */
+  only?: 'poll' | 'fetch';
+}
+
+/** With each row: what a reply becomes on the whole way, beside what the row's recorded replies say of it. */
+export const ofEachRow: readonly Case[] = [
+  // Copies have other URLs. An asset that is not there is not copied: the result is the partner's, byte for byte.
+  { name: 'success with a 64-bit id', tokens: 'int64_id asset_404', accepted: 1 },
+  { name: 'field error', tokens: 'field_error', bucket: 'invalid_input', accepted: 0 },
+  { name: 'failure of the partner', tokens: 'job_failed', bucket: 'provider_error', accepted: 1 },
+  { name: 'reset after acceptance', tokens: 'reset_after_accept', bucket: 'provider_error', accepted: 1 },
+];
+
+/** With a row of each shape: which partner it is makes no difference. No clock is waited for. */
+export const ofEachShape: readonly Case[] = [
+  { name: 'refused by policy', tokens: 'policy_output', bucket: 'content_policy_violation', accepted: 1 },
+  { name: '500 at submission', tokens: '500_submit', bucket: 'provider_error', accepted: 0 },
+  { name: '502 at submission', tokens: '502_submit', bucket: 'provider_error', accepted: 0 },
+  { name: '504 at submission', tokens: '504_submit', bucket: 'provider_timeout', accepted: 0 },
+  { name: 'garbage', tokens: 'garbage', bucket: 'provider_error', accepted: 1 },
+  { name: 'a page of HTML', tokens: 'html', bucket: 'provider_error', accepted: 1 },
+  { name: 'half a reply', tokens: 'truncated', bucket: 'provider_error', accepted: 1 },
+  {
+    name: 'ended, and then unknown',
+    tokens: 'result_404',
+    bucket: 'provider_error',
+    accepted: 1,
+    only: 'fetch',
+  },
+  {
+    name: 'a result that is a page of HTML',
+    tokens: 'result_html',
+    bucket: 'provider_error',
+    accepted: 1,
+    only: 'fetch',
+  },
+  { name: 'a success without its result', tokens: 'no_asset', bucket: 'provider_error', accepted: 1 },
+];
+
+/** These take a time budget, a pause of the partner's or the router's own pauses between polls. */
+export const ofTime: readonly Case[] = [
+  { name: 'success', tokens: '', accepted: 1 },
+  { name: 'success after a while', tokens: 'queued=200 takes=400 unknown_status', accepted: 1 },
+  {
+    name: 'no answer to the submission',
+    tokens: 'hang_submit',
+    bucket: 'provider_timeout',
+    accepted: 0,
+    short: true,
+  },
+  {
+    name: 'accepted, and no answer',
+    tokens: 'hang_after_accept',
+    bucket: 'provider_timeout',
+    accepted: 1,
+    short: true,
+  },
+  {
+    name: 'polls without an answer',
+    tokens: 'hang_poll',
+    bucket: 'provider_timeout',
+    accepted: 1,
+    short: true,
+    only: 'poll',
+  },
+  {
+    name: 'polls that never end',
+    tokens: 'takes=600000',
+    bucket: 'provider_timeout',
+    accepted: 1,
+    short: true,
+  },
+  { name: '429 that asks for a second, then success', tokens: '429=1 retry_after=1', accepted: 1 },
+  // The next try would be too late: no answer to it is cut off by the budget.
+  {
+    name: '429 until the end',
+    tokens: '429 retry_after=60',
+    bucket: 'service_unavailable',
+    accepted: 0,
+    short: true,
+  },
+  {
+    name: 'bad polls, then success',
+    tokens: 'poll_502=2 poll_garbage=3 poll_reset=4',
+    accepted: 1,
+    only: 'poll',
+  },
+  { name: 'a job that is lost', tokens: 'poll_404', bucket: 'provider_error', accepted: 1, only: 'poll' },
+  {
+    name: 'a status that goes backwards, then success',
+    tokens: 'takes=1500 status_back',
+    accepted: 1,
+    only: 'poll',
+  },
+  { name: 'ended, at work again, then success', tokens: 'result_early=1', accepted: 1, only: 'fetch' },
+  {
+    name: 'ended, and at work for ever',
+    tokens: 'result_early',
+    bucket: 'provider_error',
+    accepted: 1,
+    only: 'fetch',
+  },
+  { name: 'half a result, then success', tokens: 'result_truncated=1', accepted: 1, only: 'fetch' },
+];
+
+/** With each row, since each partner words these in its own way, and some keys are exchanged; they may pause a provider. */
+export const ofAccounts: readonly Case[] = [
+  { name: '429 twice, then success', tokens: '429=2', accepted: 1 },
+  { name: 'our account', tokens: 'locked', bucket: 'provider_error', accepted: 0 },
+  { name: 'our key', tokens: '401', bucket: 'provider_error', accepted: 0 },
+];
+
+/** fal reports a result without pictures as the model's own, which it is. */
+const emptyIsAResult = new Set(['fal']);
+
+/** Their documents name no sign by which a refusal differs from any other failure. */
+const refusesWithoutASign = new Set(['meshy', 'recraft']);
+
+export function bucketOf({ name, bucket }: Case, { provider }: TestedRow): Bucket | undefined {
+  if (name === 'a success without its result' && emptyIsAResult.has(provider)) return undefined;
+  if (name === 'refused by policy' && refusesWithoutASign.has(provider)) return 'provider_error';
+  return bucket;
+}
