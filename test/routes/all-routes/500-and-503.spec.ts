@@ -4,7 +4,7 @@ import { gatewayForFile } from '../gateways.js';
 import { bearer, routerRoutes } from '../generations.js';
 
 // Its database is taken away, so nobody else can use it.
-const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', DATABASE_STATEMENT_MS: '2000' });
+const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', DATABASE_STATEMENT_MS: '5000' });
 const routes = routerRoutes.map(([method, path]) => ({ method, path }));
 
 let caller: Caller;

@@ -121,14 +121,20 @@ describe('a run that ends otherwise than well', () => {
       withinMs: 60_000,
       what: 'the line of the call',
     });
-    const body = Buffer.from('{}');
-    await usual().end(run, epoch, { outcome: 'succeeded', mediaType: 'application/json', body });
-    const statement = {
+    // The line comes as the connection closes, the note on the run after it.
+    const noted = { name: 'test_left', text: 'SELECT FROM run WHERE id = $1 AND caller_left_at IS NOT NULL' };
+    await waitFor(async () => (await usual().database.read(noted, [run.requestId])).length === 1, {
+      withinMs: 60_000,
+      what: 'the note on the run',
+    });
+    const output = { mediaType: 'application/json', body: Buffer.from('{}') };
+    await usual().end(run, epoch, { outcome: 'succeeded', ...output });
+    const audited = {
       name: 'test_audit',
-      text: `SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1`,
+      text: 'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1',
     };
     // An attribution, not an outcome: what the partner completed is billed.
-    expect(await usual().database.read(statement, [run.requestId])).toEqual([
+    expect(await usual().database.read(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },
     ]);
   });
