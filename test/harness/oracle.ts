@@ -21,11 +21,7 @@ export async function holdToInvariants(
   withinMs = 30_000,
   agedOut: readonly Submitted[] = [],
 ): Promise<void> {
-  await waitFor(async () => (await live(system)) === 0, {
-    withinMs,
-    what: 'every run to reach its outcome',
-    everyMs: 100,
-  });
+  await waitFor(() => noneLives(system), { withinMs, what: 'every run to reach its outcome', everyMs: 100 });
   const broken = (
     await Promise.all([
       outcomes(system),
@@ -42,11 +38,15 @@ export async function holdToInvariants(
     throw new Error(`Broken invariants:\n${broken.map((line) => `  ${line}`).join('\n')}`);
 }
 
-async function live(system: SystemSide): Promise<number> {
-  const [row] = await system.sql<{ live: number }>(
-    `SELECT count(*)::integer AS live FROM run WHERE stage <> 'completed'`,
+/** Throws with the first of those that live. */
+async function noneLives(system: SystemSide): Promise<true> {
+  const live = await system.sql<{ id: string; model: string; stage: string; workspace: string }>(
+    `SELECT run.id, model, stage, name AS workspace FROM run JOIN workspace ON workspace.id = workspace_id
+     WHERE stage <> 'completed' ORDER BY run.id LIMIT 5`,
   );
-  return row?.live ?? 0;
+  const lines = live.map((run) => `${run.id} of ${run.model} in ${run.workspace} is ${run.stage}`);
+  if (lines.length > 0) throw new Error(lines.join(', '));
+  return true;
 }
 
 /** I1: one terminal row or tombstone a run, with its audit record; nothing is left to deliver. */

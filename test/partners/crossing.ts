@@ -4,7 +4,7 @@ import { type Answer, sha256, type Submitted, type SystemSide, type TestCaller }
 import { bucketOf, type Case } from './cases.js';
 import { type TestedRow, withWords } from './rows.js';
 
-export interface Planned {
+interface Planned {
   row: TestedRow;
   each: Case;
   tag: string;
