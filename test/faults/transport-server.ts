@@ -9,7 +9,7 @@ import {
 import { Bench } from '../transport/bench.js';
 
 /** A server of a test file's own, with everything that can befall it. */
-export interface FaultyServer {
+interface FaultyServer {
   readonly url: string;
   /** Without warning, and back with what was on disk. */
   kill(): Promise<void>;

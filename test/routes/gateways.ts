@@ -31,7 +31,7 @@ export function gatewayForFile(env: Record<string, string> = {}): () => RouteGat
 }
 
 /** Gateways for this file alone, each on a database of its own. */
-export function gatewaysForFile(
+function gatewaysForFile(
   count: number,
   env: Record<string, string> = {},
 ): (index: number) => RouteGateway {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Answer } from './answer.js';
 import { type CommandGroup, runProgram } from './program.js';
 
@@ -40,6 +40,8 @@ const endless: CommandGroup = (program) => {
 };
 
 describe('runProgram', () => {
+  afterEach(() => void jest.useRealTimers());
+
   it('prints the text, and ends with 0', async () => {
     expect(await run(answering(fine), 'show', '--of', 'a')).toEqual({ code: 0, out: 'one\n', error: '' });
   });
@@ -83,8 +85,11 @@ describe('runProgram', () => {
   });
 
   it('gives up on a command that does not end', async () => {
-    const { code, error } = await run(endless, 'wait', '--timeout-seconds', '1');
+    jest.useFakeTimers();
+    const ended = run(endless, 'wait', '--timeout-seconds', '30');
+    await jest.advanceTimersByTimeAsync(30_000);
+    const { code, error } = await ended;
     expect(code).toBe(1);
-    expect(error).toContain('No end after 1 s');
+    expect(error).toContain('No end after 30 s');
   });
 });

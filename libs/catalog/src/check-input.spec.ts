@@ -63,25 +63,12 @@ describe('checkInput', () => {
     expect(routerValidationErrorResponse.parse({ detail: fields })).toEqual({ detail: fields });
   });
 
-  it.each(['^(a|a)*$', '^(a+)+$', '^(a?){40}$'])(
-    'checks %s in time that grows with the text only',
-    (pattern) => {
-      const model = modelOf({ type: 'string', pattern });
-      const timeOf = (length: number) => () => {
-        const text = `${'a'.repeat(length)}!`;
-        const before = process.cpuUsage();
-        expect(inputErrors(model, { v: text })).toHaveLength(1);
-        return process.cpuUsage(before).user;
-      };
-      // Processor time, and the best of several: the first ones also compile the schema and the engine. By turns, so that
-      // a moment in which the machine is slow is one for both.
-      const [short, long] = [timeOf(1_000), timeOf(10_000)];
-      const times = Array.from({ length: 20 }, () => ({ short: short(), long: long() }));
-      const best = (length: 'short' | 'long') => Math.min(...times.map((each) => each[length]));
-      // Ten times the text takes about ten times as long; a backtracking engine would not end.
-      expect(best('long')).toBeLessThan(50 * Math.max(best('short'), 100));
-    },
-  );
+  it.each(['^(a|a)*$', '^(a+)+$', '^(a?){40}$'])('checks %s without trying every way to match', (pattern) => {
+    // A backtracking engine would not end.
+    expect(inputErrors(modelOf({ type: 'string', pattern }), { v: `${'a'.repeat(10_000)}!` })).toHaveLength(
+      1,
+    );
+  });
 
   it('changes nothing in the body: no default, no coercion, no removal', () => {
     const model = modelWith({
@@ -115,13 +102,6 @@ describe('checkInput', () => {
     expect(inputErrors(model, { image: long })).toEqual([
       { loc: ['body', 'prompt'], msg: 'Field required', type: 'missing' },
     ]);
-  });
-
-  it('matches patterns in linear time', () => {
-    const model = modelOf({ type: 'string', pattern: '^(a+)+$' });
-    const before = process.cpuUsage();
-    expect(inputErrors(model, { v: `${'a'.repeat(5000)}!` })).toHaveLength(1);
-    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000);
   });
 
   it('tells of a hugely wrong input only the first failing field', () => {

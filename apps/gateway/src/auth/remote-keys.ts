@@ -1,6 +1,12 @@
 import { RouterError } from '#errors';
 import type { Log } from '#observability';
-import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { fetchBounded } from './fetch-bounded.js';
 import type { KeySetSettings } from './key-set-settings.js';
 
@@ -21,6 +27,7 @@ export class RemoteKeys {
     private readonly settings: KeySetSettings,
     private readonly log: Log,
     private readonly now: () => number = Date.now,
+    request: FetchImplementation = fetchBounded,
   ) {
     this.published = createRemoteJWKSet(new URL(url), {
       timeoutDuration: settings.JWT_JWKS_TIMEOUT_MS,
@@ -28,7 +35,7 @@ export class RemoteKeys {
       // fails after they have aged, and would fetch for every unknown key id as long as fetches fail.
       cacheMaxAge: Infinity,
       cooldownDuration: Infinity,
-      [customFetch]: fetchBounded,
+      [customFetch]: request,
     });
   }
 

@@ -259,10 +259,8 @@ describe('what is refused', () => {
       '2000 schemas',
     ],
     ['references that double at each level', doubling, '2000 schemas'],
-  ])('%s, at once', (_, schema, reason) => {
-    const before = process.cpuUsage();
-    expect(given(schema).problems).toEqual([{ pointer: '', reason: expect.stringContaining(reason) }]);
+  ])('%s', (_, schema, reason) => {
     // Written out, the worst of them would have a thousand million schemas.
-    expect(process.cpuUsage(before).user / 1000).toBeLessThan(5000);
+    expect(given(schema).problems).toEqual([{ pointer: '', reason: expect.stringContaining(reason) }]);
   });
 });

@@ -162,9 +162,8 @@ describe('a declared provider', () => {
       ...sound,
       rules: [{ where: '/error', is: { matches: '(?i)^(a|a)*b$' }, class: 'content_policy' }],
     });
-    const before = process.cpuUsage();
+    // A backtracking engine would not end.
     const long = adapter.onSubmit(run, reply(`{"error":"${'a'.repeat(100_000)}"}`, 400));
-    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000);
     expect(long).toMatchObject({ kind: 'failed', failure: { class: 'rejected_input' } });
     expect(adapter.onSubmit(run, reply('{"error":"AAB"}', 400))).toMatchObject({
       failure: { class: 'content_policy' },

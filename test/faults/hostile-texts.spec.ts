@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { contains } from '../../apps/gateway/src/nodes/version-range.js';
+import { inputErrors } from '../../libs/catalog/src/check-input.js';
+import { intake } from '../../libs/catalog/src/intake/intake.js';
+import { modelOfRow } from '../../libs/catalog/src/testing/model-of-row.js';
+import { membersOf } from '../../libs/providers/src/members.js';
+import { least } from '../harness/index.js';
+
+/** Processor time in milliseconds: that of others on a busy machine does not count. */
+function usedMs(act: () => void): number {
+  const before = process.cpuUsage();
+  act();
+  return process.cpuUsage(before).user / 1000;
+}
+
+describe('hostile texts take little processor time', () => {
+  it.each(['^(a|a)*$', '^(a+)+$', '^(a?){40}$'])(
+    'as inputs for %s: it grows with the text only',
+    (pattern) => {
+      const model = modelOfRow({
+        id: 'a/b',
+        upstream: { path: 'b' },
+        charges_on_policy_rejection: 'no',
+        price: { call: 1 },
+        input: { type: 'object', properties: { v: { type: 'string', pattern } } },
+      });
+      const of = (length: number) =>
+        usedMs(() => expect(inputErrors(model, { v: `${'a'.repeat(length)}!` })).toHaveLength(1));
+      // The best of several: the first ones also compile the schema and the engine. By turns, so that a moment in which the
+      // machine is slow is one for both.
+      const times = Array.from({ length: 20 }, () => ({ short: of(1_000), long: of(10_000) }));
+      const best = (length: 'short' | 'long') => Math.min(...times.map((each) => each[length]));
+      // Ten times the text takes about ten times as long.
+      expect(best('long')).toBeLessThan(50 * Math.max(best('short'), 0.1));
+    },
+  );
+
+  it('as versions and their ranges', async () => {
+    const texts = ['1', ' ', '>=', '1.', '||'].map((part) => part.repeat(16_000 / part.length));
+    const lowestMs = await least(1_000, async () =>
+      usedMs(() => {
+        for (const text of texts) {
+          contains(text, '1.0.0');
+          contains('>=1.0', text);
+        }
+      }),
+    );
+    expect(lowestMs).toBeLessThan(1_000);
+  });
+
+  it('as JSON with a picture of 20 MB', async () => {
+    const text = `{"image":"${'A'.repeat(20_000_000)}","seed":7}`;
+    const lowestMs = await least(2_000, async () =>
+      usedMs(() => expect(membersOf(text).map(({ name }) => name)).toEqual(['image', 'seed'])),
+    );
+    expect(lowestMs).toBeLessThan(2_000);
+  });
+
+  it('as a schema of half a megabyte that is refused', async () => {
+    const choices = Array.from({ length: 9000 }, (_, index) => ({
+      type: 'string',
+      const: `a value ${index} of thousands`,
+    }));
+    const lowestMs = await least(5_000, async () =>
+      usedMs(() =>
+        expect(intake({ $ref: 'given.json#' }, () => ({ anyOf: choices })).problems).toHaveLength(1),
+      ),
+    );
+    expect(lowestMs).toBeLessThan(5_000);
+  });
+});
