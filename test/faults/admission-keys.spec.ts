@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, sha256, System, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, sha256, transports } from '../harness/index.js';
 import { roomy } from './crowd.js';
 
 const model = 'bfl/flux-2-pro';

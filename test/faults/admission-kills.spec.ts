@@ -1,16 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import {
-  type Answer,
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  sha256,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, least, System } from '../harness/faults.js';
+import { type Answer, failOnLeftovers, sha256, transports, waitFor } from '../harness/index.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { holdToInvariants, least, System } from '../harness/faults.js';
 import {
   type Answer,
   failOnLeftovers,
-  holdToInvariants,
-  least,
-  System,
   temporaryFolder,
   transports,
   unending,

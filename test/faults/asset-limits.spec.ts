@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Caller, failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
 import { file, ScriptedPartner, urlsOf } from '../assets/scripted-partner.js';
 import { metric } from './metrics.js';
 

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Bucket } from '#errors';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
 import {
   unending,
   type Answer,
-  type App,
   failOnLeftovers,
-  holdToInvariants,
-  System,
   tcpProxy,
   type TcpProxy,
   temporaryFolder,

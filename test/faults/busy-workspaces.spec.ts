@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports } from '../harness/index.js';
 import { passFiveAtOnce } from '../runs/busy-workspaces.js';
 
 describe.each(transports().slice(0, 1))('two workspaces that keep two workers busy on %s', (transport) => {

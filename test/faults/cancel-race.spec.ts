@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  type Submitted,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, transports, waitFor } from '../harness/index.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  type Submitted,
-  System,
-  transports,
-  unending,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, transports, unending, waitFor } from '../harness/index.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 

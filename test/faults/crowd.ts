@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
-import { type Caller, sha256, type Submitted, type System, waitFor } from '../harness/index.js';
+import { type System } from '../harness/faults.js';
+import { type Caller, sha256, type Submitted, waitFor } from '../harness/index.js';
 
 /** Allowances that no test of the transport runs into. */
 export const roomy = { inflightLimit: 1_000, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  temporaryFolder,
-  type TestCaller,
-  transports,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, temporaryFolder, type TestCaller, transports } from '../harness/index.js';
 import { ofAccounts, ofEachRow, ofEachShape, ofTime } from '../partners/cases.js';
 import { crossAll, expectAsPlanned, oneOfEachShape, plan } from '../partners/crossing.js';
 import { testedRows } from '../partners/rows.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, type TestCaller, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type TestCaller, transports } from '../harness/index.js';
 
 // The partner's clock moves for everybody, and its calls for tokens are counted: a system of its own.
 describe('a service account’s key', () => {

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  transports,
-  unending,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports, unending, waitFor } from '../harness/index.js';
 
 describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHALL on %s', (transport) => {
   let system: System;

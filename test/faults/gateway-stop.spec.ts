@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import net from 'node:net';
-import { type App, type Caller, failOnLeftovers, System, transports, waitFor } from '../harness/index.js';
+import { type App, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 let system: System;
 let gateway: App;

@@ -1,15 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  tcpProxy,
-  type TcpProxy,
-  transports,
-  unending,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, tcpProxy, type TcpProxy, transports, unending, waitFor } from '../harness/index.js';
 
 describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgres on %s', (transport) => {
   let system: System;

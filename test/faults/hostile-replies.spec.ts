@@ -4,16 +4,8 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ScriptedPartner } from '../assets/scripted-partner.js';
-import {
-  type Answer,
-  type Caller,
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  System,
-  temporaryFolder,
-  transports,
-} from '../harness/index.js';
+import { holdToInvariants, least, System } from '../harness/faults.js';
+import { type Answer, type Caller, failOnLeftovers, temporaryFolder, transports } from '../harness/index.js';
 import { metric } from './metrics.js';
 
 const mebibyte = 1024 * 1024;

@@ -4,7 +4,7 @@ import { inputErrors } from '../../libs/catalog/src/check-input.js';
 import { intake } from '../../libs/catalog/src/intake/intake.js';
 import { modelOfRow } from '../../libs/catalog/src/testing/model-of-row.js';
 import { membersOf } from '../../libs/providers/src/members.js';
-import { least } from '../harness/index.js';
+import { least } from '../harness/faults.js';
 
 /** Processor time in milliseconds: that of others on a busy machine does not count. */
 function usedMs(act: () => void): number {

@@ -6,7 +6,7 @@ import { createLog } from '#observability';
 import { readSettings } from '#schemas';
 import { keySetSettings } from '../../apps/gateway/src/auth/key-set-settings.js';
 import { RemoteKeys } from '../../apps/gateway/src/auth/remote-keys.js';
-import { least } from '../harness/index.js';
+import { least } from '../harness/faults.js';
 
 const hourMs = 3_600_000;
 const timeoutMs = 1_500;

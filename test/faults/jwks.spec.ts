@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type GenerateKeyPairResult, type JWK, SignJWT } from 'jose';
-import { freePort, waitFor } from '../harness/index.js';
+import { freePort } from '../harness/faults.js';
+import { waitFor } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateways.js';
 
 const keys: JWK[] = [];

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { type Caller, least } from '../harness/index.js';
+import { least } from '../harness/faults.js';
+import { type Caller } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateways.js';
 
 const gateway = gatewayForFile({ BODY_CHECK_TIMEOUT_MS: '60000', STORE_PAYLOAD_MS: '60000' });

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync } from 'node:fs';
+import { happenedEarlier, holdToInvariants, System } from '../harness/faults.js';
 import {
   type Caller,
   failOnLeftovers,
-  happenedEarlier,
-  holdToInvariants,
   sha256,
   type Submitted,
-  System,
   transports,
   waitFor,
 } from '../harness/index.js';

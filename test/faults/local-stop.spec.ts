@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { least, freePort, failOnLeftovers, patience, waitFor } from '../harness/index.js';
+import { least, freePort } from '../harness/faults.js';
+import { failOnLeftovers, patience, waitFor } from '../harness/index.js';
 import {
   installationFolder,
   launch,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { type App, type Caller, failOnLeftovers, System, transports } from '../harness/index.js';
+import { type App, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
 import { file, ScriptedPartner } from '../assets/scripted-partner.js';
 
 const mebibyte = 1024 * 1024;

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { answerOf } from '../admin/run-admin.js';
+import { holdToInvariants, System } from '../harness/faults.js';
 import {
   type Caller,
   failOnLeftovers,
-  holdToInvariants,
   type Submitted,
-  System,
   temporaryFolder,
   transports,
   waitFor,

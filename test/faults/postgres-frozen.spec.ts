@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type Answer,
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, least, System } from '../harness/faults.js';
+import { type Answer, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { ended, freeze, residentMib } from './postgres-side.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;

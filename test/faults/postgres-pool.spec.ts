@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  type Submitted,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, least, System } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, transports, waitFor } from '../harness/index.js';
 import { ended } from './postgres-side.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, least, System, transports, waitFor } from '../harness/index.js';
+import { holdToInvariants, least, System } from '../harness/faults.js';
+import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { ended } from './postgres-side.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;

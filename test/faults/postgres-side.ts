@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type App, childrenOf, type TestServer } from '../harness/index.js';
+import { type App, childrenOf, type TestServer } from '../harness/faults.js';
 
 /** Stops a Postgres with all its sessions in the middle of whatever they do; returns what lets it go on. */
 export function freeze(server: TestServer): () => void {

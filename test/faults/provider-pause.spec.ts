@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { answerOf } from '../admin/run-admin.js';
-import {
-  type Caller,
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 interface Listed {
   providers: {

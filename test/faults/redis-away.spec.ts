@@ -1,15 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  spawnApp,
-  type Submitted,
-  System,
-  type TestServer,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, least, spawnApp, System, type TestServer } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, waitFor } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
 import { onRedis } from './redis-side.js';
 

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { holdToInvariants, System, type TestServer } from '../harness/faults.js';
 import {
   failOnLeftovers,
-  holdToInvariants,
   startRedis,
   type Submitted,
-  System,
   type TcpProxy,
   tcpProxy,
-  type TestServer,
   unending,
   waitFor,
 } from '../harness/index.js';

@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import {
-  freePort,
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  type TestServer,
-  unending,
-  waitFor,
-} from '../harness/index.js';
+import { freePort, holdToInvariants, System, type TestServer } from '../harness/faults.js';
+import { failOnLeftovers, unending, waitFor } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
 import { metric } from './metrics.js';
 import { laneSizes, onRedis, redisCommand } from './redis-side.js';

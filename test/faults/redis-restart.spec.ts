@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  type Submitted,
-  System,
-  type TestServer,
-  unending,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, least, System, type TestServer } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, unending, waitFor } from '../harness/index.js';
 import { expectSuccess, heldCalls, roomy, submitMany } from './crowd.js';
 import { callsMade } from './metrics.js';
 import { laneSizes, onRedis, redisCommand } from './redis-side.js';

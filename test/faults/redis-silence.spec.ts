@@ -1,16 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  type Submitted,
-  System,
-  type TcpProxy,
-  tcpProxy,
-  type TestServer,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, System, type TestServer } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, type TcpProxy, tcpProxy, waitFor } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
 import { callsMade } from './metrics.js';
 import { onRedis } from './redis-side.js';

@@ -1,16 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import {
-  type Answer,
-  completedEarlier,
-  failOnLeftovers,
-  happenedEarlier,
-  holdToInvariants,
-  least,
-  type Submitted,
-  System,
-  waitFor,
-} from '../harness/index.js';
+import { completedEarlier, happenedEarlier, holdToInvariants, least, System } from '../harness/faults.js';
+import { type Answer, failOnLeftovers, type Submitted, waitFor } from '../harness/index.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 

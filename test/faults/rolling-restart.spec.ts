@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
 import {
   unending,
   type Answer,
-  type App,
   type Caller,
   failOnLeftovers,
-  holdToInvariants,
   type Submitted,
-  System,
   transports,
   waitFor,
 } from '../harness/index.js';

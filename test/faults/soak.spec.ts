@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type Answer,
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  type Submitted,
-  System,
-  transports,
-} from '../harness/index.js';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
+import { type Answer, failOnLeftovers, type Submitted, transports } from '../harness/index.js';
 import { chanceOf, randomSeed, seedOr } from '../models/replay.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  type TestCaller,
-  transports,
-  unending,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type TestCaller, transports, unending, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 
 const path = '/v2/models/bfl/flux-2-pro';

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Transport } from '#queue';
-import { least, transports } from '../harness/index.js';
+import { least } from '../harness/faults.js';
+import { transports } from '../harness/index.js';
 import { consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
-import { punctually, until } from '../transport/until.js';
+import { until } from '../transport/until.js';
+import { punctually } from './punctually.js';
 import { faultyBench } from './transport-server.js';
 
 const PROMPT_MS = 600;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { least, tcpProxy, transports } from '../harness/index.js';
+import { least } from '../harness/faults.js';
+import { tcpProxy, transports } from '../harness/index.js';
 import { type Bench, consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
-import { punctually, until } from '../transport/until.js';
+import { until } from '../transport/until.js';
+import { punctually } from './punctually.js';
 import { faultyBench } from './transport-server.js';
 
 const LOCK_MS = 3_000;

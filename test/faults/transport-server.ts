@@ -1,11 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import {
-  childrenOf,
-  failOnLeftovers,
-  startPostgres,
-  startRedis,
-  type TransportKind,
-} from '../harness/index.js';
+import { childrenOf, startPostgres } from '../harness/faults.js';
+import { failOnLeftovers, startRedis, type TransportKind } from '../harness/index.js';
 import { Bench } from '../transport/bench.js';
 
 /** A server of a test file's own, with everything that can befall it. */

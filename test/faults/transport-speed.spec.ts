@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Transport } from '#queue';
-import { least, transports } from '../harness/index.js';
+import { least } from '../harness/faults.js';
+import { transports } from '../harness/index.js';
 import { consume, deliverAll, deliverOne, newDeliveries, newProvider, newRunId } from '../transport/bench.js';
 import { closedGate, until } from '../transport/until.js';
 import { faultyBench } from './transport-server.js';

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { providerList, settingStem } from '#providers';
 import { metric } from './metrics.js';
+import { freePort, type App, holdToInvariants, System } from '../harness/faults.js';
 import {
-  freePort,
   unending,
-  type App,
   failOnLeftovers,
-  holdToInvariants,
   type Submitted,
-  System,
   type TcpProxy,
   tcpProxy,
   temporaryFolder,

@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import {
-  type Answer,
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { type Answer, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 const windowLimit = 25;
 

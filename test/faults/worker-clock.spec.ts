@@ -1,14 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type App,
-  type Caller,
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  System,
-  type TransportKind,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, least, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, type TransportKind, waitFor } from '../harness/index.js';
 import { clockOff, fakeTimeLibrary } from './faketime.js';
 import { onEveryTransport, quick } from './worker-faults.js';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 const generations = 50;
 const takesMs = 600_000;

@@ -1,4 +1,5 @@
-import { type App, type System, type TransportKind, transports, waitFor } from '../harness/index.js';
+import { type App, type System } from '../harness/faults.js';
+import { type TransportKind, transports, waitFor } from '../harness/index.js';
 
 /** Settings under which the job of a dead or frozen worker is found within seconds instead of twenty. */
 export const quick = { QUEUE_LOCK_MS: '1500', QUEUE_STALLED_MS: '300' };

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 import { death, dismissWorkers, quick, reached } from './worker-faults.js';
 

@@ -1,13 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type App,
-  failOnLeftovers,
-  holdToInvariants,
-  type Submitted,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { type App, holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, transports, waitFor } from '../harness/index.js';
 import { counted, metric } from './metrics.js';
 import { dismissWorkers, quickLeases, reached, said } from './worker-faults.js';
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports } from '../harness/index.js';
 import { death, dismissWorkers, quick } from './worker-faults.js';
 
 describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s', (transport) => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports } from '../harness/index.js';
 import { counted } from './metrics.js';
 import { death, dismissWorkers, quickLeases } from './worker-faults.js';
 

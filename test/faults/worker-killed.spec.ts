@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, System, transports, waitFor } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 const generations = 20;
 const generationMs = 120_000;

@@ -1,12 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  type Submitted,
-  System,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, transports, waitFor } from '../harness/index.js';
 import { dismissWorkers, quickLeases } from './worker-faults.js';
 
 const neighbours = 20;

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  failOnLeftovers,
-  holdToInvariants,
-  least,
-  System,
-  type TransportKind,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, least, System } from '../harness/faults.js';
+import { failOnLeftovers, type TransportKind, waitFor } from '../harness/index.js';
 import { death, onEveryTransport } from './worker-faults.js';
 
 const boundMs = 20_000;

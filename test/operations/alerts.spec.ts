@@ -4,7 +4,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { alerts } from '../../monitoring/src/alerts.js';
 import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
-import { temporaryFolder, withTools } from '../harness/index.js';
+import { withTools } from '../harness/faults.js';
+import { temporaryFolder } from '../harness/index.js';
 import { alertCases } from './alert-cases.js';
 
 const { describeWith, tools } = await withTools('promtool');

@@ -2,16 +2,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { mkdirSync } from 'node:fs';
 import { pathOf } from '../documents/checkout-files.js';
-import {
-  type App,
-  type Caller,
-  failOnLeftovers,
-  startBrowser,
-  System,
-  transports,
-  waitFor,
-  withTools,
-} from '../harness/index.js';
+import { type App, startBrowser, System, withTools } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 const { describeWith, tools } = await withTools('chromium');
 const password = 'a-password-of-tests-0';

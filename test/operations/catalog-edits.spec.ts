@@ -6,15 +6,8 @@ import { runAdmin } from '../admin/run-admin.js';
 import { OwnPartner } from '../catalog/own-partner.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { metric } from '../faults/metrics.js';
-import {
-  type Caller,
-  failOnLeftovers,
-  holdToInvariants,
-  System,
-  temporaryFolder,
-  transports,
-  waitFor,
-} from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, temporaryFolder, transports, waitFor } from '../harness/index.js';
 
 interface Status {
   agreed: boolean;

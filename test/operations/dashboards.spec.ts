@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { filesBelow, textOf } from '../documents/checkout-files.js';
 import { alerts } from '../../monitoring/src/alerts.js';
-import { type Caller, failOnLeftovers, System, transports, waitFor, withTools } from '../harness/index.js';
+import { System, withTools } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { type Prometheus, startPrometheus } from './prometheus.js';
 
 interface Panel {

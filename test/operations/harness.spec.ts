@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Client } from 'pg';
 import { isRunning } from '../../apps/local/src/embedded/processes.js';
+import { startPostgres } from '../harness/faults.js';
 import {
   createDatabase,
   failOnLeftovers,
-  startPostgres,
   startRedis,
   tcpProxy,
   transports,

@@ -7,7 +7,8 @@ import { Client } from 'pg';
 import { gatewaySettings } from '../../apps/gateway/src/settings.js';
 import { workerSettings } from '../../apps/worker/src/settings.js';
 import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
-import { createDatabase, failOnLeftovers, withTools } from '../harness/index.js';
+import { withTools } from '../harness/faults.js';
+import { createDatabase, failOnLeftovers } from '../harness/index.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
 
 interface Probe {

@@ -1,16 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { textOf } from '../documents/checkout-files.js';
-import {
-  unending,
-  type App,
-  type Caller,
-  failOnLeftovers,
-  System,
-  transports,
-  waitFor,
-  withTools,
-} from '../harness/index.js';
+import { type App, System, withTools } from '../harness/faults.js';
+import { unending, type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
 const { describeWith, tools } = await withTools('promtool');
 const model = 'bfl/flux-2-pro';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser, withTools } from '../harness/index.js';
+import { startBrowser, withTools } from '../harness/faults.js';
 import { gatewayForFile } from '../routes/gateways.js';
 
 const { describeWith, tools } = await withTools('chromium');

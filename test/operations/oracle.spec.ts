@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, holdToInvariants, type Submitted, System, transports } from '../harness/index.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type Submitted, transports } from '../harness/index.js';
 
 /** A check that cannot fail shows nothing: each rule is broken once on purpose, and mended. */
 describe('holdToInvariants', () => {

@@ -106,6 +106,14 @@ const lines = [
     `export function planted(x: 'a' | 'b'): void {\n  switch (x) {\n    case 'a':\n      break;\n  }\n}`,
     'switch-exhaustiveness-check',
   ],
+  ['test/runs/life.spec.ts', `import { least } from '../harness/faults.js';`, 'no-restricted-imports'],
+  ['test/runs/cancel.spec.ts', `process.kill(1, 'SIGTERM');`, 'no-restricted-properties'],
+  ['test/runs/sync.spec.ts', 'setTimeout(() => {}, 1_000);', 'no-restricted-globals'],
+  [
+    'libs/errors/src/buckets.spec.ts',
+    `import { setTimeout } from 'node:timers/promises';`,
+    'no-restricted-imports',
+  ],
 ] as const;
 
 describe('the check of import directions', () => {

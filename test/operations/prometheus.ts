@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { freePort, type App, openGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { freePort, type App } from '../harness/faults.js';
+import { openGuard, temporaryFolder, waitFor } from '../harness/index.js';
 
 export interface Prometheus {
   /** The series that an expression returns now; throws when Prometheus does not understand it. */

@@ -1,12 +1,11 @@
 import { ListMultipartUploadsCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { happenedEarlier, System } from '../harness/faults.js';
 import {
   type Caller,
   failOnLeftovers,
-  happenedEarlier,
   sha256,
   type Submitted,
-  System,
   tcpProxy,
   type TcpProxy,
   transports,

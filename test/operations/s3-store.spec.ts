@@ -6,7 +6,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AssetStore, createStore, storageSettings } from '#storage';
 import { readSettings } from '#schemas';
-import { failOnLeftovers, least, tcpProxy, type TcpProxy, waitFor } from '../harness/index.js';
+import { least } from '../harness/faults.js';
+import { failOnLeftovers, tcpProxy, type TcpProxy, waitFor } from '../harness/index.js';
 import { inChunks, keysOf, still } from '../storage/bodies.js';
 import { assetStoreSuite, type Side } from '../storage/suite.js';
 import { rawClient, startSwift, type Swift } from './swift.js';

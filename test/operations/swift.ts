@@ -4,7 +4,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
-import { freePort, openGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { freePort } from '../harness/faults.js';
+import { openGuard, temporaryFolder, waitFor } from '../harness/index.js';
 import { noteEnded, noteStarted } from '../harness/running.js';
 import {
   ringProgram,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { unending, type Caller, failOnLeftovers, System, transports, waitFor } from '../harness/index.js';
+import { System } from '../harness/faults.js';
+import { unending, type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { type CollectedSpan, startCollector } from './collector.js';
 
 const model = 'bfl/flux-2-pro';

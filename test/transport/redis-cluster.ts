@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { freePort, openGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { freePort } from '../harness/ports.js';
+import { openGuard, temporaryFolder, waitFor } from '../harness/index.js';
 import { withRedis } from './wiped.js';
 
 /** A cluster of one node, which refuses commands over several slots like a large one. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '../harness/index.js';
 
 /** Waits for a condition and says after how many milliseconds it held. */
@@ -6,20 +5,6 @@ export async function until(holds: () => boolean | Promise<boolean>, withinMs: n
   const startedAtMs = Date.now();
   await waitFor(holds, { withinMs, what: holds.toString(), everyMs: 10 });
   return Date.now() - startedAtMs;
-}
-
-/**
- * How long it took, in milliseconds, less what this process was late for a timer that ran beside it: for what is bounded by
- * a timer of the same process.
- */
-export async function punctually(act: () => Promise<unknown>): Promise<number> {
-  const timerMs = 500;
-  const startedAtMs = performance.now();
-  const sinceMs = () => performance.now() - startedAtMs;
-  const late = pause(timerMs).then(() => sinceMs() - timerMs);
-  await act();
-  const tookMs = sinceMs();
-  return tookMs - (await late);
 }
 
 /** Holds whoever awaits `opened` until `open` is called. */

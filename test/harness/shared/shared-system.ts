@@ -14,7 +14,7 @@ import { appOf, describedSystem, type DescribedSystem, secretsFile } from './des
  * by workspace, and at the partner by a tag in the prompt. What concerns everything that ever happened there, such as
  * counters, the clock of the simulator and the invariants, is not theirs to look at or to move.
  */
-export class SharedSystem extends SystemSide {
+class SharedSystem extends SystemSide {
   readonly gateways: readonly RunningApp[];
   readonly workers: readonly RunningApp[];
   readonly apps: readonly RunningApp[];

@@ -5,7 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmS
 import os from 'node:os';
 import path from 'node:path';
 import { appMain } from '../../../apps/local/src/checkout.js';
-import { freePort, patience } from '../../harness/index.js';
+import { freePort } from '../../harness/faults.js';
+import { patience } from '../../harness/index.js';
 import { openGuard, noteEnded, noteStarted } from '../../harness/running.js';
 import { waitFor } from '../../harness/wait-for.js';
 

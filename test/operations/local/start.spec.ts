@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { least, failOnLeftovers, transports } from '../../harness/index.js';
+import { least } from '../../harness/faults.js';
+import { failOnLeftovers, transports } from '../../harness/index.js';
 import {
   installationFolder,
   launch,

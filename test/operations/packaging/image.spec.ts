@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { freePort, failOnLeftovers, System, waitFor } from '../../harness/index.js';
+import { freePort, System } from '../../harness/faults.js';
+import { failOnLeftovers, waitFor } from '../../harness/index.js';
 import { type Container, container, nearness } from './contained.js';
 import { type Image, layOut } from './laid-out.js';
 

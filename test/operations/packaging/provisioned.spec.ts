@@ -4,7 +4,8 @@ import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { filesBelow, pathOf, textOf } from '../../documents/checkout-files.js';
-import { temporaryFolder, withTools } from '../../harness/index.js';
+import { withTools } from '../../harness/faults.js';
+import { temporaryFolder } from '../../harness/index.js';
 import { mounts, type Service, written } from './compose.js';
 
 const { describeWith, tools } = await withTools('promtool');

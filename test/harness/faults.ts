@@ -1,0 +1,10 @@
+// What kills, measures, installs or needs a system of its own: for the suites of faults and operations only.
+export { startBrowser } from './browser.js';
+export { completedEarlier, happenedEarlier } from './ageing.js';
+export { holdToInvariants } from './oracle.js';
+export { freePort } from './ports.js';
+export { childrenOf, startPostgres, type TestServer } from './servers.js';
+export { spawnApp, type App } from './spawn-app.js';
+export { System } from './system.js';
+export { withTools } from './tools.js';
+export { least } from './wait-for.js';
