@@ -83,6 +83,19 @@ describe('router_statement_now', () => {
   });
 });
 
+it('lets the planner tell how many rows a moment finds, as now() does', async () => {
+  const plan = await inSession(database.at('50 minutes'), async (client) => {
+    await client.query(
+      `INSERT INTO stored_object SELECT n, gen_random_uuid(), clock_timestamp() + n * interval '1 minute'
+       FROM generate_series(1, 1000) AS n`,
+    );
+    await client.query('ANALYZE stored_object');
+    return explain(client, 'SELECT key FROM stored_object WHERE delete_at <= router_statement_now()');
+  });
+  // What it takes without a value in view is a third of the rows.
+  expect(Number(/ rows=(\d+)/.exec(plan)?.[1])).toBeCloseTo(50, -2);
+});
+
 it('costs no call of a function: the planner puts the expression in its place', async () => {
   const plan = await inSession(database.url, (client) =>
     explain(client, 'SELECT router_now(), router_statement_now()'),

@@ -1,5 +1,5 @@
 import { readSettings } from '#schemas';
-import type { QueryResultRow } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
 import { type Admission, Admissions, type Admitted } from '../admission.js';
 import { Database } from '../database.js';
@@ -18,11 +18,11 @@ import { type WorkspaceLimits, Workspaces } from '../workspaces.js';
 export const cents = (count: number): number => count * 10_000;
 
 /** Longer than any spec takes. */
-export const leaseMs = 600_000;
+const leaseMs = 600_000;
 
 const patient = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
-/** Allowances that nothing runs into unless a spec says so; the window is always an hour’s worth of runs. */
+/** Allowances that nothing runs into unless a spec says so. */
 const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), windowLimit: 100_000 };
 
 /** One process: its connections and the repositories on them. Two of them are two gateways or two workers. */
@@ -103,10 +103,61 @@ export class TestProcess {
     return this.dispatching.finish(runId, await this.take(runId, 'running'), ending);
   }
 
+  /** What is counted of a workspace’s live runs, and the highest values that it ever had. */
+  async counters(workspaceId: string): Promise<Counters> {
+    const [counters] = await this.sql<Counters & QueryResultRow>(
+      `SELECT inflight, committed_micros::float AS "committedMicros", held_micros::float AS "heldMicros", backlog,
+         balance_micros::float AS "balanceMicros", window_count AS "windowCount",
+         inflight_peak AS "inflightPeak", committed_peak_micros::float AS "committedPeakMicros"
+       FROM workspace WHERE id = $1`,
+      [workspaceId],
+    );
+    if (!counters) throw new Error(`there is no workspace ${workspaceId}`);
+    return counters;
+  }
+
+  async stageOf(runId: string): Promise<string | undefined> {
+    const [run] = await this.sql<{ stage: string }>('SELECT stage FROM run WHERE id = $1', [runId]);
+    return run?.stage;
+  }
+
+  /** How many sessions of this database wait for a lock. */
+  async waiting(): Promise<number> {
+    const [row] = await this.sql<{ sessions: number }>(
+      `SELECT count(*)::integer AS sessions FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return row?.sessions ?? 0;
+  }
+
   async close(): Promise<void> {
     await (await this.opened)?.destroy();
     await this.database.close();
   }
+}
+
+/** The offset that puts the clock at that second of a minute; the machine of the tests is the database’s too. */
+export const offsetToSecond = (second: number): string =>
+  `${second * 1000 - (Date.now() % 60_000)} milliseconds`;
+
+interface Counters {
+  inflight: number;
+  committedMicros: number;
+  heldMicros: number;
+  backlog: number;
+  balanceMicros: number | null;
+  windowCount: number;
+  inflightPeak: number;
+  committedPeakMicros: number;
+}
+
+/** Locks a workspace, at whose row every admission and every outcome passes; answers how to let go of it. */
+export async function holdWorkspace(url: string, workspaceId: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 20_000 });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT 1 FROM workspace WHERE id = $1 FOR NO KEY UPDATE', [workspaceId]);
+  return () => client.end();
 }
 
 /** What specs choose of an admission; `key` with the fingerprint `0a`. */

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/running.js';
+import { waitFor } from '../../../test/harness/wait-for.js';
+import { StoredObjects } from './stored-objects.js';
+import { type AdmissionFacts, holdWorkspace, offsetToSecond, TestProcess } from './testing/runs.js';
+
+let testDatabase: TestDatabase;
+let gateway: TestProcess;
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  // A minute begins, so that none ends between two admissions.
+  gateway = new TestProcess(testDatabase.at(offsetToSecond(0)));
+});
+afterAll(async () => {
+  await gateway.close();
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
+  Promise.allSettled(facts.map((each) => gateway.admit(workspaceId, each)));
+
+const oneWaits = () =>
+  waitFor(async () => (await gateway.waiting()) === 1, { withinMs: 60_000, what: 'an admission to wait' });
+
+/** How many runs of the workspace were written together, each time. */
+async function batchesOf(workspaceId: string): Promise<number[]> {
+  const rows = await gateway.sql<{ runs: number }>(
+    `SELECT count(*)::integer AS runs FROM run JOIN delivery ON run_id = id WHERE run.workspace_id = $1
+     GROUP BY run.xmin ORDER BY min(place)`,
+    [workspaceId],
+  );
+  return rows.map(({ runs }) => runs);
+}
+
+describe('admissions of one workspace', () => {
+  it('that come while a statement is under way travel together in the next, 50 at most', async () => {
+    const { id } = await gateway.workspace();
+    await admitAll(
+      id,
+      Array.from({ length: 120 }, () => ({})),
+    );
+    expect(await batchesOf(id)).toEqual([1, 50, 50, 19]);
+  });
+
+  it('travel together up to 4 MiB of inputs, and whatever is larger alone', async () => {
+    const { id } = await gateway.workspace();
+    const sizes = [0, 3, 1, 1, 5, 0].map((mebibytes) => ({
+      body: Buffer.alloc(mebibytes * 1024 * 1024, ' '),
+    }));
+    await admitAll(id, sizes);
+    expect(await batchesOf(id)).toEqual([1, 2, 1, 1, 1]);
+  });
+
+  it('keep their order, and each gets the answer to its own', async () => {
+    const { id } = await gateway.workspace({ inflightLimit: 3 });
+    const facts = Array.from({ length: 9 }, (_each, index) => ({
+      runId: v7(),
+      ...(index === 4 && { key: 'mine' }),
+    }));
+    expect(await admitAll(id, facts)).toEqual(
+      facts.map(({ runId }, index) => ({
+        status: 'fulfilled',
+        value: { kind: 'admitted', runId, ready: index < 3, position: index },
+      })),
+    );
+  });
+
+  it('wait for no other workspace', async () => {
+    const [busy, other] = await Promise.all([gateway.workspace(), gateway.workspace()]);
+    const letGo = await holdWorkspace(testDatabase.url, busy.id);
+    const waiting = admitAll(busy.id, [{}, {}]);
+    await oneWaits();
+    expect(await admitAll(other.id, [{}, {}])).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+    ]);
+    expect(await gateway.counters(busy.id)).toMatchObject({ inflight: 0 });
+    await letGo();
+    expect(await waiting).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+  });
+
+  it('are all told at once when the database is away, and leave nothing', async () => {
+    const { id } = await gateway.workspace();
+    const letGo = await holdWorkspace(testDatabase.url, id);
+    const waiting = admitAll(id, [{ key: 'a' }, { key: 'b' }, {}]);
+    await oneWaits();
+    await gateway.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    // None of them waits for the row that is still held.
+    const away = { status: 'rejected', reason: { bucket: 'service_unavailable' } };
+    expect(await waiting).toMatchObject([away, away, away]);
+    await letGo();
+    expect(await batchesOf(id)).toEqual([]);
+    expect(await gateway.admit(id, { key: 'a', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
+    expect(await gateway.counters(id)).toMatchObject({ inflight: 1, windowCount: 1 });
+  });
+});
+
+describe('an input in the asset store', () => {
+  it('is needed from the admission on', async () => {
+    const { id } = await gateway.workspace();
+    const runId = v7();
+    const key = `inputs/${runId}`;
+    await new StoredObjects(gateway.database).note(key, runId, 600);
+    await gateway.run(id, { runId, body: { storedAs: key } });
+    const [row] = await gateway.sql(
+      `SELECT stored_as, body, delete_at = 'infinity' AS kept FROM payload JOIN stored_object ON key = stored_as
+       WHERE payload.run_id = $1`,
+      [runId],
+    );
+    expect(row).toEqual({ stored_as: key, body: null, kept: true });
+  });
+
+  it('that is not there fails its own admission, and no other that travels with it', async () => {
+    const { id } = await gateway.workspace();
+    const lost = { key: 'lost', body: { storedAs: 'inputs/lost' } };
+    const answers = await admitAll(id, [{}, {}, lost, {}]);
+    expect(answers.map((each) => each.status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await gateway.counters(id)).toMatchObject({ inflight: 3, windowCount: 3 });
+    // The key is free.
+    expect(await gateway.admit(id, { key: 'lost', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/running.js';
+import type { Ending } from './run-facts.js';
+import { cancelled, cents, failed, succeeded, TestProcess, testModel } from './testing/runs.js';
+import { type LedgerLine, Usage } from './usage.js';
+
+let testDatabase: TestDatabase;
+let one: TestProcess;
+let other: TestProcess;
+let usage: Usage;
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  one = new TestProcess(testDatabase.url);
+  other = new TestProcess(testDatabase.url);
+  usage = new Usage(one.database);
+});
+afterAll(async () => {
+  await Promise.all([one.close(), other.close()]);
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+const ledgerOf = async (workspaceId: string): Promise<Omit<LedgerLine, 'id' | 'at'>[]> =>
+  (await usage.ledger(workspaceId, 1_000)).map(({ id: _id, at: _at, ...line }) => line).toReversed();
+
+const auditOf = (workspaceId: string) => usage.latest({ workspaceId }, 1_000);
+
+/** What an outcome leaves of a reservation of 30 cents, when it bills that many. */
+const settled = (billedCents: number) => ({
+  inflight: 0,
+  committedMicros: 0,
+  heldMicros: 0,
+  backlog: 0,
+  balanceMicros: cents(100 - billedCents),
+});
+
+describe('credits', () => {
+  it('are held from the admission on, parked or ready, and not yet spent', async () => {
+    const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 1 });
+    await one.run(id, { reservedMicros: cents(30) });
+    await one.run(id, { reservedMicros: cents(40) });
+    expect(await one.counters(id)).toMatchObject({
+      balanceMicros: cents(100),
+      heldMicros: cents(70),
+      committedMicros: cents(30),
+    });
+    expect(await one.admit(id, { reservedMicros: cents(31) })).toMatchObject({ limit: 'credits' });
+    expect(await ledgerOf(id)).toEqual([]);
+    expect(await auditOf(id)).toEqual([]);
+  });
+
+  it.each<[string, Ending, number]>([
+    ['spent by a success', succeeded, 30],
+    ['spent by a failure that the partner charges', failed('content_policy_violation', true), 30],
+    ['released by a failure', failed('provider_error'), 0],
+    ['released by a cancellation', cancelled, 0],
+  ])('are %s, once', async (_what, ending, billed) => {
+    const { id } = await one.workspace({ balanceMicros: cents(100) });
+    const requestId = v7();
+    const runId = await one.run(id, { reservedMicros: cents(30), requestId });
+    const epoch = await one.take(runId, 'running');
+    const finished = await Promise.all(
+      [one, other, one, other].map((each) => each.dispatching.finish(runId, epoch, ending)),
+    );
+    expect(finished.filter(({ won }) => won)).toMatchObject([{ record: { billedMicros: cents(billed) } }]);
+    expect(await one.counters(id)).toMatchObject(settled(billed));
+    const entry = {
+      runId,
+      amountMicros: -cents(billed),
+      balanceMicros: cents(100 - billed),
+      note: testModel,
+    };
+    expect(await ledgerOf(id)).toEqual(billed > 0 ? [entry] : []);
+    expect(await auditOf(id)).toEqual([
+      expect.objectContaining({
+        requestId,
+        runId,
+        credential: 'token:tester',
+        model: testModel,
+        route: 'POST /tested',
+        outcome: ending.outcome,
+        callerLeft: false,
+        costMicros: cents(30),
+        billedMicros: cents(billed),
+      }),
+    ]);
+  });
+
+  it('that a parked run holds are released when it is cancelled, and its slot was never taken', async () => {
+    const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 0 });
+    const runId = await one.run(id, { reservedMicros: cents(30) });
+    await one.answers.askCancel(id, testModel, runId);
+    expect(await one.counters(id)).toMatchObject({ ...settled(0), inflightPeak: 0 });
+    expect(await one.admit(id, { reservedMicros: cents(100) })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('that are unlimited stay so, and the ledger still says what was billed', async () => {
+    const { id } = await one.workspace({ balanceMicros: null });
+    const runId = await one.run(id, { reservedMicros: cents(30) });
+    await one.runTo(runId, succeeded);
+    expect(await one.counters(id)).toMatchObject({ balanceMicros: null, heldMicros: 0 });
+    expect(await ledgerOf(id)).toEqual([
+      { runId, amountMicros: -cents(30), balanceMicros: null, note: testModel },
+    ]);
+  });
+
+  it('that cost nothing leave an audit record and no entry', async () => {
+    const { id } = await one.workspace({ balanceMicros: 0 });
+    await one.runTo(await one.run(id, { reservedMicros: 0 }), succeeded);
+    expect(await ledgerOf(id)).toEqual([]);
+    expect(await auditOf(id)).toMatchObject([{ outcome: 'succeeded', billedMicros: 0 }]);
+  });
+
+  it('are never spent twice: admissions and outcomes at once end at what was billed, and not below zero', async () => {
+    const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 4 });
+    const endings = [succeeded, cancelled, failed('content_policy_violation', true)];
+    const live = async (process: TestProcess, index: number) => {
+      const answer = await process.admit(id, { mode: 'sync', reservedMicros: cents((index % 7) + 1) });
+      if (answer.kind !== 'admitted') return answer.kind;
+      await process.dispatching.finish(answer.runId, 0, endings[index % 3] ?? cancelled);
+      return 'admitted';
+    };
+    const kinds: string[] = [];
+    for (let round = 0; round < 1_000 && (await one.counters(id)).balanceMicros !== 0; round += 1) {
+      const crowd = Array.from({ length: 20 }, (_each, index) =>
+        live(index % 2 ? one : other, index + round),
+      );
+      kinds.push(...(await Promise.all(crowd)));
+    }
+    expect(new Set(kinds)).toEqual(new Set(['admitted', 'refused']));
+    expect(await one.counters(id)).toMatchObject({ balanceMicros: 0, heldMicros: 0, inflight: 0 });
+    const lines = await ledgerOf(id);
+    let balanceMicros = cents(100);
+    for (const line of lines) {
+      balanceMicros += line.amountMicros;
+      expect(line.balanceMicros).toBe(balanceMicros);
+      expect(balanceMicros).toBeGreaterThanOrEqual(0);
+    }
+    expect(balanceMicros).toBe(0);
+    const audit = await auditOf(id);
+    expect(audit.reduce((sum, { billedMicros }) => sum + billedMicros, 0)).toBe(cents(100));
+    expect(audit).toHaveLength(kinds.filter((kind) => kind === 'admitted').length);
+  });
+});
+
+describe('an operator’s change of credits', () => {
+  it('is an entry in the ledger, whose sum stays the balance', async () => {
+    const { id, name } = await one.workspace({ balanceMicros: null });
+    const workspaces = await one.workspaces();
+    await workspaces.addCredits(name, cents(50), 'first');
+    await one.runTo(await one.run(id, { reservedMicros: cents(20) }), succeeded);
+    await workspaces.setCredits(name, cents(10), 'set');
+    await workspaces.addCredits(name, -cents(4), 'taken back');
+    await workspaces.setCredits(name, null, 'unlimited');
+    const lines = await ledgerOf(id);
+    expect(lines.map(({ amountMicros, balanceMicros, note }) => [amountMicros, balanceMicros, note])).toEqual(
+      [
+        [cents(50), cents(50), 'first'],
+        [-cents(20), cents(30), testModel],
+        [-cents(20), cents(10), 'set'],
+        [-cents(4), cents(6), 'taken back'],
+        [-cents(6), null, 'unlimited'],
+      ],
+    );
+  });
+
+  it('counts at once, and is lost by no outcome beside it', async () => {
+    const { id, name } = await one.workspace({ balanceMicros: cents(40) });
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, () => one.run(id, { reservedMicros: cents(2) })),
+    );
+    const workspaces = await other.workspaces();
+    await Promise.all([
+      ...runs.map((runId) => one.dispatching.finish(runId, 0, succeeded)),
+      ...[5, 7, 11].map((count) => workspaces.addCredits(name, cents(count), 'added')),
+    ]);
+    expect(await one.counters(id)).toMatchObject({ balanceMicros: cents(23), heldMicros: 0 });
+    const lines = await ledgerOf(id);
+    expect(lines.reduce((sum, { amountMicros }) => sum + amountMicros, cents(40))).toBe(cents(23));
+    expect(await one.admit(id, { reservedMicros: cents(23) })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('may take back what runs hold: they are billed all the same, and nothing is admitted before the debt is paid', async () => {
+    const { id, name } = await one.workspace({ balanceMicros: cents(30) });
+    const runId = await one.run(id, { reservedMicros: cents(30) });
+    const workspaces = await one.workspaces();
+    await workspaces.addCredits(name, -cents(20), 'taken back');
+    await one.runTo(runId, succeeded);
+    expect(await one.counters(id)).toMatchObject({ balanceMicros: -cents(20) });
+    for (const reservedMicros of [0, 1]) {
+      expect(await one.admit(id, { reservedMicros })).toMatchObject({ limit: 'credits' });
+    }
+    await workspaces.addCredits(name, cents(20), 'paid');
+    expect(await one.admit(id, { reservedMicros: 0 })).toMatchObject({ kind: 'admitted' });
+  });
+});

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Pool } from 'pg';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { waitFor } from '../../../../test/harness/wait-for.js';
+import { type Admitted, Admissions } from '../admission.js';
+import {
+  type AdmissionFacts,
+  admissionOf,
+  cancelled,
+  cents,
+  holdWorkspace,
+  offsetToSecond,
+  TestProcess,
+} from '../testing/runs.js';
+
+let testDatabase: TestDatabase;
+/** Two gateways. */
+let processes: TestProcess[];
+/** Admissions of one object share their statements: several of them a gateway make statements that overlap. */
+let lines: Admissions[];
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  // A minute begins, so that none ends between two admissions.
+  const url = testDatabase.at(offsetToSecond(0));
+  processes = [1, 2].map(() => new TestProcess(url));
+  lines = Array.from({ length: 12 }, (_each, index) => new Admissions(gateway(index).database));
+});
+afterAll(async () => {
+  await Promise.all(processes.map((each) => each.close()));
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+const gateway = (index: number): TestProcess => processes[index % processes.length] as TestProcess;
+
+async function crowd(
+  workspaceId: string,
+  count: number,
+  facts: (index: number) => AdmissionFacts,
+): Promise<Admitted[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_each, index) =>
+      (lines[index % lines.length] as Admissions).admit(admissionOf(workspaceId, facts(index))),
+    ),
+  );
+}
+
+function tally(answers: readonly Admitted[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const each of answers) {
+    const name =
+      each.kind === 'refused' ? each.limit : each.kind === 'admitted' && !each.ready ? 'parked' : each.kind;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const refusalsOf = (answers: readonly Admitted[]) => answers.filter(({ kind }) => kind === 'refused');
+
+describe('admissions at once on two gateways', () => {
+  it('take exactly the slots that are there: 10 of 200', async () => {
+    const { id } = await gateway(0).workspace({ inflightLimit: 10 });
+    const answers = await crowd(id, 200, () => ({ mode: 'sync' }));
+    expect(tally(answers)).toEqual({ admitted: 10, inflight: 190 });
+    for (const each of refusalsOf(answers)) expect(each).toMatchObject({ inflight: 10, inflightLimit: 10 });
+    expect(await gateway(0).counters(id)).toMatchObject({
+      inflight: 10,
+      inflightPeak: 10,
+      committedMicros: cents(10),
+    });
+  });
+
+  it('take exactly the spend that is there: 3 of 100 runs of 30 cents below 100', async () => {
+    const { id } = await gateway(0).workspace({ committedLimitMicros: cents(100) });
+    const answers = await crowd(id, 100, () => ({ mode: 'sync', reservedMicros: cents(30) }));
+    expect(tally(answers)).toEqual({ admitted: 3, spend: 97 });
+    for (const each of refusalsOf(answers)) expect(each).toMatchObject({ committedMicros: cents(90) });
+    expect(await gateway(0).counters(id)).toMatchObject({ inflight: 3, committedPeakMicros: cents(90) });
+  });
+
+  it('take exactly the credits that are there: 10 of 100 runs of 30 cents with 310', async () => {
+    const { id } = await gateway(0).workspace({ balanceMicros: cents(310), inflightLimit: 4 });
+    const answers = await crowd(id, 100, () => ({ reservedMicros: cents(30) }));
+    expect(tally(answers)).toEqual({ admitted: 4, parked: 6, credits: 90 });
+    expect(await gateway(0).counters(id)).toMatchObject({
+      heldMicros: cents(300),
+      balanceMicros: cents(310),
+    });
+  });
+
+  it('take exactly the window that is there: 25 of 100', async () => {
+    const { id } = await gateway(0).workspace({ windowLimit: 25 });
+    expect(tally(await crowd(id, 100, () => ({})))).toEqual({ admitted: 25, window: 75 });
+  });
+
+  it('fill the line exactly, and each is told its own place in it', async () => {
+    const { id } = await gateway(0).workspace({ inflightLimit: 5, backlogLimit: 40 });
+    const answers = await crowd(id, 100, () => ({}));
+    expect(tally(answers)).toEqual({ admitted: 5, parked: 40, backlog: 55 });
+    const order = await gateway(0).sql<{ id: string }>(
+      'SELECT run_id AS id FROM delivery WHERE workspace_id = $1 ORDER BY place',
+      [id],
+    );
+    const places = answers.flatMap((each) =>
+      each.kind === 'admitted' ? [[each.runId, each.position, each.ready]] : [],
+    );
+    expect(places.toSorted(([, one], [, other]) => Number(one) - Number(other))).toEqual(
+      order.map((each, index) => [each.id, index, index < 5]),
+    );
+  });
+
+  it('hold every limit while runs end beside them, and lose no slot', async () => {
+    const { id } = await gateway(0).workspace({ inflightLimit: 5, committedLimitMicros: cents(20) });
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, async (_each, index) => {
+        const line = lines[index % lines.length] as Admissions;
+        const answer = await line.admit(
+          admissionOf(id, { mode: 'sync', reservedMicros: cents((index % 9) + 1) }),
+        );
+        if (answer.kind === 'admitted') await gateway(index).dispatching.finish(answer.runId, 0, cancelled);
+        return answer;
+      }),
+    );
+    const { admitted = 0 } = tally(answers);
+    expect(admitted).toBeGreaterThan(0);
+    const counters = await gateway(0).counters(id);
+    expect(counters).toMatchObject({ inflight: 0, committedMicros: 0, heldMicros: 0, backlog: 0 });
+    expect(counters.inflightPeak).toBeLessThanOrEqual(5);
+    expect(counters.committedPeakMicros).toBeLessThanOrEqual(cents(20));
+    expect(await gateway(0).deliveries.drift()).toEqual([]);
+  });
+});
+
+/** One statement for several workspaces. */
+const admit = (pool: Pool, items: AdmissionFacts[], workspaceIds: string[]) =>
+  pool.query<{ results: Admitted[] }>('SELECT admit($1::jsonb, $2::bytea[]) AS results', [
+    JSON.stringify(
+      items.map((each, index) => ({ ...admissionOf(workspaceIds[index] ?? '', each), body: undefined })),
+    ),
+    items.map(() => Buffer.from('{}')),
+  ]);
+
+describe('batches that overlap', () => {
+  it('never wait for each other in a circle, whatever their order', async () => {
+    const spaces = await Promise.all([0, 1, 2].map(() => gateway(0).workspace()));
+    // Without the repetition of a statement that ran into a deadlock, which would hide it.
+    const pool = new Pool({ connectionString: testDatabase.url, max: 8 });
+    try {
+      const batches = Array.from({ length: 48 }, (_each, index) => {
+        const places = index % 2 ? [0, 1, 2] : [2, 1, 0];
+        // Each key comes in two batches, which have it in opposite orders.
+        const items = places.map((place) => ({ key: `${place}-${Math.floor(index / 2)}` }));
+        return admit(
+          pool,
+          items,
+          places.map((place) => spaces[place]?.id ?? ''),
+        );
+      });
+      const results = (await Promise.all(batches)).flatMap(({ rows }) => rows[0]?.results ?? []);
+      expect(tally(results)).toEqual({ admitted: 72, existing: 72 });
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('take keys in one order: whoever waits for one holds none that comes later', async () => {
+    const { id } = await gateway(0).workspace();
+    const pool = new Pool({ connectionString: testDatabase.url });
+    const client = await pool.connect();
+    const take = (key: string) =>
+      client.query(
+        `INSERT INTO idempotency_key VALUES ($1, $2, '', gen_random_uuid(), router_now()) ON CONFLICT DO NOTHING`,
+        [id, key],
+      );
+    try {
+      // Only so that a failure comes soon.
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '2s'`);
+      await take('a');
+      const waiting = admit(pool, [{ key: 'b' }, { key: 'a' }], [id, id]);
+      await waitFor(async () => (await gateway(0).waiting()) === 1, {
+        withinMs: 60_000,
+        what: 'the batch to wait',
+      });
+      await take('b');
+      await client.query('ROLLBACK');
+      const [row] = (await waiting).rows;
+      expect(tally(row?.results ?? [])).toEqual({ admitted: 2 });
+    } finally {
+      client.release(true);
+      await pool.end();
+    }
+  });
+
+  it('lock workspaces in one order: whoever waits for one holds none that comes later', async () => {
+    const [one, two] = (await Promise.all([gateway(0).workspace(), gateway(0).workspace()]))
+      .map(({ id }) => id)
+      .toSorted() as [string, string];
+    const pool = new Pool({ connectionString: testDatabase.url });
+    const letGo = await holdWorkspace(testDatabase.url, one);
+    try {
+      const waiting = admit(pool, [{}, {}], [two, one]);
+      await waitFor(async () => (await gateway(0).waiting()) === 1, {
+        withinMs: 60_000,
+        what: 'the batch to wait',
+      });
+      await gateway(0).sql('SELECT 1 FROM workspace WHERE id = $1 FOR UPDATE NOWAIT', [two]);
+      await letGo();
+      const [row] = (await waiting).rows;
+      expect(row?.results.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
+    } finally {
+      await letGo();
+      await pool.end();
+    }
+  });
+
+  it('count in the order of their locks: what was admitted meanwhile is seen', async () => {
+    const { id } = await gateway(0).workspace({ inflightLimit: 1 });
+    const letGo = await holdWorkspace(testDatabase.url, id);
+    const both = [0, 1].map((index) => gateway(index).admit(id, { mode: 'sync', runId: v7() }));
+    await waitFor(async () => (await gateway(0).waiting()) === 2, { withinMs: 60_000, what: 'both to wait' });
+    await letGo();
+    expect(tally(await Promise.all(both))).toEqual({ admitted: 1, inflight: 1 });
+  });
+});

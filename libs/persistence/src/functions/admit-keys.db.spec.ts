@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { waitFor } from '../../../../test/harness/wait-for.js';
+import type { Ending } from '../run-facts.js';
+import {
+  type AdmissionFacts,
+  cancelled,
+  cents,
+  failed,
+  holdWorkspace,
+  offsetToSecond,
+  succeeded,
+  TestProcess,
+  testModel,
+} from '../testing/runs.js';
+
+let testDatabase: TestDatabase;
+let gateway: TestProcess;
+let other: TestProcess;
+const opened: TestProcess[] = [];
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  // A minute begins, so that none ends between two admissions.
+  const url = testDatabase.at(offsetToSecond(0));
+  [gateway, other] = [open(url), open(url)];
+});
+afterAll(async () => {
+  await Promise.all(opened.map((each) => each.close()));
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+function open(url: string): TestProcess {
+  const process = new TestProcess(url);
+  opened.push(process);
+  return process;
+}
+
+async function runsOf(workspaceId: string): Promise<number | undefined> {
+  const [row] = await gateway.sql<{ runs: number }>(
+    'SELECT count(*)::integer AS runs FROM run WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return row?.runs;
+}
+
+const existing = (runId: string, matches = true, delivered = false) => ({
+  kind: 'existing',
+  runId,
+  matches,
+  delivered,
+});
+
+const waitingFor = (sessions: number) =>
+  waitFor(async () => (await gateway.waiting()) === sessions, {
+    withinMs: 60_000,
+    what: `${sessions} sessions to wait`,
+  });
+
+const later = (offset: string) => open(testDatabase.at(offset));
+
+/** The first has the key and waits for the workspace, the second waits for the first. */
+async function meeting(
+  workspaceId: string,
+  first: AdmissionFacts,
+  second: AdmissionFacts,
+  meanwhile?: () => unknown,
+) {
+  const letGo = await holdWorkspace(testDatabase.url, workspaceId);
+  const one = gateway.admit(workspaceId, { key: 'met', ...first });
+  await waitingFor(1);
+  const two = other.admit(workspaceId, { key: 'met', ...second });
+  await waitingFor(2);
+  await meanwhile?.();
+  await letGo();
+  return Promise.allSettled([one, two]);
+}
+
+/** Ends the session that has waited the longest. */
+const cutOff = () =>
+  other.sql(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock' ORDER BY query_start LIMIT 1`,
+  );
+
+describe('a key that is in use', () => {
+  it('answers the run that has it, and whether the request is the same, on any gateway', async () => {
+    const { id } = await gateway.workspace({ windowLimit: 1, inflightLimit: 1, backlogLimit: 0 });
+    const runId = await gateway.run(id, { key: 'mine', fingerprint: '0a' });
+    const counters = await gateway.counters(id);
+    for (const process of [gateway, other]) {
+      expect(await process.admit(id, { key: 'mine', fingerprint: '0a' })).toEqual(existing(runId));
+      expect(await process.admit(id, { key: 'mine', fingerprint: '0b' })).toEqual(existing(runId, false));
+      expect(await process.admit(id, { key: 'mine', mode: 'sync' })).toEqual(existing(runId));
+    }
+    expect(await gateway.counters(id)).toEqual(counters);
+    expect(await runsOf(id)).toBe(1);
+  });
+
+  it('is asked before any limit: a retry is never refused', async () => {
+    const { id, name } = await gateway.workspace();
+    const runId = await gateway.run(id, { key: 'mine' });
+    const none = { inflightLimit: 0, committedLimitMicros: 0, backlogLimit: 0, windowLimit: 0 };
+    await (await gateway.workspaces()).setLimits(name, none);
+    expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
+  });
+
+  it('is another one in another workspace, and differs from it in a single letter', async () => {
+    const [{ id: one }, { id: two }] = await Promise.all([gateway.workspace(), gateway.workspace()]);
+    await gateway.run(one, { key: 'shared' });
+    expect(await gateway.admit(two, { key: 'shared' })).toMatchObject({ kind: 'admitted' });
+    expect(await gateway.admit(one, { key: 'Shared' })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('tells whether its result went out in full, which only that run’s own note does', async () => {
+    const { id } = await gateway.workspace();
+    const runId = await gateway.run(id, { key: 'mine' });
+    const others = await gateway.run(id, { key: 'others' });
+    await gateway.holding.noteDelivered(id, 'mine', others);
+    await gateway.holding.noteDelivered(id, 'others', runId);
+    expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
+    await gateway.holding.noteDelivered(id, 'mine', runId);
+    expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId, true, true));
+    expect(await gateway.admit(id, { key: 'others' })).toEqual(existing(others));
+  });
+});
+
+describe('first uses of a key at the same instant', () => {
+  it('100 on two gateways make one run', async () => {
+    const { id } = await gateway.workspace();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_each, index) =>
+        (index % 2 ? gateway : other).admit(id, { key: 'hundred' }),
+      ),
+    );
+    const first = answers.filter(({ kind }) => kind === 'admitted');
+    expect(first).toHaveLength(1);
+    const runId = first[0]?.kind === 'admitted' ? first[0].runId : '';
+    expect(answers.filter(({ kind }) => kind !== 'admitted')).toEqual(
+      Array.from({ length: 99 }, () => existing(runId)),
+    );
+    expect(await gateway.counters(id)).toMatchObject({ inflight: 1, windowCount: 1, heldMicros: cents(1) });
+    expect(await runsOf(id)).toBe(1);
+  });
+
+  it('the second waits for what becomes of the first, and is told its run', async () => {
+    const { id } = await gateway.workspace();
+    const [one, two] = await meeting(id, { fingerprint: '0a' }, { fingerprint: '0b' });
+    expect(one).toMatchObject({ value: { kind: 'admitted' } });
+    const runId = one?.status === 'fulfilled' && one.value.kind === 'admitted' ? one.value.runId : '';
+    expect(two).toMatchObject({ value: existing(runId, false) });
+  });
+
+  it('the second is judged by itself when the first is refused', async () => {
+    const { id } = await gateway.workspace({ committedLimitMicros: cents(5) });
+    const [one, two] = await meeting(id, { reservedMicros: cents(6) }, { reservedMicros: cents(5) });
+    expect(one).toMatchObject({ value: { kind: 'refused', limit: 'ceiling' } });
+    expect(two).toMatchObject({ value: { kind: 'admitted' } });
+    expect(await runsOf(id)).toBe(1);
+  });
+
+  it('the second makes the run when the first is cut off in the middle', async () => {
+    const { id } = await gateway.workspace();
+    const [one, two] = await meeting(id, {}, {}, cutOff);
+    expect(one).toMatchObject({ status: 'rejected', reason: { bucket: 'service_unavailable' } });
+    expect(two).toMatchObject({ value: { kind: 'admitted' } });
+    expect(await gateway.counters(id)).toMatchObject({ inflight: 1, windowCount: 1 });
+    expect(await runsOf(id)).toBe(1);
+  });
+
+  it('in one batch are judged one after the other', async () => {
+    const { id } = await gateway.workspace({ committedLimitMicros: cents(5) });
+    const costs = [6, 7, 5, 4].map((count) => ({ key: 'batch', reservedMicros: cents(count) }));
+    const answers = await Promise.all(costs.map((each) => gateway.admit(id, each)));
+    expect(answers.map(({ kind }) => kind)).toEqual(['refused', 'refused', 'admitted', 'existing']);
+  });
+});
+
+describe('a key ends', () => {
+  it('24 hours after its first use, by the database’s clock', async () => {
+    const { id } = await gateway.workspace();
+    const runId = await gateway.run(id, { key: 'day' });
+    expect(await later('23 hours 58 minutes').admit(id, { key: 'day' })).toEqual(existing(runId));
+    const dayAfter = later('24 hours 1 second');
+    const again = await dayAfter.run(id, { key: 'day', fingerprint: '0b' });
+    expect(again).not.toBe(runId);
+    // A day more, since its first use is the later one now.
+    expect(await later('47 hours 58 minutes').admit(id, { key: 'day', fingerprint: '0b' })).toEqual(
+      existing(again),
+    );
+    expect(await gateway.stageOf(runId)).toBe('ready');
+  });
+
+  it('for one of many that come when it has expired', async () => {
+    const { id } = await gateway.workspace();
+    await gateway.run(id, { key: 'day' });
+    const next = [later('25 hours'), later('25 hours')];
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_each, index) =>
+        (next[index % 2] as TestProcess).admit(id, { key: 'day' }),
+      ),
+    );
+    expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(1);
+    expect(await runsOf(id)).toBe(2);
+  });
+
+  it('with a refusal', async () => {
+    const { id, name } = await gateway.workspace({ windowLimit: 0 });
+    expect(await gateway.admit(id, { key: 'mine' })).toMatchObject({ kind: 'refused' });
+    await (await gateway.workspaces()).setLimits(name, { windowLimit: 100 });
+    expect(await gateway.admit(id, { key: 'mine', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('with the end of a run for which nothing was bought, and not with that of an older one', async () => {
+    const { id } = await gateway.workspace();
+    const first = await gateway.run(id, { key: 'mine' });
+    const dayAfter = later('25 hours');
+    const second = await dayAfter.run(id, { key: 'mine' });
+    await gateway.dispatching.finish(first, 0, cancelled);
+    expect(await dayAfter.admit(id, { key: 'mine' })).toEqual(existing(second));
+    await gateway.dispatching.finish(second, 0, failed('provider_error'));
+    expect(await dayAfter.admit(id, { key: 'mine' })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('when its run is cancelled while it waits, or fails after the partner provably refused it', async () => {
+    const { id } = await gateway.workspace();
+    const waiting = await gateway.run(id, { key: 'waiting' });
+    await gateway.answers.askCancel(id, testModel, waiting);
+    expect(await gateway.admit(id, { key: 'waiting' })).toMatchObject({ kind: 'admitted' });
+    const refused = await gateway.run(id, { key: 'refused' });
+    const epoch = await gateway.take(refused, 'submitting');
+    await gateway.dispatching.postpone(refused, epoch, 0);
+    await gateway.dispatching.finish(refused, epoch, failed('provider_error'));
+    expect(await gateway.admit(id, { key: 'refused' })).toMatchObject({ kind: 'admitted' });
+  });
+
+  it.each<['submitting' | 'running' | 'copying', string, Ending]>([
+    ['submitting', 'fails', failed('provider_error')],
+    ['submitting', 'is cancelled', cancelled],
+    ['running', 'succeeds', succeeded],
+    ['running', 'fails', failed('provider_error')],
+    ['running', 'fails and is billed', failed('content_policy_violation', true)],
+    ['running', 'is cancelled', cancelled],
+    ['copying', 'succeeds', succeeded],
+  ])('not with the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
+    const { id } = await gateway.workspace();
+    const runId = await gateway.run(id, { key: 'sent' });
+    const { won } = await gateway.dispatching.finish(runId, await gateway.take(runId, stage), ending);
+    expect(won).toBe(true);
+    expect(await gateway.admit(id, { key: 'sent' })).toEqual(existing(runId));
+    expect(await gateway.admit(id, { key: 'sent', fingerprint: '0b' })).toEqual(existing(runId, false));
+  });
+});

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import {
+  type AdmissionFacts,
+  admissionOf,
+  cancelled,
+  cents,
+  offsetToSecond,
+  TestProcess,
+} from '../testing/runs.js';
+import type { WorkspaceLimits } from '../workspaces.js';
+
+let testDatabase: TestDatabase;
+let gateway: TestProcess;
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  // A minute begins, so that none ends between two admissions.
+  gateway = new TestProcess(testDatabase.at(offsetToSecond(0)));
+});
+afterAll(async () => {
+  await gateway.close();
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+type Settings = WorkspaceLimits & { balanceMicros?: number };
+
+const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
+  Promise.all(facts.map((each) => gateway.admit(workspaceId, each)));
+
+/** Rows that an admission writes. */
+async function rowsOf(workspaceId: string): Promise<unknown> {
+  const [row] = await gateway.sql<{ rows: number }>(
+    `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM delivery WHERE workspace_id = $1)
+       + (SELECT count(*) FROM idempotency_key WHERE workspace_id = $1)
+       + (SELECT count(*) FROM payload WHERE run_id IN (SELECT id FROM run WHERE workspace_id = $1)))::integer AS rows`,
+    [workspaceId],
+  );
+  return row?.rows;
+}
+
+describe('a refusal', () => {
+  const dear = { reservedMicros: cents(30) };
+  const sync = { ...dear, mode: 'sync' } as const;
+
+  it.each<[string, string, Settings, AdmissionFacts[], AdmissionFacts]>([
+    ['ceiling', 'its cost is above the whole limit', { committedLimitMicros: cents(30) - 1 }, [], sync],
+    ['ceiling', 'it would have to wait for ever', { committedLimitMicros: cents(30) - 1 }, [], dear],
+    ['credits', 'the balance is lower than its cost', { balanceMicros: cents(30) - 1 }, [], sync],
+    ['credits', 'the balance is held by a run', { balanceMicros: cents(59) }, [sync], dear],
+    [
+      'credits',
+      'the balance is held by a parked run',
+      { balanceMicros: 1, inflightLimit: 0 },
+      [{ reservedMicros: 1 }],
+      { reservedMicros: 1 },
+    ],
+    ['window', 'the minute’s runs are there', { windowLimit: 2 }, [sync, dear], dear],
+    ['window', 'no runs are allowed', { windowLimit: 0 }, [], sync],
+    ['inflight', 'every slot is taken', { inflightLimit: 2 }, [sync, dear], sync],
+    ['inflight', 'there are no slots', { inflightLimit: 0 }, [], sync],
+    ['spend', 'committed spend leaves no room', { committedLimitMicros: cents(60) - 1 }, [dear], sync],
+    [
+      'backlog',
+      'the line is as long as it may be',
+      { inflightLimit: 0, backlogLimit: 2 },
+      [dear, dear],
+      dear,
+    ],
+    ['backlog', 'nothing may be parked', { inflightLimit: 1, backlogLimit: 0 }, [sync], dear],
+  ])(
+    'for %s, as %s, carries its numbers and leaves nothing behind',
+    async (limit, _why, settings, before, refused) => {
+      const { id, ...limits } = await gateway.workspace(settings);
+      for (const each of before) expect(await gateway.admit(id, each)).toMatchObject({ kind: 'admitted' });
+      const [counters, rows] = [await gateway.counters(id), await rowsOf(id)];
+      for (const key of [undefined, 'a-key']) {
+        expect(await gateway.admit(id, { ...refused, ...(key !== undefined && { key }) })).toEqual({
+          kind: 'refused',
+          limit,
+          inflight: counters.inflight,
+          committedMicros: counters.committedMicros,
+          inflightLimit: limits.inflightLimit,
+          committedLimitMicros: limits.committedLimitMicros,
+          backlogLimit: limits.backlogLimit,
+          windowLimit: limits.windowLimit,
+        });
+      }
+      expect(await gateway.counters(id)).toEqual(counters);
+      expect(await rowsOf(id)).toBe(rows);
+    },
+  );
+
+  it('names one limit, first of all those that no waiting lifts: ceiling, credits, window, slots, spend', async () => {
+    const named: unknown[] = [];
+    const settings = {
+      committedLimitMicros: 0,
+      balanceMicros: 0,
+      windowLimit: 0,
+      inflightLimit: 0,
+      backlogLimit: 0,
+    };
+    const { id, name } = await gateway.workspace(settings);
+    const workspaces = await gateway.workspaces();
+    const note = async () => {
+      const [queued, held] = await admitAll(id, [dear, sync]);
+      named.push([queued, held].map((each) => (each?.kind === 'refused' ? each.limit : each?.kind)));
+    };
+    await note();
+    await workspaces.setLimits(name, { committedLimitMicros: cents(30) });
+    await note();
+    await workspaces.setCredits(name, cents(100), 'test');
+    await note();
+    await workspaces.setLimits(name, { windowLimit: 1_000 });
+    await note();
+    await workspaces.setLimits(name, { inflightLimit: 1 });
+    await gateway.run(id, { mode: 'sync', reservedMicros: cents(10) });
+    await workspaces.setLimits(name, { inflightLimit: 2 });
+    await note();
+    expect(named).toEqual([
+      ['ceiling', 'ceiling'],
+      ['credits', 'credits'],
+      ['window', 'window'],
+      ['backlog', 'inflight'],
+      ['backlog', 'spend'],
+    ]);
+  });
+
+  it('of one in a batch does not touch its neighbours', async () => {
+    const { id } = await gateway.workspace({ committedLimitMicros: cents(50) });
+    const costs = [20, 60, 20, 60, 10, 1].map(
+      (count) => ({ mode: 'sync', reservedMicros: cents(count) }) as const,
+    );
+    const answers = await admitAll(id, costs);
+    expect(answers.map((each) => (each.kind === 'refused' ? each.limit : each.kind))).toEqual([
+      'admitted',
+      'ceiling',
+      'admitted',
+      'ceiling',
+      'admitted',
+      'spend',
+    ]);
+    expect(await gateway.counters(id)).toMatchObject({
+      inflight: 3,
+      committedMicros: cents(50),
+      windowCount: 3,
+    });
+  });
+});
+
+describe('an admitted run', () => {
+  it('is ready while a slot and its spend are free, and parked from then on, in the order of admission', async () => {
+    const { id } = await gateway.workspace({ inflightLimit: 3, committedLimitMicros: cents(10) });
+    const costs = [4, 5, 2, 1].map((count) => ({ reservedMicros: cents(count) }));
+    const answers = await admitAll(id, costs);
+    // The third would exceed the spend; the fourth would fit, if it might overtake.
+    expect(answers).toEqual([
+      { kind: 'admitted', runId: expect.any(String), ready: true, position: 0 },
+      { kind: 'admitted', runId: expect.any(String), ready: true, position: 1 },
+      { kind: 'admitted', runId: expect.any(String), ready: false, position: 2 },
+      { kind: 'admitted', runId: expect.any(String), ready: false, position: 3 },
+    ]);
+    const order = await gateway.sql(
+      'SELECT run_id AS "runId", lane FROM delivery WHERE workspace_id = $1 ORDER BY place',
+      [id],
+    );
+    expect(order).toEqual(
+      answers.map((each, index) => ({
+        runId: 'runId' in each && each.runId,
+        lane: index < 2 ? 'dispatch' : 'backlog',
+      })),
+    );
+    expect(await gateway.counters(id)).toMatchObject({
+      inflight: 2,
+      committedMicros: cents(9),
+      heldMicros: cents(12),
+      backlog: 2,
+      windowCount: 4,
+    });
+  });
+
+  it('takes the very last slot, cent and credit', async () => {
+    const settings = {
+      inflightLimit: 1,
+      committedLimitMicros: cents(5),
+      balanceMicros: cents(5),
+      windowLimit: 1,
+    };
+    const { id } = await gateway.workspace({ ...settings, backlogLimit: 0 });
+    const admitted = await gateway.admit(id, { reservedMicros: cents(5) });
+    expect(admitted).toMatchObject({ kind: 'admitted', ready: true });
+  });
+
+  it('counts as ahead only what is not dispatched', async () => {
+    const { id } = await gateway.workspace({ inflightLimit: 2 });
+    const [first] = [await gateway.run(id), await gateway.run(id)];
+    expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 2 });
+    await gateway.take(first, 'submitting');
+    expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 2 });
+  });
+
+  it('is never parked when it is synchronous, and does not wait behind a parked one', async () => {
+    const { id } = await gateway.workspace({ committedLimitMicros: cents(10) });
+    await gateway.run(id, { reservedMicros: cents(6) });
+    const parked = await gateway.admit(id, { reservedMicros: cents(5) });
+    expect(parked).toMatchObject({ ready: false });
+    expect(await gateway.admit(id, { mode: 'sync', reservedMicros: cents(4) })).toMatchObject({
+      ready: true,
+      position: 2,
+    });
+    expect(await gateway.counters(id)).toMatchObject({ inflight: 2, backlog: 1, committedMicros: cents(10) });
+  });
+
+  it.each([
+    ['ready', 'dispatch', 1],
+    ['parked', 'backlog', 0],
+  ])('is written whole: %s', async (stage, lane, inflightLimit) => {
+    const { id } = await gateway.workspace({ inflightLimit });
+    const body = Buffer.from('{"prompt":"\\u0000 bytes as they came "}');
+    const admission = admissionOf(id, { reservedMicros: cents(7), key: 'whole', body });
+    expect(await gateway.admissions.admit(admission)).toMatchObject({ kind: 'admitted' });
+    const [row] = await gateway.sql(
+      `SELECT run.workspace_id AS workspace, run.model, run.provider, mode, stage, epoch, facts, call, lane, dispatched,
+         run.reserved_micros::float AS reserved, delivery.reserved_micros::float AS delivered, body, stored_as,
+         granted_at IS NOT NULL AS granted, sent_at, deadline_at, lease_until,
+         due_at = 'infinity' AS "neverDue", admitted_at BETWEEN router_now() - interval '1 minute' AND router_now() AS now
+       FROM run JOIN delivery ON run_id = id JOIN payload ON payload.run_id = id AND kind = 'input' WHERE id = $1`,
+      [admission.runId],
+    );
+    const { model, provider, mode, facts, call, reservedMicros: reserved } = admission;
+    expect(row).toEqual({
+      workspace: id,
+      model,
+      provider,
+      mode,
+      facts,
+      call,
+      stage,
+      lane,
+      body,
+      reserved,
+      delivered: reserved,
+      epoch: 0,
+      dispatched: false,
+      stored_as: null,
+      now: true,
+      granted: stage === 'ready',
+      neverDue: stage === 'parked',
+      sent_at: null,
+      deadline_at: null,
+      lease_until: null,
+    });
+  });
+
+  it('falls due for the sweep half a second later, so that the gateway delivers it first', async () => {
+    const { id } = await gateway.workspace();
+    const runId = await gateway.run(id);
+    const [row] = await gateway.sql(
+      `SELECT due_at > admitted_at + interval '400 milliseconds' AND due_at < admitted_at + interval '1 minute' AS later
+       FROM run JOIN delivery ON run_id = id WHERE id = $1`,
+      [runId],
+    );
+    expect(row).toEqual({ later: true });
+  });
+
+  it('may have an id of another year: a gateway whose clock is far off still admits', async () => {
+    const { id } = await gateway.workspace();
+    for (const years of [-2, 2]) {
+      const runId = v7({ msecs: Date.now() + years * 31_557_600_000 });
+      expect(await gateway.admit(id, { runId })).toMatchObject({ kind: 'admitted', runId });
+      expect(await gateway.stageOf(runId)).toBe('ready');
+      await gateway.dispatching.finish(runId, 0, cancelled);
+    }
+  });
+});

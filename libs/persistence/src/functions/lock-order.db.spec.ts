@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../../test/harness/running.js';
+import { waitFor } from '../../../../test/harness/wait-for.js';
+import { cancelled, holdWorkspace, TestProcess, testModel } from '../testing/runs.js';
+
+type Verb = (process: TestProcess, workspaceId: string, runId: string) => Promise<unknown>;
+
+describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
+  let testDatabase: TestDatabase;
+  let one: TestProcess;
+  let other: TestProcess;
+  beforeAll(async () => {
+    testDatabase = await createDatabase();
+    one = new TestProcess(testDatabase.url);
+    other = new TestProcess(testDatabase.url);
+  });
+  afterAll(async () => {
+    await Promise.all([one.close(), other.close()]);
+    await testDatabase.drop();
+  });
+
+  it.each<[string, Verb]>([
+    ['finish', (process, _workspaceId, runId) => process.dispatching.finish(runId, 0, cancelled)],
+    ['ask_cancel', (process, workspaceId, runId) => process.answers.askCancel(workspaceId, testModel, runId)],
+    ['leave', (process, _workspaceId, runId) => process.holding.leave(runId, true)],
+  ])('%s holds no run while it waits for a workspace', async (_name, verb) => {
+    const { id } = await one.workspace();
+    const runId = await one.run(id);
+    const letGo = await holdWorkspace(testDatabase.url, id);
+    const waiting = verb(one, id, runId);
+    await waitFor(async () => (await other.waiting()) === 1, { withinMs: 60_000, what: 'the verb to wait' });
+    const rows = await other.sql('SELECT id FROM run WHERE id = $1 FOR UPDATE NOWAIT', [runId]);
+    await letGo();
+    await waiting;
+    expect(rows).toEqual([{ id: runId }]);
+    expect(await one.stageOf(runId)).toBe('completed');
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/running.js';
+import { Callers } from './callers.js';
+import { cents, TestProcess } from './testing/runs.js';
+import { UnknownWorkspace, type WorkspaceLimits, type Workspaces } from './workspaces.js';
+
+let testDatabase: TestDatabase;
+let process: TestProcess;
+let workspaces: Workspaces;
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  process = new TestProcess(testDatabase.url);
+  workspaces = await process.workspaces();
+});
+afterAll(async () => {
+  await process.close();
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+describe('a workspace', () => {
+  it('has modest allowances, unlimited credits and every model until something else is said', async () => {
+    expect(await workspaces.create('plain', {})).toMatchObject({
+      name: 'plain',
+      enabled: true,
+      visible: ['**'],
+      runnable: ['**'],
+      inflightLimit: 5,
+      committedLimitMicros: cents(10_000),
+      backlogLimit: 1_000,
+      windowLimit: 600,
+      balanceMicros: null,
+      inflight: 0,
+      committedMicros: 0,
+      heldMicros: 0,
+      backlog: 0,
+    });
+  });
+
+  it('is found by its name and by its id, and there is one of a name', async () => {
+    const { id } = await workspaces.create('unique', {});
+    expect(await workspaces.find('unique')).toMatchObject({ id });
+    expect(await workspaces.find(id)).toMatchObject({ name: 'unique' });
+    await expect(workspaces.create('unique', {})).rejects.toThrow('duplicate key');
+    await expect(workspaces.find('nobody')).rejects.toThrow(UnknownWorkspace);
+    await expect(workspaces.setLimits('nobody', { inflightLimit: 1 })).rejects.toThrow(UnknownWorkspace);
+    await expect(workspaces.addCredits('nobody', 1, 'lost')).rejects.toThrow(UnknownWorkspace);
+  });
+});
+
+describe('limits of a workspace', () => {
+  it('change one by one, and neither counters nor credits with them', async () => {
+    const { id, name } = await process.workspace({ balanceMicros: cents(50) });
+    await process.run(id, { reservedMicros: cents(3) });
+    const before = await workspaces.find(name);
+    const counters = await process.counters(id);
+    const changes: WorkspaceLimits[] = [
+      { inflightLimit: 7 },
+      { committedLimitMicros: cents(123) },
+      { backlogLimit: 9 },
+      { windowLimit: 11 },
+      {},
+    ];
+    for (const change of changes) {
+      Object.assign(before, change);
+      const { workspace, granted } = await workspaces.setLimits(name, change);
+      expect(workspace).toEqual(before);
+      expect(granted).toEqual([]);
+    }
+    expect(await process.counters(id)).toEqual(counters);
+  });
+
+  it.each<[WorkspaceLimits]>([
+    [{ inflightLimit: -1 }],
+    [{ committedLimitMicros: -1 }],
+    [{ backlogLimit: -1 }],
+    [{ windowLimit: -1 }],
+  ])('are never negative: %j is refused and changes nothing', async (limits) => {
+    const { name } = await process.workspace();
+    const before = await workspaces.find(name);
+    await expect(workspaces.setLimits(name, { inflightLimit: 3, ...limits })).rejects.toThrow(
+      'check constraint',
+    );
+    expect(await workspaces.find(name)).toEqual(before);
+  });
+
+  it('hold for the next admission, in either direction', async () => {
+    const { id, name } = await process.workspace({ windowLimit: 0 });
+    const answers: unknown[] = [];
+    const changes: WorkspaceLimits[] = [
+      { windowLimit: 1_000_000, inflightLimit: 0 },
+      { inflightLimit: 1 },
+      { inflightLimit: 2, committedLimitMicros: cents(1) },
+      { committedLimitMicros: cents(2) },
+      { committedLimitMicros: 0 },
+    ];
+    for (const change of [{}, ...changes]) {
+      await workspaces.setLimits(name, change);
+      const answer = await process.admit(id, { mode: 'sync' });
+      answers.push(answer.kind === 'refused' ? answer.limit : answer.kind);
+    }
+    expect(answers).toEqual(['window', 'inflight', 'admitted', 'spend', 'admitted', 'ceiling']);
+  });
+});
+
+describe('a key of a workspace', () => {
+  it('ends at the moment it was given, by the database’s clock', async () => {
+    const { name } = await process.workspace();
+    const inAnHour = new Date(Date.now() + 3_600_000);
+    const { key } = await workspaces.createKey(name, { name: 'hour', scopes: ['runs'], expiresAt: inAnHour });
+    const { key: lasting } = await workspaces.createKey(name, {
+      name: 'lasting',
+      scopes: [],
+      expiresAt: null,
+    });
+    const later = new TestProcess(testDatabase.at('61 minutes'));
+    try {
+      expect(await new Callers(process.database).byApiKey(key)).toMatchObject({ workspaceName: name });
+      expect(await new Callers(later.database).byApiKey(key)).toBeNull();
+      expect(await new Callers(later.database).byApiKey(lasting)).toMatchObject({ workspaceName: name });
+    } finally {
+      await later.close();
+    }
+  });
+
+  it('ends at once when it is revoked, once', async () => {
+    const { name } = await process.workspace();
+    const { key, row } = await workspaces.createKey(name, { name: 'short', scopes: [], expiresAt: null });
+    expect(await workspaces.revokeKey(row.prefix)).toBe(true);
+    expect(await new Callers(process.database).byApiKey(key)).toBeNull();
+    expect(await workspaces.revokeKey(row.id)).toBe(false);
+  });
+});
