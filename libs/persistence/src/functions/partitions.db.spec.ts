@@ -126,6 +126,16 @@ describe('a day that is over', () => {
   });
 });
 
+it('whoever makes or drops a day gives up on its lock before a caller would notice', async () => {
+  const rows = await life.first.sql(
+    `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE proname IN ('drop_day', 'ensure_day') ORDER BY proname`,
+  );
+  expect(rows).toEqual([
+    { name: 'drop_day', settings: ['lock_timeout=200ms'] },
+    { name: 'ensure_day', settings: ['lock_timeout=200ms'] },
+  ]);
+});
+
 /** Does something while another session is in the middle of a transaction that has begun so. */
 async function beside(statement: string, act: () => Promise<void>): Promise<void> {
   const other = new Client({ connectionString: database.url });

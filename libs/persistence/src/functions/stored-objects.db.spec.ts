@@ -53,6 +53,19 @@ describe('an object that is noted before it is put', () => {
     expect(await due()).toEqual([key]);
   });
 
+  it('stays unneeded when its call was refused, or when it repeats one whose input is there', async () => {
+    const spaceId = await life.space();
+    for (const key of ['first', 'second', 'third']) await note(key, v7());
+    const asked = { key: 'large', body: { storedAs: 'first' } };
+    expect(await life.first.admit(spaceId, asked)).toMatchObject({ kind: 'admitted' });
+    const repeated = await life.second.admit(spaceId, { ...asked, body: { storedAs: 'second' } });
+    expect(repeated).toMatchObject({ kind: 'existing' });
+    const poor = await life.space({ balanceMicros: 0 });
+    const refused = await life.first.admit(poor, { body: { storedAs: 'third' } });
+    expect(refused).toMatchObject({ kind: 'refused', limit: 'credits' });
+    expect(await due('2 hours')).toEqual(['second', 'third']);
+  });
+
   it('is kept while its run lives, however long ago it was noted: its worker died, and the next one comes late', async () => {
     const { runId, epoch } = await life.run('copying');
     await note('copy', runId);
