@@ -28,10 +28,7 @@ export function gatewayForFile(env: Record<string, string> = {}): () => RouteGat
 }
 
 /** Gateways for this file alone, each on a database of its own. */
-function gatewaysForFile(
-  count: number,
-  env: Record<string, string> = {},
-): (index: number) => RouteGateway {
+function gatewaysForFile(count: number, env: Record<string, string> = {}): (index: number) => RouteGateway {
   const started: { app: App; database: TestDatabase; gateway: RouteGateway }[] = [];
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) {
