@@ -5,11 +5,6 @@ import { checkout } from '../../apps/local/src/checkout.js';
 import { temporaryFolder } from '../harness/index.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
-interface CheckDocument {
-  models?: number;
-  problems: { file: string; pointer: string; reason: string }[];
-}
-
 const env = {};
 const providers = path.join(checkout, 'libs/providers/src/providers');
 
@@ -31,16 +26,14 @@ describe('admin catalog check', () => {
       revision: expect.stringMatching(/^[0-9a-f]{64}$/),
       problems: [],
     });
-    expect((await runAdmin(env, 'catalog', 'check')).out).toMatch(
-      new RegExp(`^${builtIn} models, no problems\\. Revision [0-9a-f]{12}\\.\n$`),
-    );
   });
 
-  it('counts what a directory leaves of it', async () => {
+  it('counts, for people, what a directory leaves of it', async () => {
     const directory = temporaryFolder('catalog');
     writeFileSync(path.join(directory, 'hide.yaml'), 'id: bfl/flux-pro-1.1\nhidden: true\n');
-    const { models } = await answerOf<CheckDocument>(env, 'catalog', 'check', directory);
-    expect(models).toBe(builtIn - 1);
+    expect((await runAdmin(env, 'catalog', 'check', directory)).out).toMatch(
+      new RegExp(`^${builtIn - 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n$`),
+    );
   });
 
   it('prints every problem with file, pointer and reason, and ends with 1', async () => {
