@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type App, holdToInvariants, least, spawnApp, System, type TestServer } from '../harness/faults.js';
+import { type App, holdToInvariants, least, System, type TestServer } from '../harness/faults.js';
 import { failOnLeftovers, type Submitted, waitFor } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
 import { onRedis } from './redis-side.js';
@@ -73,9 +73,8 @@ describe.each(onRedis())('%s is away', () => {
 
   /** `System.startWorker` waits for readiness, which must not come here. */
   async function startWithoutReadiness(): Promise<App> {
-    const worker = await spawnApp('worker', system.env());
-    system.workers.push(worker);
-    system.apps.push(worker);
+    const worker = await system.spawnWorker();
+    await worker.listening;
     return worker;
   }
 });

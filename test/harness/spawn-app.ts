@@ -26,7 +26,7 @@ export interface Addresses {
   assetUrl: string | undefined;
 }
 
-/** An app that runs, seen from outside. Its addresses are there once it was ready. */
+/** An app that runs, seen from outside. Its addresses are there once it listens. */
 export interface RunningApp extends Addresses {
   name: AppName;
   /** Both streams so far. */
@@ -39,7 +39,9 @@ export interface App extends RunningApp {
   /** Of `url`. */
   port: number;
   logPath: string;
-  /** Rejects when it ends or takes too long, with the end of its log. */
+  /** It says where it listens. Both reject when it ends or takes too long, with the end of its log. */
+  listening: Promise<void>;
+  /** It listens, and its dependencies are there. */
   ready: Promise<void>;
   /** Sends the signal; after SIGKILL it also waits for the end. */
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -75,14 +77,20 @@ export async function spawnApp(
   noteStarted({ pid, name, end: async () => void (await stop(2_000)) });
 
   let addresses: Addresses | undefined;
-  const ready = waitUntilReady(name, child, options.readyWithinMs ?? 90_000, log.file.read).then(
-    (found) => void (addresses = found),
+  const { listening, ready } = watched(
+    name,
+    child,
+    options.readyWithinMs ?? 90_000,
+    log.file.read,
+    (found) => {
+      addresses = found;
+    },
   );
-  // Whoever never looks at it must not get an unhandled rejection.
-  ready.catch(() => {});
+  // Whoever never looks at them must not get an unhandled rejection.
+  for (const each of [listening, ready]) each.catch(() => {});
   const known = (): Addresses => {
     if (addresses) return addresses;
-    throw new Error(`${name} was not waited for: its addresses are not known`);
+    throw new Error(`${name} has not said where it listens: wait for it`);
   };
   return {
     name,
@@ -102,6 +110,7 @@ export async function spawnApp(
     },
     logPath: log.file.path,
     logs: log.file.read,
+    listening,
     ready,
     kill: async (signal) => {
       child.kill(signal);
@@ -111,33 +120,44 @@ export async function spawnApp(
   };
 }
 
-async function waitUntilReady(
+/** Follows its start: first it says where it listens, then it is ready. */
+function watched(
   name: AppName,
   child: ChildProcess,
   withinMs: number,
   logs: () => string,
-): Promise<Addresses> {
+  heard: (addresses: Addresses) => void,
+): { listening: Promise<void>; ready: Promise<void> } {
   const lastMs = performance.now() + withinMs;
-  const until = <T>(condition: () => T | Promise<T>, what: string) =>
-    waitFor(
-      async () => (child.exitCode === null && child.signalCode === null ? condition() : ('ended' as const)),
-      { withinMs: lastMs - performance.now(), what, everyMs: 50 },
-    ).then((found) => {
-      if (found === 'ended') throw new Error(`${name} ended (${child.exitCode ?? child.signalCode})`);
-      return found as Exclude<typeof found, 'ended'>;
-    });
-  try {
-    const addresses = await until(() => announced(name, logs()), `${name} to say where it listens`);
-    if (name === 'simulator') return addresses;
-    await until(async () => {
-      const reply = await fetch(`${addresses.url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
-      await reply.body?.cancel();
-      return reply.status === 200;
-    }, `${name} to be ready`);
-    return addresses;
-  } catch (cause) {
-    throw new Error(`${String(cause)}; its log ends with:\n${logs().slice(-2_000)}`, { cause });
-  }
+  const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
+    const ended = () => child.exitCode !== null || child.signalCode !== null;
+    try {
+      await waitFor(async () => ended() || condition(), {
+        withinMs: lastMs - performance.now(),
+        what: `${name} ${what}`,
+        everyMs: 50,
+      });
+      if (ended()) throw new Error(`${name} ended (${child.exitCode ?? child.signalCode})`);
+    } catch (cause) {
+      throw new Error(`${String(cause)}; its log ends with:\n${logs().slice(-2_000)}`, { cause });
+    }
+  };
+  let health = '';
+  const listening = until('to say where it listens', () => {
+    const addresses = announced(name, logs());
+    if (addresses) heard(addresses);
+    health = `${addresses?.url}/health/ready`;
+    return addresses !== undefined;
+  });
+  const healthy = async () => {
+    const reply = await fetch(health, { signal: AbortSignal.timeout(2_000) });
+    await reply.body?.cancel();
+    return reply.status === 200;
+  };
+  return {
+    listening,
+    ready: name === 'simulator' ? listening : listening.then(() => until('to be ready', healthy)),
+  };
 }
 
 /** The line in which an app says where it listens. */
