@@ -51,6 +51,9 @@ it('holds to every rule, with no submission twice and every slot free', async ()
   expect(await system.sql('SELECT inflight, committed_micros::integer AS committed FROM workspace')).toEqual([
     { inflight: 0, committed: 0 },
   ]);
+  // A refusal on grounds of content may cost; a partner that has no success to show for it is not paid.
+  const billed = `SELECT bucket FROM run WHERE outcome = 'failed' AND billed_micros > 0 AND bucket <> 'content_policy_violation'`;
+  expect(await system.sql(billed)).toEqual([]);
   const [worker] = system.workers;
   if (!worker) throw new Error('no worker');
   const refused = worker
