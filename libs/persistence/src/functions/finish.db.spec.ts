@@ -18,6 +18,7 @@ afterAll(async () => {
 failOnLeftovers();
 
 const keyOf = async (runId: string) => (await life.written(runId))['keys'];
+const saying = (text: string) => [{ loc: ['body', text], msg: text, type: text, input: { [text]: text } }];
 const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
 
 describe('an outcome', () => {
@@ -101,20 +102,17 @@ describe('an outcome', () => {
     ['any other character', '😀 é \u0001 \n \\u0000 \\ud83d', '😀 é \u0001 \n \\u0000 \\ud83d'],
   ])('keeps the words of a partner with %s', async (_what, said, kept) => {
     const { runId, epoch, spaceId } = await life.run('running');
-    const fields = (text: string) => [
-      { loc: ['body', text], msg: text, type: text, input: { [text]: text } },
-    ];
     const finished = await life.first.dispatching.finish(runId, epoch, {
       outcome: 'failed',
       bucket: 'invalid_input',
       status: 422,
       detail: 'It failed.',
-      fields: fields(said),
+      fields: saying(said),
       billable: false,
     });
     expect(finished.won).toBe(true);
     expect(await life.first.answers.result(spaceId, testModel, runId)).toMatchObject({
-      failure: { fields: fields(kept) },
+      failure: { fields: saying(kept) },
     });
   });
 
