@@ -19,6 +19,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
       'lab-paint.yaml': row('lab/paint', 'v1/paint', 1_000),
       'fast-echo.yaml': row('fast/echo', 'now/echo', 1_000),
       'fast-speak.yaml': row('fast/speak', 'sound/speak', 1_000),
+      'fast-refuse.yaml': row('fast/refuse', 'refuse/refuse', 1_000),
     });
     caller = await system.caller();
   });
@@ -43,6 +44,18 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     expect(partner.submissions.slice(0, 2)).toEqual(
       Array.from({ length: 2 }, () => ({ path: '/v1/paint', credential: 'key-of-the-lab', body })),
     );
+  });
+
+  it.each([
+    ['a NUL', 'a\\u0000b', 'a\uFFFDb'],
+    ['half a surrogate pair', 'a\\ud83db', 'a\uFFFDb'],
+    ['a pair where the echo is cut', `${'a'.repeat(1023)}😀`, `${'a'.repeat(1023)}…`],
+  ])('has its rejection of %s passed on as 422', async (_what, prompt, input) => {
+    const refused = await caller.call('POST', '/v2/models/fast/refuse', { body: `{"prompt":"${prompt}"}` });
+    expect([refused.status, refused.json()['detail']]).toMatchObject([
+      422,
+      [{ loc: ['body', 'prompt'], type: 'value_error', input }],
+    ]);
   });
 
   it('has its inputs checked by its row', async () => {

@@ -13,6 +13,8 @@ export class OwnPartner {
   readonly submissions: Seen[] = [];
   /** Jobs stay running while this is set. */
   holding = false;
+  /** Called once, with the next poll, which is answered when it has ended: the job is running then. */
+  duringPoll: (() => Promise<unknown>) | undefined;
   private readonly jobs = new Map<string, string>();
 
   private constructor(private readonly server: Server) {}
@@ -47,6 +49,11 @@ export class OwnPartner {
       const body = Buffer.concat(chunks).toString();
       this.submissions.push({ path: pathname, credential: credential?.toString(), body });
       if (pathname.startsWith('/now/')) return void send(200, `{"echo": ${body}}`);
+      if (pathname.startsWith('/refuse/')) {
+        const { prompt } = JSON.parse(body) as { prompt: string };
+        const detail = [{ loc: ['body', 'prompt'], msg: 'Not this.', type: 'value_error', input: prompt }];
+        return void send(422, JSON.stringify({ detail }));
+      }
       if (pathname.startsWith('/sound/'))
         return void send(200, Buffer.from([0xff, 0xfb, 0, 1]), 'audio/mpeg');
       const id = `job-${this.jobs.size + 1}`;
@@ -57,6 +64,9 @@ export class OwnPartner {
     const body = this.jobs.get(id);
     if (body === undefined) return void send(404, '{"error":"no such job"}');
     if (result !== undefined) return void send(200, `{"made of": ${body} }`);
-    return void send(200, JSON.stringify({ state: this.holding ? 'BUSY' : 'FINE' }));
+    const { duringPoll } = this;
+    this.duringPoll = undefined;
+    await duringPoll?.();
+    return void send(200, JSON.stringify({ state: this.holding || duringPoll ? 'BUSY' : 'FINE' }));
   }
 }

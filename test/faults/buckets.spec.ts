@@ -46,8 +46,12 @@ describe.each(transports().slice(0, 1))(
       writeFileSync(path.join(directory, 'hasty.yaml'), hastyRow);
       system = await System.start({
         transport,
-        // A partner that refuses one run for long holds up no other one here.
-        env: { CATALOG_DIR: directory, PROVIDER_LANE_PAUSE_MS: '10' },
+        // A partner that refuses one run for long holds up no other one here, and the last poll of a run is short.
+        env: {
+          CATALOG_DIR: directory,
+          PROVIDER_LANE_PAUSE_MS: '10',
+          PROVIDER_POLL_TIMEOUT_MS: '1000',
+        },
       });
       caller = await system.caller();
       const url = new URL(system.database.url);

@@ -149,7 +149,7 @@ export class Model {
     run.lease = null;
     run.outcome = ending === 'succeeded' || ending === 'cancelled' ? ending : 'failed';
     run.billed = billable.includes(ending) ? run.cost : 0;
-    if (!run.sent && run.key !== null) this.keys.delete(run.key);
+    if ((!run.sent || ending === 'unavailable') && run.key !== null) this.keys.delete(run.key);
     return this.promote();
   }
 

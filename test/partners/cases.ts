@@ -42,6 +42,12 @@ export const ofEachShape: readonly Case[] = [
     only: 'fetch',
   },
   {
+    name: 'a result that is broken twice, then success',
+    tokens: 'result_500=2 asset_404',
+    accepted: 1,
+    only: 'fetch',
+  },
+  {
     name: 'a result that is a page of HTML',
     tokens: 'result_html',
     bucket: 'provider_error',

@@ -4,6 +4,7 @@ import {
   endingRow,
   type FinishedRun,
   type Granted,
+  jsonText,
   type PayloadBody,
   payloadBody,
   payloadColumns,
@@ -176,7 +177,7 @@ export class Dispatching {
           )
           SELECT cancel_asked FROM saved`,
       },
-      [runId, epoch, JSON.stringify(handle), afterMs],
+      [runId, epoch, jsonText(handle), afterMs],
       patienceMs,
     );
     return row ? { cancelAsked: row.cancel_asked } : null;

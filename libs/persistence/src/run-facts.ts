@@ -84,7 +84,7 @@ export interface Granted {
 export function endingRow(ending: Ending): string {
   switch (ending.outcome) {
     case 'succeeded':
-      return JSON.stringify({
+      return jsonText({
         outcome: 'succeeded',
         status: 200,
         mediaType: ending.mediaType,
@@ -97,7 +97,7 @@ export function endingRow(ending: Ending): string {
         billable: true,
       });
     case 'failed':
-      return JSON.stringify({
+      return jsonText({
         outcome: 'failed',
         bucket: ending.bucket,
         status: ending.status,
@@ -106,7 +106,7 @@ export function endingRow(ending: Ending): string {
       });
     case 'cancelled':
       // Of the closed set this is the bucket that says "the caller withdrew".
-      return JSON.stringify({
+      return jsonText({
         outcome: 'cancelled',
         bucket: 'client_disconnected',
         status: 409,
@@ -114,3 +114,12 @@ export function endingRow(ending: Ending): string {
       });
   }
 }
+
+/**
+ * The JSON of a value, fit for `jsonb` whatever a partner wrote: NUL and lone surrogates, in values and in names, become
+ * U+FFFD. `JSON.stringify` escapes both.
+ */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value).replace(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (escape) =>
+    escape.length > 2 ? '\uFFFD' : escape,
+  );

@@ -34,6 +34,15 @@ describe('a handle', () => {
     expect(delivery).toMatchObject({ lane: 'poll', dispatched: true });
   });
 
+  it('is saved whatever characters the partner put into it', async () => {
+    const { runId, epoch } = await life.run('submitting');
+    const handle = { ...testHandle, id: 'a\0b\uD83D' };
+    expect(await life.first.dispatching.saveHandle(runId, epoch, handle, 1000)).not.toBeNull();
+    expect((await life.written(runId)).run).toMatchObject({
+      handle: { ...testHandle, id: 'a\uFFFDb\uFFFD' },
+    });
+  });
+
   it('brings its run back half a minute after the first poll should have been', async () => {
     const { runId, epoch } = await life.run('submitting');
     const saved = () => life.first.dispatching.saveHandle(runId, epoch, testHandle, 20_000);

@@ -76,11 +76,17 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
   const again = phase === 'submit' ? 'never' : 'same_call';
   switch (signal.fault) {
     case 'not_sent':
+      // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
+      if (signal.cause === 'refused_address' && phase !== 'submit')
+        return {
+          class: 'partner_failed',
+          retry: 'same_call',
+          lost: true,
+          note: `${phase} was not sent: refused_address`,
+        };
       return {
         class: signal.cause === 'token_refused' ? 'partner_account' : 'partner_unavailable',
         retry: phase !== 'submit' ? 'same_call' : signal.cause === 'token_refused' ? 'never' : 'new_submit',
-        // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
-        ...(signal.cause === 'refused_address' && phase !== 'submit' && { lost: true as const }),
         note: `${phase} was not sent: ${signal.cause}`,
       };
     case 'ambiguous':

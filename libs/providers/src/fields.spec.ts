@@ -76,6 +76,14 @@ describe('fieldErrors', () => {
     expect(fieldErrors({ detail })).toEqual([{ loc: ['body'], msg, type: 'bad_request' }]);
   });
 
+  it('cuts a text before a surrogate pair, not inside of it', () => {
+    const [msg, input] = [`${'m'.repeat(999)}😀`, `${'i'.repeat(1023)}😀`];
+    expect(only({ detail: [{ loc: ['body', 'prompt'], msg, type: 'value_error', input }] })).toMatchObject({
+      msg: 'm'.repeat(999),
+      input: `${'i'.repeat(1023)}…`,
+    });
+  });
+
   it('reads a hundred long entries of any text in less than a second', () => {
     const texts = ['a.', '1-', 'request id', 'request id ', ' ', 'req_', 'https://', '0a0b-'];
     for (const text of texts) {

@@ -2,7 +2,7 @@ import type { FieldError } from '#errors';
 
 import type { Json } from './contract.js';
 import { type Pointer, valueAt } from './pointer.js';
-import { publicSentence, publicText } from './public-text.js';
+import { cut, publicSentence, publicText } from './public-text.js';
 
 const longestText = 1024;
 const deepest = 8;
@@ -19,7 +19,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
  */
 function echo(value: Json, depth = 0): Json {
   if (typeof value === 'string') {
-    return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+    return value.length > longestText ? `${cut(value, longestText)}…` : value;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth === deepest) return '…';

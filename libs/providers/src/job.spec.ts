@@ -114,7 +114,7 @@ describe('operation polled by POST', () => {
 
   it('counts a refused address as a lost handle', () => {
     expect(adapter.onResume?.(handle, { fault: 'not_sent', cause: 'refused_address' })).toMatchObject({
-      failure: { retry: 'same_call', lost: true },
+      failure: { class: 'partner_failed', retry: 'same_call', lost: true },
     });
   });
 });

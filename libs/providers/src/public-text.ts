@@ -20,10 +20,7 @@ const scrubs: [RegExp, string][] = [
 
 /** A partner's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */
 export function publicText(text: string): string {
-  const scrubbed = scrubs.reduce(
-    (rest, [pattern, by]) => rest.replaceAll(pattern, by),
-    text.slice(0, longest),
-  );
+  const scrubbed = scrubs.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by), cut(text, longest));
   const trimmed = scrubbed.trim();
   return trimmed === '' ? neutral : trimmed;
 }
@@ -31,3 +28,7 @@ export function publicText(text: string): string {
 /** The same for a sentence about the whole request, which may also talk about our account there. */
 export const publicSentence = (text: string): string =>
   aboutOurAccount.test(text) ? neutral : publicText(text);
+
+/** At most so many characters, and no half of a surrogate pair at the end. */
+export const cut = (text: string, length: number): string =>
+  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');

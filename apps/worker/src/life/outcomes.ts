@@ -1,3 +1,4 @@
+import { RouterError } from '#errors';
 import { failpoint, type Log, type Metrics, recordRun } from '#observability';
 import type { Dispatching, Ending, RunFacts } from '#persistence';
 import { type ProviderFailure, toRejection } from '#providers';
@@ -37,17 +38,16 @@ export class Outcomes {
   ) {}
 
   async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
-    const rejection = toRejection(failure);
     if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider: run.provider });
-    await this.finish(
-      run,
-      {
-        outcome: 'failed',
-        ...rejection,
-        billable: failure.class === 'content_policy' && run.chargesOnPolicyRejection === 'yes',
-      },
-      failure.note,
-    );
+    const { fields, ...plain } = failure;
+    try {
+      await this.finish(run, failedEnding(run, failure), failure.note);
+    } catch (error) {
+      // A database that is away comes back; what it refuses of the partner's words it refuses for ever.
+      if (!fields || error instanceof RouterError) throw error;
+      this.log.error({ error, run_id: run.runId }, 'the fields of a failure could not be written');
+      await this.finish(run, failedEnding(run, plain), failure.note);
+    }
   }
 
   /** The router's own failure. `note` is for the log. False when the run already has its outcome. */
@@ -74,3 +74,9 @@ export class Outcomes {
     return finished.won;
   }
 }
+
+const failedEnding = (run: Finishing, failure: ProviderFailure): Ending => ({
+  outcome: 'failed',
+  ...toRejection(failure),
+  billable: failure.class === 'content_policy' && run.chargesOnPolicyRejection === 'yes',
+});

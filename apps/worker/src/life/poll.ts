@@ -2,7 +2,7 @@ import { failpoint, type Log, type Tracing } from '#observability';
 import type { Dispatching, Poll } from '#persistence';
 import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
 import type { Verdict } from '#queue';
-import type { ByteBudget } from '../bytes/byte-budget.js';
+import type { ByteBudget, Share } from '../bytes/byte-budget.js';
 import type { PartnerClient } from '../calls/partner-client.js';
 import type { ReplyReader } from '../calls/reply-reader.js';
 import type { Isolation } from './isolation.js';
@@ -55,25 +55,19 @@ export class Polling {
     const poll = await this.parts.dispatching.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
     const run = finishing(runId, poll);
-    if (poll.overdue) {
-      await this.parts.outcomes.fail(run, {
-        class: 'partner_timeout',
-        retry: 'never',
-        note: 'time budget spent',
-      });
-      return done;
-    }
     const provider = this.parts.providers.get(poll.provider);
-    // Declared by an operator, and not known to this process yet: later, by one that knows it.
-    if (!provider?.adapter.resume || !provider.adapter.onResume)
+    if (!provider?.adapter.resume || !provider.adapter.onResume) {
+      if (poll.overdue) return this.failOverdue(run);
+      // Declared by an operator, and not known to this process yet: later, by one that knows it.
       return { kind: 'again', afterMs: troubledPauseMs };
+    }
     if (crashes >= this.limits.MAX_POLL_CRASHES) {
       const note = `put aside after ${crashes} crashes while polling`;
       await this.parts.outcomes.failInternally(run, 'This run could not be processed.', note);
       return done;
     }
     const handle = poll.handle as Handle;
-    const cancel = poll.cancelDue ? provider.adapter.cancel?.(handle) : undefined;
+    const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
     if (cancel) {
       await this.cancel(provider, run, handle, cancel, signal);
       return { kind: 'again', afterMs: 0 };
@@ -82,22 +76,9 @@ export class Polling {
     if (heldMs > 0) return this.again(run, poll, heldMs);
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
-    const timeoutMs = Math.min(this.limits.PROVIDER_POLL_TIMEOUT_MS, poll.leftMs);
-    const call = provider.adapter.resume(handle);
     return this.parts.budget.during(async (share) => {
-      const operation = 'resume';
-      const reply = await this.parts.client.call(provider, {
-        runId,
-        operation,
-        call,
-        timeoutMs,
-        share,
-        signal,
-      });
-      await failpoint('poll.afterCall', runId);
-      // What arrived belongs to whoever polls next; a worker that is closing leaves the job to the others.
-      if (signal.aborted) return { kind: 'again', afterMs: 0 };
-      const outcome = await this.parts.replies.resumed(provider, handle, reply);
+      const outcome = await this.callProvider(provider, run, poll, share, signal);
+      if (outcome === null) return { kind: 'again', afterMs: 0 };
       if (!this.parts.tracing.on || goesOn(outcome)) return this.record(run, poll, outcome);
       const span = this.parts.tracing.start({
         name: 'poll',
@@ -110,9 +91,41 @@ export class Polling {
     });
   }
 
+  /** Null when the worker is closing: what arrived belongs to whoever polls next. */
+  private async callProvider(
+    provider: BoundProvider,
+    { runId }: Finishing,
+    poll: Poll,
+    share: Share,
+    signal: AbortSignal,
+  ): Promise<Outcome | null> {
+    const limitMs = this.limits.PROVIDER_POLL_TIMEOUT_MS;
+    try {
+      const handle = poll.handle as Handle;
+      const call = provider.adapter.resume?.(handle);
+      if (!call) throw new Error(`${provider.name} has nothing to poll`);
+      const reply = await this.parts.client.call(provider, {
+        runId,
+        operation: 'resume',
+        call,
+        timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, poll.leftMs),
+        share,
+        signal,
+      });
+      await failpoint('poll.afterCall', runId);
+      return signal.aborted ? null : await this.parts.replies.resumed(provider, handle, reply);
+    } catch (error) {
+      // A handle that this release cannot read, for example: it must not keep a run alive for ever.
+      if (!poll.overdue) throw error;
+      this.parts.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
+      return { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } };
+    }
+  }
+
   private async record(run: Finishing, poll: Poll, outcome: Outcome): Promise<Verdict> {
     switch (outcome.kind) {
       case 'pending':
+        if (poll.overdue) return this.failOverdue(run);
         if (poll.lostPolls > 0) await this.parts.dispatching.noteLostPolls(run.runId, run.epoch, 0);
         return this.again(run, poll, Math.min(outcome.afterMs, this.limits.PROVIDER_POLL_PAUSE_MS));
       case 'next':
@@ -146,16 +159,27 @@ export class Polling {
       else await this.parts.outcomes.fail(run, failure);
       return done;
     }
+    await this.parts.asks.heed(run.provider, 'poll', failure);
+    if (poll.overdue) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls)
       await this.parts.dispatching.noteLostPolls(run.runId, run.epoch, lostPolls);
     this.parts.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
-    await this.parts.asks.heed(run.provider, 'poll', failure);
     const askedMs = failure.afterMs ?? troubledPauseMs;
     return this.again(
       run,
       poll,
       Math.max(this.untilLastLook(poll, askedMs), Math.min(askedMs, troubledPauseMs)),
     );
+  }
+
+  /** Only after a poll that began when the budget was spent: the generation may have ended while no worker looked. */
+  private async failOverdue(run: Finishing): Promise<Verdict> {
+    await this.parts.outcomes.fail(run, {
+      class: 'partner_timeout',
+      retry: 'never',
+      note: 'time budget spent',
+    });
+    return done;
   }
 
   /** What was generated is paid: a partner that wants to be left alone is asked once more before the time is over. */

@@ -18,6 +18,7 @@ afterAll(async () => {
 failOnLeftovers();
 
 const keyOf = async (runId: string) => (await life.written(runId))['keys'];
+const saying = (text: string) => [{ loc: ['body', text], msg: text, type: text, input: { [text]: text } }];
 const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
 
 describe('an outcome', () => {
@@ -93,6 +94,26 @@ describe('an outcome', () => {
     expect(result.output).toBeNull();
     expect(audit).toMatchObject({ outcome, bucket, status, billed_micros: billed, cost_micros: cents(1) });
     expect(result.failure).toEqual(ending.outcome === 'failed' ? { detail: 'It failed.' } : null);
+  });
+
+  it.each([
+    ['a NUL', 'a\0b', 'a\uFFFDb'],
+    ['half a surrogate pair', 'a\uD83Db\uDE00', 'a\uFFFDb\uFFFD'],
+    ['any other character', '😀 é \u0001 \n \\u0000 \\ud83d', '😀 é \u0001 \n \\u0000 \\ud83d'],
+  ])('keeps the words of a partner with %s', async (_what, said, kept) => {
+    const { runId, epoch, spaceId } = await life.run('running');
+    const finished = await life.first.dispatching.finish(runId, epoch, {
+      outcome: 'failed',
+      bucket: 'invalid_input',
+      status: 422,
+      detail: 'It failed.',
+      fields: saying(said),
+      billable: false,
+    });
+    expect(finished.won).toBe(true);
+    expect(await life.first.answers.result(spaceId, testModel, runId)).toMatchObject({
+      failure: { fields: saying(kept) },
+    });
   });
 
   it('frees its slot for those that are parked, in their order, as far as slots and spend allow', async () => {
@@ -230,6 +251,15 @@ describe('the key of a run', () => {
       await life.first.dispatching.finish(runId, epoch, failed('provider_error'));
       expect(await keyOf(runId)).toHaveLength(1);
       expect(await life.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'existing', runId });
+    }
+  });
+
+  it('is free again when the caller is told to try again, also after a submission', async () => {
+    for (const stage of ['submitting', 'running'] as const) {
+      const { runId, epoch, spaceId } = await life.run(stage, { key: stage });
+      await life.first.dispatching.finish(runId, epoch, failed('service_unavailable'));
+      expect(await keyOf(runId)).toBeNull();
+      expect(await life.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'admitted' });
     }
   });
 

@@ -64,8 +64,8 @@ BEGIN
   VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.call ->> 'credential', done.model,
     done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at, done.completed_at,
     done.reserved_micros, billed);
-  -- Nothing is with the partner, so nothing was bought and the same key may buy later.
-  IF done.sent_at IS NULL THEN
+  -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
+  IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
     DELETE FROM idempotency_key WHERE workspace_id = done.workspace_id
       AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
   END IF;

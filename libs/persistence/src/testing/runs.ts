@@ -201,7 +201,10 @@ export const succeeded: Ending = {
 
 export const cancelled: Ending = { outcome: 'cancelled' };
 
-export const failed = (bucket: 'provider_error' | 'content_policy_violation', billable = false): Ending => ({
+export const failed = (
+  bucket: 'provider_error' | 'content_policy_violation' | 'service_unavailable',
+  billable = false,
+): Ending => ({
   outcome: 'failed',
   bucket,
   status: 502,

@@ -17,15 +17,23 @@ const requestErrors = {
   client_cancelled: 'canceled',
 } as const satisfies Record<string, FailureClass | 'canceled'>;
 
-/** `detail[].type` of a model's error that is not about the caller's fields; every other type is. */
+/** `detail[].type` of a model's error that is neither the policy's nor about the caller's fields; every other type is. */
 const modelErrors = {
-  content_policy_violation: 'content_policy',
   generation_timeout: 'partner_timeout',
   internal_server_error: 'partner_failed',
   downstream_service_error: 'partner_failed',
   downstream_service_unavailable: 'partner_failed',
   no_media_generated: 'partner_failed',
 } as const satisfies Record<string, FailureClass>;
+
+const modelError = ([type, failure]: [string, FailureClass]): Rule[] =>
+  (['submit', 'fetch'] as const).map((phase) => ({
+    phase,
+    http: 'error',
+    where: '/detail/*/type',
+    is: type,
+    class: failure,
+  }));
 
 /**
  * A model's output is its own and may hold fields of these names, so only error replies are read. Nor are polls:
@@ -34,13 +42,10 @@ const modelErrors = {
  */
 export const outcomeRules: readonly Rule[] = [
   { phase: 'poll', where: '/error_type', is: 'client_cancelled', class: 'canceled' },
-  ...Object.entries(modelErrors).flatMap(([type, failure]): Rule[] => {
-    const rule: Rule = { http: 'error', where: '/detail/*/type', is: type, class: failure };
-    return [
-      { ...rule, phase: 'submit' },
-      { ...rule, phase: 'fetch' },
-    ];
-  }),
+  ...modelError(['content_policy_violation', 'content_policy']),
+  // The model's own verdict, or a moment of fal's: only a result that stays a 500 has failed.
+  { phase: 'fetch', http: 500, where: '/detail', class: 'partner_failed', retry: 'same_call', lost: true },
+  ...Object.entries(modelErrors).flatMap(modelError),
   ...Object.entries(requestErrors).map(([type, failure]): Rule => ({
     phase: 'fetch',
     http: 'error',
@@ -58,6 +63,4 @@ export const outcomeRules: readonly Rule[] = [
     retry: 'same_call',
     lost: true,
   },
-  // A 500 with a detail is the model's own verdict; a gateway in trouble answers without one.
-  { phase: 'fetch', http: 500, where: '/detail', class: 'partner_failed' },
 ];
