@@ -6,6 +6,7 @@ import type { Transport } from '#queue';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { BodySettings } from '../bodies/settings.js';
 import { LOG, SETTINGS, TRANSPORT } from '../resources.js';
+import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-run.js';
 import type { HeldSettings } from './held/settings.js';
 import { WakeUps } from './held/wake-ups.js';
@@ -29,6 +30,7 @@ export class RunsModule {
         RunAdmission,
         Payloads,
         RunCancellation,
+        Delivery,
         HeldRuns,
         {
           provide: WakeUps,
