@@ -10,6 +10,7 @@ import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-run.js';
 import type { HeldSettings } from './held/settings.js';
 import { WakeUps } from './held/wake-ups.js';
+import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -28,6 +29,7 @@ export class RunsModule {
       providers: [
         RunInput,
         RunAdmission,
+        LostAdmissions,
         Payloads,
         RunCancellation,
         Delivery,
