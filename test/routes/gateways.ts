@@ -24,14 +24,17 @@ export function sharedGateway(kind: GatewayKind = 'usual'): () => RouteGateway {
   return () => gateway;
 }
 
+/** What its environment has beside the usual; it may depend on the address of the database. */
+type Settings = Record<string, string> | ((databaseUrl: string) => Promise<Record<string, string>>);
+
 /** A gateway for this file alone, on a database of its own: for settings and states that others must not see. */
-export function gatewayForFile(env: Record<string, string> = {}): () => RouteGateway {
+export function gatewayForFile(env: Settings = {}): () => RouteGateway {
   const gateways = gatewaysForFile(1, env);
   return () => gateways(0);
 }
 
 /** Gateways for this file alone, each on a database of its own. */
-function gatewaysForFile(count: number, env: Record<string, string> = {}): (index: number) => RouteGateway {
+function gatewaysForFile(count: number, env: Settings = {}): (index: number) => RouteGateway {
   const started: { app: App; database: TestDatabase; gateway: RouteGateway }[] = [];
   beforeAll(async () => {
     for (let index = 0; index < count; index += 1) {
@@ -40,7 +43,7 @@ function gatewaysForFile(count: number, env: Record<string, string> = {}): (inde
       const app = await spawnApp('gateway', {
         ...gatewayEnvironment(database.url, assets),
         ...patience,
-        ...env,
+        ...(typeof env === 'function' ? await env(database.url) : env),
       });
       await app.ready;
       started.push({ app, database, gateway: new RouteGateway(app, database.url, assets) });

@@ -2,12 +2,14 @@ import {
   type Database,
   Dispatching,
   type Ending,
+  StoredObjects,
   type Workspace,
   type WorkspaceLimits,
   Workspaces,
   type WorkspaceSettings,
 } from '#persistence';
-import { readFileSync } from 'node:fs';
+import { runKeys } from '#storage';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
@@ -124,6 +126,33 @@ export class RouteGateway {
     return row.storedAs === null
       ? { bytes: row.body ?? Buffer.alloc(0), beside: false }
       : { bytes: readFileSync(path.join(this.assets, row.storedAs)), beside: true };
+  }
+
+  /** An output that lies beside the database, once it is put there. */
+  async outputBeside(run: Submitted): Promise<{ storedAs: string; put: (bytes: Buffer) => void }> {
+    const storedAs = runKeys.output(run.requestId);
+    await new StoredObjects(this.database).note(storedAs, run.requestId, 600);
+    return {
+      storedAs,
+      put: (bytes) => {
+        const file = path.join(this.assets, storedAs);
+        mkdirSync(path.dirname(file), { recursive: true });
+        writeFileSync(file, bytes);
+      },
+    };
+  }
+
+  /** Until a statement that begins so waits for a lock. */
+  async waitsForLock(beginning: string): Promise<void> {
+    const statement = {
+      name: 'test_waits',
+      text: `SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1 || '%'`,
+    };
+    await waitFor(async () => (await this.database.read(statement, [beginning])).length > 0, {
+      withinMs: 60_000,
+      what: `${beginning} to wait`,
+    });
   }
 
   private dispatching({ ago }: Moment): Dispatching {

@@ -1,6 +1,7 @@
 import { RouterError } from '#errors';
 import { failpoint } from '#observability';
-import type { Database } from './database.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AnswerLost, type Database } from './database.js';
 import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
 
 export interface Admission {
@@ -33,6 +34,10 @@ export type Admitted =
       backlogLimit: number;
       windowLimit: number;
     };
+
+/** For how long a caller waits for the database to say what became of an admission whose answer was lost. */
+const lookForMs = 1_000;
+const lookEveryMs = 100;
 
 const statement = { name: 'admit', text: 'SELECT admit($1::jsonb, $2::bytea[]) AS results' };
 
@@ -76,7 +81,9 @@ export class Admissions {
       } catch (error) {
         if (error instanceof RouterError) {
           // Those in line would fail the same way, each batch after a time-out of its own: they are told now.
-          for (const each of [...batch, ...line.splice(0)]) each.reject(error);
+          const unsent = new RouterError(error.bucket, error.publicDetail, { cause: error });
+          for (const each of batch) each.reject(error);
+          for (const each of line.splice(0)) each.reject(unsent);
         } else {
           // Something is wrong with one of them: each alone, so that it fails alone.
           await Promise.all(batch.map((each) => this.settle([each]).catch(each.reject)));
@@ -88,9 +95,53 @@ export class Admissions {
 
   private async settle(batch: Waiting[]): Promise<void> {
     await failpoint('admit.beforeCommit');
-    const results = await this.send(batch.map((each) => each.admission));
-    await failpoint('admit.afterCommit');
-    batch.forEach((each, index) => each.resolve(results[index] as Admitted));
+    try {
+      const results = await this.send(batch.map((each) => each.admission));
+      await failpoint('admit.afterCommit');
+      batch.forEach((each, index) => each.resolve(results[index] as Admitted));
+    } catch (error) {
+      if (!(error instanceof AnswerLost)) throw error;
+      await this.settleByLooking(batch, error);
+    }
+  }
+
+  /**
+   * Each run has its id from here, so the database knows whether it was admitted. One is there with its whole batch;
+   * those that are missing then were refused, or are retries of others: they are told to come again.
+   */
+  private async settleByLooking(batch: Waiting[], lost: AnswerLost): Promise<void> {
+    const admitted = await Promise.race([this.lookFor(batch), pause(lookForMs)]);
+    if (!admitted) throw lost;
+    const missing = new RouterError(lost.bucket, lost.publicDetail, { cause: lost });
+    for (const each of batch) {
+      const found = admitted.get(each.admission.runId);
+      if (found) each.resolve(found);
+      else each.reject(missing);
+    }
+  }
+
+  private async lookFor(batch: Waiting[]): Promise<Map<string, Admitted> | undefined> {
+    const lastMs = performance.now() + lookForMs;
+    while (performance.now() < lastMs) {
+      const admitted = await this.admittedOf(batch);
+      if (admitted.size > 0) return admitted;
+      await pause(lookEveryMs);
+    }
+    return undefined;
+  }
+
+  private async admittedOf(batch: Waiting[]): Promise<Map<string, Admitted>> {
+    const rows = await this.database
+      .read<Extract<Admitted, { kind: 'admitted' }>>(
+        {
+          name: 'admitted_of',
+          text: `SELECT 'admitted' AS kind, id AS "runId", stage = 'ready' AS ready, admitted_position AS position
+            FROM run WHERE id = ANY($1::uuid[])`,
+        },
+        [batch.map((each) => each.admission.runId)],
+      )
+      .catch(() => []);
+    return new Map(rows.map((row) => [row.runId, row]));
   }
 
   private async send(batch: Admission[]): Promise<Admitted[]> {

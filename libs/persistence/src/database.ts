@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DatabaseError, Pool, type QueryResultRow } from 'pg';
+import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
@@ -35,10 +35,15 @@ interface Query {
 
 /** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
 const repeatable = new Set(['40001', '40P01', '23505']);
+/** What a pooler, or a server in a crash, says of a statement whose fate it does not know: classes 08 and 57P02. */
+const unknowing = /^(08|57P02)/;
 /** Trouble that passes: SQLSTATE classes 08, 53, 57, 58 (connection, resources, shutdown or timeout, disk), a primary that became a standby, and none at all. */
 const passing = /^(08|40|53|57|58|25006)/;
 
 const persistentPauseMs = 250;
+
+/** The statement was sent and its answer was lost: it was carried out, was not, or still is. */
+export class AnswerLost extends RouterError {}
 
 /**
  * The connections to Postgres. `work` serves admission and the run's life, `reads` is kept for status and
@@ -63,12 +68,16 @@ export class Database {
     this.reads = new Pool({ ...common, max: options.DATABASE_READ_POOL });
     this.registry = new Pool({ ...common, max: options.DATABASE_REGISTRY_POOL });
     // A pooled connection that dies while idle is replaced at the next query; without a listener it would end the process.
-    for (const pool of Object.values(this.byName())) pool.on('error', () => {});
+    for (const pool of Object.values(this.byName())) {
+      pool.on('error', () => {});
+      // The same goes for one that dies while it is lent: its query fails, which is told to whoever asked.
+      pool.on('connect', (client) => client.on('error', () => {}));
+    }
   }
 
   /** Runs one prepared statement that may write. */
   async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return ask<Row>(this.work, { ...statement, values });
+    return askFrom<Row>(this.work, { ...statement, values });
   }
 
   /**
@@ -93,19 +102,19 @@ export class Database {
 
   /** Runs one prepared statement on the connections kept for readers. */
   async read<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return ask<Row>(this.reads, { ...statement, values });
+    return askFrom<Row>(this.reads, { ...statement, values });
   }
 
   /** Reads the node registry. */
   async list<Row extends QueryResultRow>(query: Query): Promise<Row[]> {
-    return ask<Row>(this.registry, query);
+    return askFrom<Row>(this.registry, query);
   }
 
   /** Lends one connection whose reads all see the registry as it was at the first of them. */
   async listAtOnce<Result>(
     use: (list: <Row extends QueryResultRow>(query: Query) => Promise<Row[]>) => Promise<Result>,
   ): Promise<Result> {
-    const client = await this.registry.connect().catch(refused);
+    const client = await this.registry.connect().catch((error: unknown) => refused(error));
     let broken: Error | undefined;
     try {
       await ask(client, { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] });
@@ -170,8 +179,24 @@ export class Database {
   }
 }
 
+/** Asks on a connection of its own. What fails before there is one was never sent. */
+async function askFrom<Row extends QueryResultRow>(
+  pool: Pool,
+  query: Query & Partial<Statement>,
+): Promise<Row[]> {
+  const client = await pool.connect().catch((error: unknown) => refused(error));
+  let failed = true;
+  try {
+    const rows = await ask<Row>(client, query);
+    failed = false;
+    return rows;
+  } finally {
+    client.release(failed);
+  }
+}
+
 async function ask<Row extends QueryResultRow>(
-  on: Pick<Pool, 'query'>,
+  on: Pick<PoolClient, 'query'>,
   query: Query & Partial<Statement>,
 ): Promise<Row[]> {
   for (let attempt = 1; ; attempt += 1) {
@@ -180,16 +205,16 @@ async function ask<Row extends QueryResultRow>(
     } catch (error) {
       const code = sqlState(error);
       if (code !== undefined && repeatable.has(code) && attempt < 5) continue;
-      return refused(error);
+      return refused(error, code === undefined || unknowing.test(code) ? AnswerLost : RouterError);
     }
   }
 }
 
 /** Trouble that passes is told to the caller as such; anything else stays what it is. */
-function refused(error: unknown): never {
+function refused(error: unknown, Kind: typeof RouterError = RouterError): never {
   const code = sqlState(error);
   if (code !== undefined && !passing.test(code)) throw error;
-  throw new RouterError('service_unavailable', 'The service is temporarily unavailable; please retry.', {
+  throw new Kind('service_unavailable', 'The service is temporarily unavailable; please retry.', {
     internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
     cause: error,
   });

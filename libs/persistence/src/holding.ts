@@ -30,13 +30,25 @@ export class Holding {
     return row.leaving;
   }
 
-  /** The key's result went out in full. */
+  /** The key's result is about to have gone out in full. */
   async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
       {
         name: 'note_delivered',
-        text: `UPDATE idempotency_key SET delivered_at = coalesce(delivered_at, router_now())
+        text: `UPDATE idempotency_key SET deliveries = deliveries + 1
           WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
+      },
+      [workspaceId, key, runId],
+    );
+  }
+
+  /** The delivery that was noted did not come to its end. Those to other callers that joined the run still count. */
+  async takeBackDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
+    await this.database.write(
+      {
+        name: 'take_back_delivered',
+        text: `UPDATE idempotency_key SET deliveries = deliveries - 1
+          WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
       },
       [workspaceId, key, runId],
     );

@@ -1,6 +1,6 @@
 export { type Admission, Admissions, type Admitted, type Refusal } from './admission.js';
 export { Callers, type CallerRow } from './callers.js';
-export { Database } from './database.js';
+export { AnswerLost, Database } from './database.js';
 export { DatabaseClock } from './database-clock.js';
 export { Deliveries, type Drift, type Load, type OverdueDelivery } from './deliveries.js';
 export { type Claim, type Copying, Dispatching, type Poll } from './dispatching.js';

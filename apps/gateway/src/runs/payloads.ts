@@ -4,6 +4,7 @@ import { type PayloadBody, StoredObjects } from '#persistence';
 import { type OpenedStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
 import { openedFor } from '../http/opened-for.js';
 import { LOG, SETTINGS, STORAGE } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
@@ -46,13 +47,22 @@ export class Payloads {
     });
   }
 
-  /** Sends a result with the partner's own content type; what lies in the store goes through in pieces. */
-  async send(reply: FastifyReply, { mediaType, body }: Output): Promise<void> {
-    const payload = 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
+  /**
+   * Sends a result with the partner's own content type; what lies in the store goes through in pieces. The last of
+   * it is written when `beforeTheEnd` is done, which is not called when the result cannot be read.
+   */
+  async send(
+    reply: FastifyReply,
+    { mediaType, body }: Output,
+    beforeTheEnd?: () => Promise<void>,
+  ): Promise<void> {
+    let payload = 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
+    if (beforeTheEnd && payload instanceof Readable) payload = endingAfter(beforeTheEnd, payload);
+    else await beforeTheEnd?.();
     void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);
   }
 
-  private async open(reply: FastifyReply, key: string) {
+  private async open(reply: FastifyReply, key: string): Promise<Readable> {
     try {
       const asset = await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) =>
         this.storage.store.get(key, signal),
@@ -63,6 +73,20 @@ export class Payloads {
       throw unavailable(error);
     }
   }
+}
+
+/** The body, whose last piece comes after the act. Nothing is read ahead of the caller. */
+function endingAfter(act: () => Promise<void>, body: Readable): Readable {
+  async function* pieces() {
+    let held: unknown;
+    for await (const piece of body) {
+      if (held !== undefined) yield held;
+      held = piece;
+    }
+    await act();
+    if (held !== undefined) yield held;
+  }
+  return Readable.from(pieces(), { objectMode: false, highWaterMark: 0 });
 }
 
 const unavailable = (error: unknown): RouterError =>

@@ -1,12 +1,13 @@
 import type { Model } from '#catalog';
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
-import { type Admission, Admissions, RunAnswers } from '#persistence';
+import { type Admission, Admissions, AnswerLost, RunAnswers } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { TRANSPORT } from '../resources.js';
+import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
 
@@ -45,6 +46,7 @@ export class RunAdmission {
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly metrics: Metrics,
     private readonly payloads: Payloads,
+    private readonly lost: LostAdmissions,
   ) {
     // From the start, so that the first refusal is a rise.
     for (const reason of refusingLimits) metrics.refusals.inc({ reason }, 0);
@@ -79,7 +81,12 @@ export class RunAdmission {
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
       body,
     });
-    const admitted = await admitting.finally(measured);
+    const admitted = await admitting.finally(measured).catch((error: unknown) => {
+      // With a key the caller's retry joins the run; without one nobody could collect it.
+      if (error instanceof AnswerLost && key === undefined)
+        void this.lost.withdraw(caller.workspaceId, model.id, runId);
+      throw error;
+    });
     if (admitted.kind !== 'admitted') await this.payloads.discardInput(body);
     switch (admitted.kind) {
       case 'refused':

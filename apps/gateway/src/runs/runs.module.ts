@@ -6,9 +6,11 @@ import type { Transport } from '#queue';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { BodySettings } from '../bodies/settings.js';
 import { LOG, SETTINGS, TRANSPORT } from '../resources.js';
+import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-run.js';
 import type { HeldSettings } from './held/settings.js';
 import { WakeUps } from './held/wake-ups.js';
+import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -27,8 +29,10 @@ export class RunsModule {
       providers: [
         RunInput,
         RunAdmission,
+        LostAdmissions,
         Payloads,
         RunCancellation,
+        Delivery,
         HeldRuns,
         {
           provide: WakeUps,

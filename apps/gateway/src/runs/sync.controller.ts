@@ -1,6 +1,4 @@
 import { generationOf } from '../http/generation.js';
-import type { Log } from '#observability';
-import { Holding } from '#persistence';
 import { Controller, Inject, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../auth/access.js';
@@ -8,8 +6,9 @@ import type { Caller } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
 import { originOf } from '../http/origin.js';
-import { LOG, SETTINGS } from '../resources.js';
+import { SETTINGS } from '../resources.js';
 import type { GatewaySettings } from '../settings.js';
+import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-run.js';
 import { cannotReplay, isReplayable } from './held/replay.js';
 import { Fingerprint, idempotencyKey } from './idempotency-key.js';
@@ -29,11 +28,10 @@ interface Segments {
 export class SyncController {
   constructor(
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
-    @Inject(LOG) private readonly log: Log,
     private readonly input: RunInput,
     private readonly admission: RunAdmission,
     private readonly held: HeldRuns,
-    private readonly holding: Holding,
+    private readonly delivery: Delivery,
     private readonly payloads: Payloads,
   ) {}
 
@@ -74,18 +72,13 @@ export class SyncController {
     if (run.delivered) {
       if (!isReplayable(result)) throw cannotReplay();
       reply.header('idempotent-replayed', 'true');
-    } else if (key !== undefined) {
-      this.noteDelivery(reply, workspaceId, key, run.runId);
     }
-    await this.payloads.send(reply.code(200), outputOf(result));
-  }
-
-  /** Once the answer has gone out in full, an error's too, a later retry is a replay and no longer a collection. */
-  private noteDelivery(reply: FastifyReply, workspaceId: string, key: string, runId: string): void {
-    reply.raw.once('finish', () => {
-      this.holding.noteDelivered(workspaceId, key, runId).catch((error: unknown) => {
-        this.log.warn({ error, run_id: runId }, 'a delivery could not be noted: a retry collects once more');
-      });
-    });
+    const beforeTheEnd =
+      key === undefined || run.delivered
+        ? undefined
+        : () => this.delivery.note(reply, workspaceId, key, run.runId);
+    // What the run failed with is its result too, and is sent in one piece.
+    if (result.outcome !== 'succeeded') await beforeTheEnd?.();
+    await this.payloads.send(reply.code(200), outputOf(result), beforeTheEnd);
   }
 }

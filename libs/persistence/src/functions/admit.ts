@@ -38,7 +38,7 @@ BEGIN
         WHERE workspace_id = holder.workspace_id AND key = holder.key AND run_id = holder.run_id;
       ELSE
         results[entry.ord] := jsonb_build_object('kind', 'existing', 'runId', holder.run_id,
-          'delivered', holder.delivered_at IS NOT NULL,
+          'delivered', holder.deliveries > 0,
           'matches', holder.fingerprint = decode(entry.item ->> 'fingerprint', 'hex'));
         EXIT;
       END IF;

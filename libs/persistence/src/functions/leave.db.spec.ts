@@ -149,11 +149,26 @@ describe('the calls that a gateway holds', () => {
     expect(await delivered()).toBe(false);
     await life.second.holding.noteDelivered(spaceId, 'delivered', runId);
     expect(await delivered()).toBe(true);
-    const { keys } = await life.written(runId);
-    await life.at('1 hour').holding.noteDelivered(spaceId, 'delivered', runId);
-    expect((await life.written(runId))['keys']).toEqual(keys);
     expect(await life.first.answers.result(spaceId, testModel, runId)).toMatchObject({
       outcome: 'succeeded',
     });
+  });
+
+  it('take a delivery back that broke off, and no other caller’s', async () => {
+    const { runId, spaceId } = await life.run('completed', { mode: 'sync', key: 'broken' });
+    const delivered = async () => {
+      const answer = await life.first.admit(spaceId, { key: 'broken' });
+      return answer.kind === 'existing' && answer.delivered;
+    };
+    await life.first.holding.noteDelivered(spaceId, 'broken', runId);
+    await life.second.holding.noteDelivered(spaceId, 'broken', runId);
+    await life.first.holding.takeBackDelivered(spaceId, 'broken', v7());
+    await life.first.holding.takeBackDelivered(spaceId, 'broken', runId);
+    expect(await delivered()).toBe(true);
+    await life.second.holding.takeBackDelivered(spaceId, 'broken', runId);
+    expect(await delivered()).toBe(false);
+    await life.second.holding.takeBackDelivered(spaceId, 'broken', runId);
+    await life.second.holding.noteDelivered(spaceId, 'broken', runId);
+    expect(await delivered()).toBe(true);
   });
 });

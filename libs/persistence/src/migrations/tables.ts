@@ -146,8 +146,8 @@ CREATE TABLE idempotency_key (
   fingerprint bytea NOT NULL,
   run_id uuid NOT NULL,
   expires_at timestamptz NOT NULL,
-  -- The result went to a caller in full: whoever asks again gets it from the record.
-  delivered_at timestamptz,
+  -- How many callers got the result in full, or are getting the last of it: who asks afterwards gets a replay.
+  deliveries integer NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX idempotency_key_expiry ON idempotency_key (expires_at);

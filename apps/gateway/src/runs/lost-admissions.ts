@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '#observability';
+import { Inject, Injectable } from '@nestjs/common';
+import { LOG, SETTINGS } from '../resources.js';
+import type { GatewaySettings } from '../settings.js';
+import { RunCancellation } from './run-cancellation.js';
+
+const everyMs = 250;
+/** For how long a database that is away is asked. */
+const patienceMs = 600_000;
+
+/** Runs whose caller was told that there is none, since nobody knew whether their admission was carried out. */
+@Injectable()
+export class LostAdmissions {
+  constructor(
+    private readonly cancellation: RunCancellation,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  /**
+   * Cancels the run as soon as it is there. That it is not there proves something only when the database no longer
+   * carries out the statement that admits it, and it gives each statement up after its bound. Never rejects.
+   */
+  async withdraw(workspaceId: string, modelId: string, runId: string): Promise<void> {
+    const lostMs = performance.now();
+    for (;;) {
+      const askedMs = performance.now() - lostMs;
+      try {
+        const found = await this.cancellation.ask(workspaceId, modelId, runId);
+        if (found !== null)
+          this.log.warn({ run_id: runId, found }, 'cancelled: its admission was not answered');
+        if (found !== null || askedMs > this.settings.DATABASE_STATEMENT_MS) return;
+      } catch (error) {
+        if (askedMs > patienceMs) {
+          this.log.error({ error, run_id: runId }, 'whether a run was admitted could not be found out');
+          return;
+        }
+      }
+      await pause(everyMs, undefined, { ref: false });
+    }
+  }
+}

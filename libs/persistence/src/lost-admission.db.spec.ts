@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
+import { failOnLeftovers } from '../../../test/harness/leftovers.js';
+import { tcpProxy, type TcpProxy } from '../../../test/harness/tcp-proxy.js';
+import { waitFor } from '../../../test/harness/wait-for.js';
+import { AnswerLost } from './database.js';
+import { holdWorkspace, TestProcess } from './testing/runs.js';
+
+let testDatabase: TestDatabase;
+let proxy: TcpProxy;
+/** Its connections can be cut. */
+let gateway: TestProcess;
+let observer: TestProcess;
+beforeAll(async () => {
+  testDatabase = await createDatabase();
+  const url = new URL(testDatabase.url);
+  proxy = await tcpProxy({ port: Number(url.port), host: url.hostname });
+  url.host = proxy.address;
+  gateway = new TestProcess(url.href);
+  observer = new TestProcess(testDatabase.url);
+});
+afterAll(async () => {
+  await gateway.close();
+  await observer.close();
+  await proxy.close();
+  await testDatabase.drop();
+});
+failOnLeftovers();
+
+/** A workspace, and a connection of the gateway that has served it. */
+async function warmWorkspace(): Promise<string> {
+  const { id } = await observer.workspace();
+  await gateway.run(id);
+  return id;
+}
+
+const cut = () => {
+  proxy.set('reset');
+  proxy.set('pass');
+};
+
+/** From here on statements arrive, and their answers do not. */
+async function losingAnswers(runId: string): Promise<void> {
+  await waitFor(async () => (await observer.stageOf(runId)) !== undefined, {
+    withinMs: 60_000,
+    what: 'the admission to be carried out',
+  });
+  cut();
+}
+
+const isLost = async (admitting: Promise<unknown>): Promise<boolean> => {
+  const error: unknown = await admitting.then(
+    () => 'admitted',
+    (reason: unknown) => reason,
+  );
+  expect(error).toMatchObject({ bucket: 'service_unavailable' });
+  return error instanceof AnswerLost;
+};
+
+describe('an admission that was carried out and whose answer was lost', () => {
+  it('is found by the id of its run, and answered as it would have been', async () => {
+    const id = await warmWorkspace();
+    const runId = v7();
+    proxy.set('half-open');
+    const admitting = gateway.admit(id, { runId });
+    await losingAnswers(runId);
+    expect(await admitting).toEqual({ kind: 'admitted', runId, ready: true, position: 1 });
+  });
+
+  it('is found with its key, whose retry joins the run', async () => {
+    const id = await warmWorkspace();
+    const runId = v7();
+    proxy.set('half-open');
+    const admitting = gateway.admit(id, { runId, key: 'k' });
+    await losingAnswers(runId);
+    expect(await admitting).toMatchObject({ kind: 'admitted', runId });
+    expect(await gateway.admit(id, { key: 'k' })).toMatchObject({ kind: 'existing', runId });
+  });
+
+  it('answers each that travelled with it; a retry among them is told to come again', async () => {
+    const id = await warmWorkspace();
+    await gateway.run(id, { key: 'used' });
+    const letGo = await holdWorkspace(testDatabase.url, id);
+    const first = gateway.admit(id);
+    await waitFor(async () => (await observer.waiting()) === 1, { withinMs: 60_000, what: 'the first' });
+    const runIds = [v7(), v7(), v7()];
+    const others = runIds.map((runId) => gateway.admit(id, { runId }));
+    const retry = isLost(gateway.admit(id, { key: 'used' }));
+    await letGo();
+    await first;
+    proxy.set('half-open');
+    await losingAnswers(runIds[0] ?? '');
+    expect(await Promise.all(others)).toEqual(
+      runIds.map((runId) => expect.objectContaining({ kind: 'admitted', runId })),
+    );
+    expect(await retry).toBe(false);
+  });
+});
+
+describe('an admission that fails', () => {
+  it('says when it may still be carried out; whatever waited behind it was never sent', async () => {
+    const id = await warmWorkspace();
+    const letGo = await holdWorkspace(testDatabase.url, id);
+    const runId = v7();
+    const first = isLost(gateway.admit(id, { runId }));
+    await waitFor(async () => (await observer.waiting()) === 1, { withinMs: 60_000, what: 'the statement' });
+    const behind = isLost(gateway.admit(id));
+    cut();
+    expect(await Promise.all([first, behind])).toEqual([true, false]);
+    expect(await observer.stageOf(runId)).toBeUndefined();
+    await letGo();
+    // The session that nobody listens to any more commits all the same.
+    await waitFor(async () => (await observer.stageOf(runId)) === 'ready', {
+      withinMs: 60_000,
+      what: 'the statement to be carried out',
+    });
+  });
+
+  it('was provably not carried out when no connection was to be had', async () => {
+    const id = await warmWorkspace();
+    proxy.set('reset');
+    // The first may find a connection of which it is not known yet that it is dead.
+    await isLost(gateway.admit(id));
+    expect(await isLost(gateway.admit(id))).toBe(false);
+    proxy.set('pass');
+    expect(await gateway.admit(id)).toMatchObject({ kind: 'admitted', position: 1 });
+  });
+});
