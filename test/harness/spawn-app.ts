@@ -129,8 +129,8 @@ function watched(
   heard: (addresses: Addresses) => void,
 ): { listening: Promise<void>; ready: Promise<void> } {
   const lastMs = performance.now() + withinMs;
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
   const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-    const ended = () => child.exitCode !== null || child.signalCode !== null;
     try {
       await waitFor(async () => ended() || condition(), {
         withinMs: lastMs - performance.now(),
