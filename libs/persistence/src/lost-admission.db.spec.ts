@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
 import { failOnLeftovers } from '../../../test/harness/leftovers.js';
@@ -49,6 +50,25 @@ async function losingAnswers(runId: string): Promise<void> {
   cut();
 }
 
+const waiting = (sessions: number) =>
+  waitFor(async () => (await observer.waiting()) === sessions, {
+    withinMs: 60_000,
+    what: `${sessions} sessions to wait`,
+  });
+
+/** A first use of the key that is never committed; answers how to end it. */
+async function holdKey(workspaceId: string, key: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: testDatabase.url, connectionTimeoutMillis: 20_000 });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query(
+    `INSERT INTO idempotency_key (workspace_id, key, fingerprint, run_id, expires_at)
+     VALUES ($1, $2, '', $3, router_now() + interval '1 day')`,
+    [workspaceId, key, v7()],
+  );
+  return () => client.end();
+}
+
 const isLost = async (admitting: Promise<unknown>): Promise<boolean> => {
   const error: unknown = await admitting.then(
     () => 'admitted',
@@ -83,13 +103,19 @@ describe('an admission that was carried out and whose answer was lost', () => {
     await gateway.run(id, { key: 'used' });
     const letGo = await holdWorkspace(testDatabase.url, id);
     const first = gateway.admit(id);
-    await waitFor(async () => (await observer.waiting()) === 1, { withinMs: 60_000, what: 'the first' });
+    await waiting(1);
+    // Somebody else's use of a key, not committed yet, holds up the second batch until its answer cannot come back.
+    const letGoOfKey = await holdKey(id, 'elsewhere');
     const runIds = [v7(), v7(), v7()];
-    const others = runIds.map((runId) => gateway.admit(id, { runId }));
+    const others = runIds.map((runId, index) =>
+      gateway.admit(id, { runId, ...(index === 0 && { key: 'elsewhere' }) }),
+    );
     const retry = isLost(gateway.admit(id, { key: 'used' }));
     await letGo();
     await first;
+    await waiting(1);
     proxy.set('half-open');
+    await letGoOfKey();
     await losingAnswers(runIds[0] ?? '');
     expect(await Promise.all(others)).toEqual(
       runIds.map((runId) => expect.objectContaining({ kind: 'admitted', runId })),
@@ -104,7 +130,7 @@ describe('an admission that fails', () => {
     const letGo = await holdWorkspace(testDatabase.url, id);
     const runId = v7();
     const first = isLost(gateway.admit(id, { runId }));
-    await waitFor(async () => (await observer.waiting()) === 1, { withinMs: 60_000, what: 'the statement' });
+    await waiting(1);
     const behind = isLost(gateway.admit(id));
     cut();
     expect(await Promise.all([first, behind])).toEqual([true, false]);
