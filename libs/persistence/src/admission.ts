@@ -35,8 +35,6 @@ export type Admitted =
       windowLimit: number;
     };
 
-/** For how long a caller waits for the database to say what became of an admission whose answer was lost. */
-const lookForMs = 1_000;
 const lookEveryMs = 100;
 
 const statement = { name: 'admit', text: 'SELECT admit($1::jsonb, $2::bytea[]) AS results' };
@@ -110,7 +108,9 @@ export class Admissions {
    * those that are missing then were refused, or are retries of others: they are told to come again.
    */
   private async settleByLooking(batch: Waiting[], lost: AnswerLost): Promise<void> {
-    const admitted = await Promise.race([this.lookFor(batch), pause(lookForMs)]);
+    // A caller waits for that as long as it would for a connection.
+    const withinMs = this.database.acquireMs;
+    const admitted = await Promise.race([this.lookFor(batch, withinMs), pause(withinMs)]);
     if (!admitted) throw lost;
     const missing = new RouterError(lost.bucket, lost.publicDetail, { cause: lost });
     for (const each of batch) {
@@ -120,8 +120,8 @@ export class Admissions {
     }
   }
 
-  private async lookFor(batch: Waiting[]): Promise<Map<string, Admitted> | undefined> {
-    const lastMs = performance.now() + lookForMs;
+  private async lookFor(batch: Waiting[], withinMs: number): Promise<Map<string, Admitted> | undefined> {
+    const lastMs = performance.now() + withinMs;
     while (performance.now() < lastMs) {
       const admitted = await this.admittedOf(batch);
       if (admitted.size > 0) return admitted;

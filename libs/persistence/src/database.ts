@@ -75,6 +75,11 @@ export class Database {
     }
   }
 
+  /** Longest wait for a connection. */
+  get acquireMs(): number {
+    return this.options.DATABASE_ACQUIRE_MS;
+  }
+
   /** Runs one prepared statement that may write. */
   async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     return askFrom<Row>(this.work, { ...statement, values });

@@ -18,7 +18,8 @@ beforeAll(async () => {
   const url = new URL(testDatabase.url);
   proxy = await tcpProxy({ port: Number(url.port), host: url.hostname });
   url.host = proxy.address;
-  gateway = new TestProcess(url.href);
+  // For so long a lost admission is looked for: enough for a busy machine, and some cases wait for its end.
+  gateway = new TestProcess(url.href, { DATABASE_ACQUIRE_MS: '5000' });
   observer = new TestProcess(testDatabase.url);
 });
 afterAll(async () => {

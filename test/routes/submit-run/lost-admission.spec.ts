@@ -15,7 +15,8 @@ const gateway = gatewayForFile(async (databaseUrl) => {
   const url = new URL(databaseUrl);
   proxy = await tcpProxy({ port: Number(url.port), host: url.hostname });
   url.host = proxy.address;
-  return { DATABASE_URL: url.href };
+  // For so long a lost admission is looked for: enough for a busy machine, and two cases wait for its end.
+  return { DATABASE_URL: url.href, DATABASE_ACQUIRE_MS: '5000' };
 });
 
 const cut = () => {

@@ -38,8 +38,10 @@ export class TestProcess {
   readonly upkeep: Upkeep;
   private opened: ReturnType<Database['openDataSource']> | undefined;
 
-  constructor(url: string) {
-    this.database = new Database(readSettings(databaseSettings, { DATABASE_URL: url, ...patient }));
+  constructor(url: string, settings: Record<string, string> = {}) {
+    this.database = new Database(
+      readSettings(databaseSettings, { DATABASE_URL: url, ...patient, ...settings }),
+    );
     this.admissions = new Admissions(this.database);
     this.dispatching = new Dispatching(this.database);
     this.holding = new Holding(this.database);
