@@ -94,8 +94,8 @@ const forbidden = [
   {
     name: 'production-code-imports-no-test',
     severity: 'error',
-    from: { path: '^(apps|libs)/', pathNot: '\\.spec\\.ts$' },
-    to: { path: ['^test/', '\\.spec\\.ts$'] },
+    from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '/testing/'] },
+    to: { path: ['^test/', '\\.spec\\.ts$', '/testing/'] },
   },
 ];
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Transport } from '#queue';
 import { least } from '../harness/faults.js';
 import { transports } from '../harness/index.js';
-import { consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
+import { announceUntil, consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
 import { until } from '../transport/until.js';
 import { punctually } from './punctually.js';
 import { faultyBench } from './transport-server.js';
@@ -132,10 +132,7 @@ describe.each(transports())('a transport whose server goes away, on %s', (kind) 
     const runId = newRunId();
     let woken = 0;
     gateway.listen(runId, () => (woken += 1));
-    await until(async () => {
-      await worker.announce(runId);
-      return woken > 0;
-    }, 15_000);
+    await announceUntil(worker, runId, () => woken > 0, 15_000);
     const backMs = await least(5_000, async () => {
       await server().kill();
       await worker.announce(runId);
@@ -148,10 +145,7 @@ describe.each(transports())('a transport whose server goes away, on %s', (kind) 
       // Nobody announces here: coming back is a reason to look.
       const tookMs = await until(() => woken > before && lateWoken > 0, 20_000);
       const seen = lateWoken;
-      await until(async () => {
-        await worker.announce(late);
-        return lateWoken > seen;
-      }, 15_000);
+      await announceUntil(worker, late, () => lateWoken > seen, 15_000);
       return tookMs;
     });
     expect(backMs).toBeLessThan(5_000);

@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { Transport } from '#queue';
 import { least } from '../harness/faults.js';
 import { transports } from '../harness/index.js';
-import { consume, deliverAll, deliverOne, newDeliveries, newProvider, newRunId } from '../transport/bench.js';
+import {
+  announceUntil,
+  consume,
+  deliverAll,
+  deliverOne,
+  newDeliveries,
+  newProvider,
+  newRunId,
+} from '../transport/bench.js';
 import { closedGate, until } from '../transport/until.js';
 import { faultyBench } from './transport-server.js';
 
@@ -85,10 +93,7 @@ describe.each(transports())('the transport is quick on %s', (kind) => {
     const runId = newRunId();
     let woken = 0;
     gateway.listen(runId, () => (woken += 1));
-    await until(async () => {
-      await worker.announce(runId);
-      return woken > 0;
-    }, 15_000);
+    await announceUntil(worker, runId, () => woken > 0, 15_000);
     const medianMs = await least(100, async () => {
       const tookMs: number[] = [];
       for (let n = 0; n < 50; n += 1) {

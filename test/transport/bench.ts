@@ -87,3 +87,15 @@ export async function deliverAll(transport: Transport, items: readonly Delivery[
     return open.length === 0;
   }, 60_000);
 }
+
+/** Announces until it was heard: the first announcements may come before the listener's process has subscribed. */
+export const announceUntil = (
+  transport: Transport,
+  runId: string,
+  heard: () => boolean,
+  withinMs: number,
+): Promise<number> =>
+  until(async () => {
+    await transport.announce(runId);
+    return heard();
+  }, withinMs);

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { tcpProxy } from '../harness/index.js';
-import { type Bench, newRunId } from './bench.js';
+import { announceUntil, type Bench, newRunId } from './bench.js';
 import { until } from './until.js';
 
 export function signalCases(bench: () => Bench): void {
@@ -16,11 +16,7 @@ export function signalCases(bench: () => Bench): void {
     const leave = first.listen(runId, () => (woken.twin += 1));
     second.listen(runId, () => (woken.second += 1));
     second.listen(other, () => (woken.other += 1));
-    // Repeated until both processes have subscribed: the first ones may come before that.
-    await until(async () => {
-      await worker.announce(runId);
-      return woken.first > 0 && woken.second > 0 && woken.twin > 0;
-    }, 60_000);
+    await announceUntil(worker, runId, () => woken.first > 0 && woken.second > 0 && woken.twin > 0, 60_000);
 
     const before = { ...woken };
     leave();

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { StoredObjects } from './stored-objects.js';
-import { type AdmissionFacts, holdWorkspace, offsetToSecond, TestProcess } from './testing/runs.js';
+import { type AdmissionFacts, holdWorkspace, offsetToSecond } from './testing/runs.js';
+import { SpecDatabase } from './testing/spec-database.js';
 
-let testDatabase: TestDatabase;
-let gateway: TestProcess;
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  // A minute begins, so that none ends between two admissions.
-  gateway = new TestProcess(testDatabase.at(offsetToSecond(0)));
-});
-afterAll(async () => {
-  await gateway.close();
-  await testDatabase.drop();
-});
-failOnLeftovers();
+const file = await SpecDatabase.create();
+// A minute begins, so that none ends between two admissions.
+const gateway = file.process(offsetToSecond(0));
 
 const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
   Promise.allSettled(facts.map((each) => gateway.admit(workspaceId, each)));
@@ -70,7 +60,7 @@ describe('admissions of one workspace', () => {
 
   it('wait for no other workspace', async () => {
     const [busy, other] = await Promise.all([gateway.workspace(), gateway.workspace()]);
-    const letGo = await holdWorkspace(testDatabase.url, busy.id);
+    const letGo = await holdWorkspace(file.url, busy.id);
     const waiting = admitAll(busy.id, [{}, {}]);
     await oneWaits();
     expect(await admitAll(other.id, [{}, {}])).toMatchObject([
@@ -84,7 +74,7 @@ describe('admissions of one workspace', () => {
 
   it('are all told at once when the database is away, and leave nothing', async () => {
     const { id } = await gateway.workspace();
-    const letGo = await holdWorkspace(testDatabase.url, id);
+    const letGo = await holdWorkspace(file.url, id);
     const waiting = admitAll(id, [{ key: 'a' }, { key: 'b' }, {}]);
     await oneWaits();
     await gateway.sql(

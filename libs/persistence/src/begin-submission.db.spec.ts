@@ -1,26 +1,14 @@
 import { RouterError } from '#errors';
 import { readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { QueryResultRow } from 'pg';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { Database } from './database.js';
 import { Dispatching } from './dispatching.js';
 import { databaseSettings } from './settings.js';
-import { budgetMs, leaseMs, Life } from './testing/life.js';
+import { budgetMs, leaseMs, openLife } from './testing/life.js';
 import { succeeded, testModel } from './testing/runs.js';
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-});
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
+const life = await openLife();
 
 const times = async (runId: string) => {
   const [row] = await life.first.sql<{
@@ -106,7 +94,7 @@ describe('the beginning of a submission', () => {
 
   it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
     const { runId, epoch } = await life.run('claimed');
-    const deaf = new Deaf(readSettings(databaseSettings, { DATABASE_URL: database.url }));
+    const deaf = new Deaf(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
     const begun = new Dispatching(deaf).beginSubmission(runId, epoch, leaseMs);
     await expect(begun).rejects.toThrow('The answer was lost.');
     await deaf.close();

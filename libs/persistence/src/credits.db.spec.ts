@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import type { Ending } from './run-facts.js';
 import { cancelled, cents, failed, succeeded, TestProcess, testModel } from './testing/runs.js';
+import { SpecDatabase } from './testing/spec-database.js';
 import { type LedgerLine, Usage } from './usage.js';
 
-let testDatabase: TestDatabase;
-let one: TestProcess;
-let other: TestProcess;
-let usage: Usage;
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  one = new TestProcess(testDatabase.url);
-  other = new TestProcess(testDatabase.url);
-  usage = new Usage(one.database);
-});
-afterAll(async () => {
-  await Promise.all([one.close(), other.close()]);
-  await testDatabase.drop();
-});
-failOnLeftovers();
+const file = await SpecDatabase.create();
+const one = file.process();
+const other = file.process();
+const usage = new Usage(one.database);
 
 const ledgerOf = async (workspaceId: string): Promise<Omit<LedgerLine, 'id' | 'at'>[]> =>
   (await usage.ledger(workspaceId, 1_000)).map(({ id: _id, at: _at, ...line }) => line).toReversed();

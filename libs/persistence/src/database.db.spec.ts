@@ -1,20 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { waitFor } from '../../../test/harness/wait-for.js';
-import { leaseMs, Life } from './testing/life.js';
+import { leaseMs, openLife } from './testing/life.js';
 import { succeeded, testHandle } from './testing/runs.js';
 
 /** Fewer than the tries that one statement gets. */
 const times = 3;
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-  await life.first.sql(`
+const life = await openLife();
+
+beforeAll(() =>
+  life.first.sql(`
     CREATE SEQUENCE raised;
     CREATE TABLE injection (state text, times integer);
     CREATE FUNCTION raise_at_first() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -24,13 +20,8 @@ beforeAll(async () => {
       -- A sequence is not rolled back with the statement that it fails.
       IF nextval('raised') <= injected.times THEN RAISE EXCEPTION 'injected' USING ERRCODE = injected.state; END IF;
       RETURN NEW;
-    END $$`);
-});
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
+    END $$`),
+);
 
 interface Place {
   what: string;
@@ -125,7 +116,7 @@ const tries = async () =>
   (await life.first.sql<{ last: number }>('SELECT last_value::integer AS last FROM raised'))[0]?.last;
 
 const waiting = (sessions: number) =>
-  waitFor(async () => (await life.waitingSessions()) === sessions, {
+  waitFor(async () => (await life.second.waiting()) === sessions, {
     withinMs: 15_000,
     what: `${sessions} sessions to wait`,
     everyMs: 1,
@@ -180,8 +171,8 @@ describe('an error of Postgres', () => {
 
 it('of two sessions that deadlock, the one that is broken off does its statement again', async () => {
   const [one, other] = [await life.space(), await life.space()];
-  const inTheWay = new Client({ connectionString: database.url });
-  const between = new Client({ connectionString: database.url });
+  const inTheWay = new Client({ connectionString: life.database.url });
+  const between = new Client({ connectionString: life.database.url });
   await Promise.all([inTheWay.connect(), between.connect()]);
   await life.first.sql(`
     CREATE SEQUENCE tried;

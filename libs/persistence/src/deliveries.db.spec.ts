@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
-import { leaseMs, Life } from './testing/life.js';
+import { leaseMs, openLife } from './testing/life.js';
 import { cents, succeeded, testProvider } from './testing/runs.js';
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-});
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
+const life = await openLife();
 
 const many = (count: number, spaceId: string) =>
   Promise.all(Array.from({ length: count }, () => life.first.run(spaceId)));
@@ -114,7 +102,7 @@ describe('a sweep', () => {
   it('passes over the rows that somebody else has, instead of waiting for them', async () => {
     const runs = await many(10, await life.space());
     const held = runs.slice(0, 4);
-    const other = new Client({ connectionString: database.url });
+    const other = new Client({ connectionString: life.database.url });
     await other.connect();
     try {
       await other.query('BEGIN');

@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
-import { budgetMs, leaseMs, Life } from './testing/life.js';
+import { budgetMs, leaseMs, openLife } from './testing/life.js';
 import { testHandle, testModel, testProvider } from './testing/runs.js';
 
+const life = await openLife();
+
+const read = (runId: string, worker = life.first) => worker.dispatching.readForPoll(runId);
+
 describe('a poll', () => {
-  let database: TestDatabase;
-  let life: Life;
-  beforeAll(async () => {
-    database = await createDatabase();
-    life = new Life(database);
-  });
-  afterAll(async () => {
-    await life.close();
-    await database.drop();
-  });
-
-  const read = (runId: string, worker = life.first) => worker.dispatching.readForPoll(runId);
-
   it('finds on any worker what the last one knew: nothing is held between two polls', async () => {
     const { runId, epoch } = await life.run('running');
     const poll = await read(runId, life.second);
@@ -140,5 +129,3 @@ describe('a poll', () => {
     }
   });
 });
-
-failOnLeftovers();

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
-import { leaseMs, Life } from './testing/life.js';
+import { describe, expect, it } from '@jest/globals';
+import { leaseMs, openLife } from './testing/life.js';
 import { failed, testHandle, testModel, testPollMs } from './testing/runs.js';
 
 const next = { step: 'fetch' };
 
-describe('a handle', () => {
-  let database: TestDatabase;
-  let life: Life;
-  beforeAll(async () => {
-    database = await createDatabase();
-    life = new Life(database);
-  });
-  afterAll(async () => {
-    await life.close();
-    await database.drop();
-  });
+const life = await openLife();
 
+describe('a handle', () => {
   it('is saved by the worker that submitted: the run is polled from then on, its lease is over', async () => {
     const { runId, epoch } = await life.run('submitting');
     expect(await life.first.dispatching.saveHandle(runId, epoch, testHandle, 1000)).toEqual({
@@ -97,5 +86,3 @@ describe('a handle', () => {
     expect((await life.written(runId))['run']).toMatchObject({ handle: next });
   });
 });
-
-failOnLeftovers();

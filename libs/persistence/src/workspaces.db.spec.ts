@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../test/harness/leftovers.js';
+import { describe, expect, it } from '@jest/globals';
 import { Callers } from './callers.js';
-import { cents, TestProcess } from './testing/runs.js';
-import { UnknownWorkspace, type WorkspaceLimits, type Workspaces } from './workspaces.js';
+import { cents } from './testing/runs.js';
+import { SpecDatabase } from './testing/spec-database.js';
+import { UnknownWorkspace, type WorkspaceLimits } from './workspaces.js';
 
-let testDatabase: TestDatabase;
-let process: TestProcess;
-let workspaces: Workspaces;
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  process = new TestProcess(testDatabase.url);
-  workspaces = await process.workspaces();
-});
-afterAll(async () => {
-  await process.close();
-  await testDatabase.drop();
-});
-failOnLeftovers();
+const file = await SpecDatabase.create();
+const process = file.process();
+const workspaces = await process.workspaces();
 
 describe('a workspace', () => {
   it('has modest allowances, unlimited credits and every model until something else is said', async () => {
@@ -114,14 +103,10 @@ describe('a key of a workspace', () => {
       scopes: [],
       expiresAt: null,
     });
-    const later = new TestProcess(testDatabase.at('61 minutes'));
-    try {
-      expect(await new Callers(process.database).byApiKey(key)).toMatchObject({ workspaceName: name });
-      expect(await new Callers(later.database).byApiKey(key)).toBeNull();
-      expect(await new Callers(later.database).byApiKey(lasting)).toMatchObject({ workspaceName: name });
-    } finally {
-      await later.close();
-    }
+    const later = file.process('61 minutes');
+    expect(await new Callers(process.database).byApiKey(key)).toMatchObject({ workspaceName: name });
+    expect(await new Callers(later.database).byApiKey(key)).toBeNull();
+    expect(await new Callers(later.database).byApiKey(lasting)).toMatchObject({ workspaceName: name });
   });
 
   it('ends at once when it is revoked, once', async () => {

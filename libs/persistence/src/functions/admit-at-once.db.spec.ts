@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { type Admitted, Admissions } from '../admission.js';
 import {
@@ -12,28 +10,17 @@ import {
   cents,
   holdWorkspace,
   offsetToSecond,
-  TestProcess,
+  type TestProcess,
 } from '../testing/runs.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 
-let testDatabase: TestDatabase;
-/** Two gateways. */
-let processes: TestProcess[];
-/** Admissions of one object share their statements: several of them a gateway make statements that overlap. */
-let lines: Admissions[];
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  // A minute begins, so that none ends between two admissions.
-  const url = testDatabase.at(offsetToSecond(0));
-  processes = [1, 2].map(() => new TestProcess(url));
-  lines = Array.from({ length: 12 }, (_each, index) => new Admissions(gateway(index).database));
-});
-afterAll(async () => {
-  await Promise.all(processes.map((each) => each.close()));
-  await testDatabase.drop();
-});
-failOnLeftovers();
-
+const file = await SpecDatabase.create();
+// A minute begins, so that none ends between two admissions.
+const beginning = offsetToSecond(0);
+const processes = [file.process(beginning), file.process(beginning)];
 const gateway = (index: number): TestProcess => processes[index % processes.length] as TestProcess;
+/** Admissions of one object share their statements: several of them a gateway make statements that overlap. */
+const lines = Array.from({ length: 12 }, (_each, index) => new Admissions(gateway(index).database));
 
 async function crowd(
   workspaceId: string,
@@ -146,7 +133,7 @@ describe('batches that overlap', () => {
   it('never wait for each other in a circle, whatever their order', async () => {
     const spaces = await Promise.all([0, 1, 2].map(() => gateway(0).workspace()));
     // Without the repetition of a statement that ran into a deadlock, which would hide it.
-    const pool = new Pool({ connectionString: testDatabase.url, max: 8 });
+    const pool = new Pool({ connectionString: file.url, max: 8 });
     try {
       const batches = Array.from({ length: 48 }, (_each, index) => {
         const places = index % 2 ? [0, 1, 2] : [2, 1, 0];
@@ -167,7 +154,7 @@ describe('batches that overlap', () => {
 
   it('take keys in one order: whoever waits for one holds none that comes later', async () => {
     const { id } = await gateway(0).workspace();
-    const pool = new Pool({ connectionString: testDatabase.url });
+    const pool = new Pool({ connectionString: file.url });
     const client = await pool.connect();
     const take = (key: string) =>
       client.query(
@@ -197,8 +184,8 @@ describe('batches that overlap', () => {
     const [one, two] = (await Promise.all([gateway(0).workspace(), gateway(0).workspace()]))
       .map(({ id }) => id)
       .toSorted() as [string, string];
-    const pool = new Pool({ connectionString: testDatabase.url });
-    const letGo = await holdWorkspace(testDatabase.url, one);
+    const pool = new Pool({ connectionString: file.url });
+    const letGo = await holdWorkspace(file.url, one);
     try {
       const waiting = admit(pool, [{}, {}], [two, one]);
       await waitFor(async () => (await gateway(0).waiting()) === 1, {
@@ -217,7 +204,7 @@ describe('batches that overlap', () => {
 
   it('count in the order of their locks: what was admitted meanwhile is seen', async () => {
     const { id } = await gateway(0).workspace({ inflightLimit: 1 });
-    const letGo = await holdWorkspace(testDatabase.url, id);
+    const letGo = await holdWorkspace(file.url, id);
     const both = [0, 1].map((index) => gateway(index).admit(id, { mode: 'sync', runId: v7() }));
     await waitFor(async () => (await gateway(0).waiting()) === 2, { withinMs: 60_000, what: 'both to wait' });
     await letGo();

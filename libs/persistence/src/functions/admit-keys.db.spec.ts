@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
+import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import type { Ending } from '../run-facts.js';
 import {
@@ -14,28 +12,13 @@ import {
   TestProcess,
   testModel,
 } from '../testing/runs.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 
-let testDatabase: TestDatabase;
-let gateway: TestProcess;
-let other: TestProcess;
-const opened: TestProcess[] = [];
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  // A minute begins, so that none ends between two admissions.
-  const url = testDatabase.at(offsetToSecond(0));
-  [gateway, other] = [open(url), open(url)];
-});
-afterAll(async () => {
-  await Promise.all(opened.map((each) => each.close()));
-  await testDatabase.drop();
-});
-failOnLeftovers();
-
-function open(url: string): TestProcess {
-  const process = new TestProcess(url);
-  opened.push(process);
-  return process;
-}
+const file = await SpecDatabase.create();
+// A minute begins, so that none ends between two admissions.
+const beginning = offsetToSecond(0);
+const gateway = file.process(beginning);
+const other = file.process(beginning);
 
 async function runsOf(workspaceId: string): Promise<number | undefined> {
   const [row] = await gateway.sql<{ runs: number }>(
@@ -58,7 +41,7 @@ const waitingFor = (sessions: number) =>
     what: `${sessions} sessions to wait`,
   });
 
-const later = (offset: string) => open(testDatabase.at(offset));
+const later = (offset: string) => file.process(offset);
 
 /** The first has the key and waits for the workspace, the second waits for the first. */
 async function meeting(
@@ -67,7 +50,7 @@ async function meeting(
   second: AdmissionFacts,
   meanwhile?: () => unknown,
 ) {
-  const letGo = await holdWorkspace(testDatabase.url, workspaceId);
+  const letGo = await holdWorkspace(file.url, workspaceId);
   const one = gateway.admit(workspaceId, { key: 'met', ...first });
   await waitingFor(1);
   const two = other.admit(workspaceId, { key: 'met', ...second });

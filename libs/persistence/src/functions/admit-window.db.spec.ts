@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { offsetToSecond, TestProcess } from '../testing/runs.js';
+import { offsetToSecond, type TestProcess } from '../testing/runs.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 
 const windowLimit = 3;
 
@@ -22,24 +21,12 @@ const exactly = (limit: number, of: number) => [
   ...Array.from({ length: of - limit }, () => 'window'),
 ];
 
+const file = await SpecDatabase.create();
+
 describe('the windowed allowance', () => {
-  let testDatabase: TestDatabase;
+  const startMs = Number.parseFloat(offsetToSecond(0));
   /** A process whose sessions are that many seconds into a minute of the database’s clock, the same one for all. */
-  let at: (second: number) => TestProcess;
-  const opened: TestProcess[] = [];
-  beforeAll(async () => {
-    testDatabase = await createDatabase();
-    const startMs = Number.parseFloat(offsetToSecond(0));
-    at = (second) => {
-      const process = new TestProcess(testDatabase.at(`${startMs + second * 1000} milliseconds`));
-      opened.push(process);
-      return process;
-    };
-  });
-  afterAll(async () => {
-    await Promise.all(opened.map((each) => each.close()));
-    await testDatabase.drop();
-  });
+  const at = (second: number): TestProcess => file.process(`${startMs + second * 1000} milliseconds`);
 
   it('is full until the minute of the database’s clock is over, and whole again with the next', async () => {
     const { id } = await at(0).workspace({ windowLimit });
@@ -90,5 +77,3 @@ describe('the windowed allowance', () => {
     expect(kinds.toSorted()).toEqual(['admitted', 'admitted', 'admitted', 'refused']);
   });
 });
-
-failOnLeftovers();

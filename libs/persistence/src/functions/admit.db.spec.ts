@@ -1,29 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import {
-  type AdmissionFacts,
-  admissionOf,
-  cancelled,
-  cents,
-  offsetToSecond,
-  TestProcess,
-} from '../testing/runs.js';
+import { type AdmissionFacts, admissionOf, cancelled, cents, offsetToSecond } from '../testing/runs.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 import type { WorkspaceLimits } from '../workspaces.js';
 
-let testDatabase: TestDatabase;
-let gateway: TestProcess;
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  // A minute begins, so that none ends between two admissions.
-  gateway = new TestProcess(testDatabase.at(offsetToSecond(0)));
-});
-afterAll(async () => {
-  await gateway.close();
-  await testDatabase.drop();
-});
-failOnLeftovers();
+const file = await SpecDatabase.create();
+// A minute begins, so that none ends between two admissions.
+const gateway = file.process(offsetToSecond(0));
 
 type Settings = WorkspaceLimits & { balanceMicros?: number };
 

@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { leaseMs, Life } from '../testing/life.js';
+import { leaseMs, openLife } from '../testing/life.js';
 import { cancelled, cents, failed, succeeded, testModel, testProvider } from '../testing/runs.js';
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-});
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
+const life = await openLife();
 
 const asked = (spaceId: string, runId: string, by = life.first) =>
   by.answers.askCancel(spaceId, testModel, runId);

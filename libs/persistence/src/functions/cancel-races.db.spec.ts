@@ -1,29 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
-import { type Claimed, leaseMs, Life } from '../testing/life.js';
+import { type Claimed, leaseMs, openLife } from '../testing/life.js';
 import { cents, failed, succeeded, testModel } from '../testing/runs.js';
 
 const pairs = 100;
 const batch = 50;
 
-let database: TestDatabase;
-let life: Life;
 let blocker: Client;
+// Before the database goes.
+afterAll(() => blocker.end());
+const life = await openLife();
+
 beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-  blocker = new Client({ connectionString: database.url });
+  blocker = new Client({ connectionString: life.database.url });
   await blocker.connect();
 });
-afterAll(async () => {
-  await blocker.end();
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
 
 type Act<Result> = (run: Claimed) => Promise<Result>;
 
@@ -49,7 +41,7 @@ const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> 
 };
 
 const waiting = (sessions: number) =>
-  waitFor(async () => (await life.waitingSessions()) === sessions, {
+  waitFor(async () => (await life.second.waiting()) === sessions, {
     withinMs: 15_000,
     what: `${sessions} sessions to wait`,
     everyMs: 1,

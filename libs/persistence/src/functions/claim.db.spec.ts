@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { budgetMs, leaseMs, Life } from '../testing/life.js';
+import { budgetMs, leaseMs, openLife } from '../testing/life.js';
 import { failed, testHandle, testModel, testProvider } from '../testing/runs.js';
 
+const life = await openLife();
+
+const claim = (runId: string, worker = life.first) => worker.dispatching.claim(runId, leaseMs);
+
 describe('claim', () => {
-  let database: TestDatabase;
-  let life: Life;
-  beforeAll(async () => {
-    database = await createDatabase();
-    life = new Life(database);
-  });
-  afterAll(async () => {
-    await life.close();
-    await database.drop();
-  });
-
-  const claim = (runId: string, worker = life.first) => worker.dispatching.claim(runId, leaseMs);
-
   it('gives a run, its input and its facts to one of the workers that ask, and tells the others when it is free', async () => {
     const spaceId = await life.space();
     const runs = await Promise.all(Array.from({ length: 20 }, () => life.first.run(spaceId)));
@@ -140,5 +129,3 @@ describe('claim', () => {
     expect(await claim(runId, life.at('1 day'))).toMatchObject({ kind: 'claimed', leftMs: null });
   });
 });
-
-failOnLeftovers();

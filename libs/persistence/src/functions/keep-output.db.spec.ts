@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { leaseMs, Life } from '../testing/life.js';
+import { leaseMs, openLife } from '../testing/life.js';
 import { cents, failed, succeeded, testHandle, testModel, testProvider } from '../testing/runs.js';
 
 const theirs = Buffer.from('{"images":[{"url":"https://partner.example.com/1.png"}]}');
 
+const life = await openLife();
+
+const keep = (runId: string, epoch: number, by = life.first) =>
+  by.dispatching.keepOutput(runId, epoch, 'application/json', theirs);
+const copying = (runId: string, by = life.second) => by.dispatching.readForCopying(runId);
+
 describe('an output that is kept while its assets are copied', () => {
-  let database: TestDatabase;
-  let life: Life;
-  beforeAll(async () => {
-    database = await createDatabase();
-    life = new Life(database);
-  });
-  afterAll(async () => {
-    await life.close();
-    await database.drop();
-  });
-
-  const keep = (runId: string, epoch: number, by = life.first) =>
-    by.dispatching.keepOutput(runId, epoch, 'application/json', theirs);
-  const copying = (runId: string, by = life.second) => by.dispatching.readForCopying(runId);
-
   it.each(['submitting', 'running'] as const)(
     'can be copied by any worker from then on: %s',
     async (stage) => {
@@ -137,5 +126,3 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await life.second.objects.takeDue(10)).toEqual([key]);
   });
 });
-
-failOnLeftovers();

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
+import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { cancelled, holdWorkspace, TestProcess, testModel } from '../testing/runs.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 
 type Verb = (process: TestProcess, workspaceId: string, runId: string) => Promise<unknown>;
 
-describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
-  let testDatabase: TestDatabase;
-  let one: TestProcess;
-  let other: TestProcess;
-  beforeAll(async () => {
-    testDatabase = await createDatabase();
-    one = new TestProcess(testDatabase.url);
-    other = new TestProcess(testDatabase.url);
-  });
-  afterAll(async () => {
-    await Promise.all([one.close(), other.close()]);
-    await testDatabase.drop();
-  });
+const file = await SpecDatabase.create();
+const one = file.process();
+const other = file.process();
 
+describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
   it.each<[string, Verb]>([
     ['finish', (process, _workspaceId, runId) => process.dispatching.finish(runId, 0, cancelled)],
     ['ask_cancel', (process, workspaceId, runId) => process.answers.askCancel(workspaceId, testModel, runId)],
@@ -27,7 +17,7 @@ describe('workspaces are locked before their runs, so that no two verbs wait for
   ])('%s holds no run while it waits for a workspace', async (_name, verb) => {
     const { id } = await one.workspace();
     const runId = await one.run(id);
-    const letGo = await holdWorkspace(testDatabase.url, id);
+    const letGo = await holdWorkspace(file.url, id);
     const waiting = verb(one, id, runId);
     await waitFor(async () => (await other.waiting()) === 1, { withinMs: 60_000, what: 'the verb to wait' });
     const rows = await other.sql('SELECT id FROM run WHERE id = $1 FOR UPDATE NOWAIT', [runId]);
@@ -37,5 +27,3 @@ describe('workspaces are locked before their runs, so that no two verbs wait for
     expect(await one.stageOf(runId)).toBe('completed');
   });
 });
-
-failOnLeftovers();

@@ -1,29 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
 import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { Life } from '../testing/life.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 
 const dayMs = 86_400_000;
 const untilNoonMs = dayMs / 2 - (Date.now() % dayMs);
 /** The clock of a worker so many days from now, where no midnight is near. */
 const noon = (days: number) => `${days} days ${untilNoonMs} milliseconds`;
 
-let database: TestDatabase;
+let database: SpecDatabase;
 let life: Life;
 // Each case has days of its own, those of today: the template may have been made before midnight.
 beforeEach(async () => {
-  database = await createDatabase();
+  database = await SpecDatabase.open();
   life = new Life(database);
   await life.at(noon(0)).upkeep.ensurePartitions();
   await dropAll(0);
 });
-afterEach(async () => {
-  await life.close();
-  await database.drop();
-});
+afterEach(() => database.end());
 failOnLeftovers();
 
 /** The days that there are, as `2026-11-21`, of runs and of payloads alike. */
@@ -112,7 +109,7 @@ describe('a day that is over', () => {
     const before = await days();
     await beside('SELECT FROM run LIMIT 1', async () => {
       const dropping = life.at(noon(5)).upkeep.dropDay();
-      await waitFor(async () => (await life.waitingSessions()) === 1, {
+      await waitFor(async () => (await life.second.waiting()) === 1, {
         withinMs: 20_000,
         what: 'the drop to wait for the reader',
         everyMs: 1,

@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
+import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import type { Granted } from '../run-facts.js';
 import { cancelled, cents, holdWorkspace, succeeded, TestProcess, testModel } from '../testing/runs.js';
+import { SpecDatabase } from '../testing/spec-database.js';
 import type { WorkspaceLimits } from '../workspaces.js';
 
-let testDatabase: TestDatabase;
-let one: TestProcess;
-let other: TestProcess;
-beforeAll(async () => {
-  testDatabase = await createDatabase();
-  one = new TestProcess(testDatabase.url);
-  other = new TestProcess(testDatabase.url);
-});
-afterAll(async () => {
-  await Promise.all([one.close(), other.close()]);
-  await testDatabase.drop();
-});
-failOnLeftovers();
+const file = await SpecDatabase.create();
+const one = file.process();
+const other = file.process();
 
 /** A workspace with runs of these costs in cents, admitted one after the other. */
 async function line(limits: WorkspaceLimits, ...costs: number[]) {
@@ -156,7 +145,7 @@ describe('at once', () => {
     'a run that parks while the last one ends is not left behind: first one %s',
     async (first) => {
       const { id, at } = await line({ inflightLimit: 1 }, 1);
-      const letGo = await holdWorkspace(testDatabase.url, id);
+      const letGo = await holdWorkspace(file.url, id);
       const park = () => one.admit(id);
       const finish = () => end(other, at(0));
       const doing: Promise<unknown>[] = [first === 'parks' ? park() : finish()];
@@ -180,7 +169,7 @@ describe('at once', () => {
     async (first) => {
       const { id, name } = await one.workspace({ inflightLimit: 0 });
       await other.workspaces();
-      const letGo = await holdWorkspace(testDatabase.url, id);
+      const letGo = await holdWorkspace(file.url, id);
       const park = () => one.admit(id);
       const raise = () => setLimits(other, name, { inflightLimit: 1 });
       const doing: Promise<unknown>[] = [first === 'parks' ? park() : raise()];

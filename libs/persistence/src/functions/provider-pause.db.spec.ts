@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { leaseMs, Life } from '../testing/life.js';
+import { describe, expect, it } from '@jest/globals';
+import { leaseMs, openLife } from '../testing/life.js';
 import { failed } from '../testing/runs.js';
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-});
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
+const life = await openLife();
 
 const hourMs = 3_600_000;
 let cases = 0;

@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { type Claimed, Life } from '../testing/life.js';
+import { type Claimed, openLife } from '../testing/life.js';
 import { succeeded, testModel } from '../testing/runs.js';
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-});
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
+const life = await openLife();
 
 const ageOut = (offset: string) => life.at(offset).upkeep.ageOut();
 /** Status, result and cancellation as their owner is answered, by the clock of a gateway. */

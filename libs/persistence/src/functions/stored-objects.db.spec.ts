@@ -1,25 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
-import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
-import { Life } from '../testing/life.js';
+import { openLife } from '../testing/life.js';
 import { failed, succeeded } from '../testing/runs.js';
 
 const doubtSeconds = 3600;
 
-let database: TestDatabase;
-let life: Life;
-beforeAll(async () => {
-  database = await createDatabase();
-  life = new Life(database);
-});
+const life = await openLife();
 // The book is one for all cases.
 afterEach(() => life.first.sql('DELETE FROM stored_object'));
-afterAll(async () => {
-  await life.close();
-  await database.drop();
-});
-failOnLeftovers();
 
 const note = (key: string, runId: string, by = life.first) => by.objects.note(key, runId, doubtSeconds);
 const due = async (offset = '0') => (await life.at(offset).objects.takeDue(100)).toSorted();

@@ -1,4 +1,5 @@
-import { type AdmissionFacts, succeeded, TestProcess } from './runs.js';
+import { type AdmissionFacts, succeeded, type TestProcess } from './runs.js';
+import { SpecDatabase } from './spec-database.js';
 
 /** Longer than any spec takes, and short against the time that a run has. */
 export const leaseMs = 3_600_000;
@@ -19,26 +20,25 @@ interface Chosen extends AdmissionFacts {
   by?: TestProcess;
 }
 
+/** A life on a database that ends with the spec file. */
+export const openLife = async (): Promise<Life> => new Life(await SpecDatabase.create());
+
 /** The database of one spec and the processes that share it: two workers of today, and those of other days. */
 export class Life {
   readonly first: TestProcess;
   readonly second: TestProcess;
   private readonly moved = new Map<string, TestProcess>();
 
-  constructor(private readonly database: { url: string; at(offset: string): string }) {
-    this.first = new TestProcess(database.url);
-    this.second = new TestProcess(database.url);
+  constructor(readonly database: SpecDatabase) {
+    this.first = database.process();
+    this.second = database.process();
   }
 
   /** A worker whose clock is off by an interval, such as `-25 hours`. */
   at(offset: string): TestProcess {
-    const worker = this.moved.get(offset) ?? new TestProcess(this.database.at(offset));
+    const worker = this.moved.get(offset) ?? this.database.process(offset);
     this.moved.set(offset, worker);
     return worker;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.first, this.second, ...this.moved.values()].map((worker) => worker.close()));
   }
 
   async space(settings: Parameters<TestProcess['workspace']>[0] = {}): Promise<string> {
@@ -77,15 +77,6 @@ export class Life {
       'SELECT extract(epoch FROM router_now())::float * 1000 AS "nowMs"',
     );
     return row?.nowMs ?? Number.NaN;
-  }
-
-  /** How many sessions of this database wait for a lock. */
-  async waitingSessions(): Promise<number> {
-    const [row] = await this.second.sql<{ waiting: number }>(
-      `SELECT count(DISTINCT pid)::integer AS waiting FROM pg_locks JOIN pg_stat_activity USING (pid)
-       WHERE NOT granted AND datname = current_database()`,
-    );
-    return row?.waiting ?? 0;
   }
 
   /** Everything that is written about a run. */
