@@ -2,7 +2,7 @@
 // the same row, or serves the same bytes. Its settings are JSON in BARE. Prints its address.
 import Fastify from 'fastify';
 import { v7 } from 'uuid';
-import { Admissions, Database, RunAnswers } from '../../dist/libs/persistence/src/index.js';
+import { AdmissionRepository, Database, RunReader } from '../../dist/libs/persistence/src/index.js';
 import { createTransport, dispatchNow, queueSettings } from '../../dist/libs/queue/src/index.js';
 import { readSettings } from '../../dist/libs/schemas/src/index.js';
 
@@ -15,8 +15,8 @@ const database = new Database({
   DATABASE_ACQUIRE_MS: 5000,
   DATABASE_STATEMENT_MS: 10_000,
 });
-const admissions = new Admissions(database);
-const answers = new RunAnswers(database, {
+const admissions = new AdmissionRepository(database);
+const answers = new RunReader(database, {
   RESULT_RETENTION_SECONDS: 86_400,
   TOMBSTONE_RETENTION_SECONDS: 86_400,
 });

@@ -1,7 +1,7 @@
 // What a gateway costs beyond what no router could do without.
 import { connect } from 'node:net';
 import { v7 } from 'uuid';
-import { Admissions, Database } from '../../dist/libs/persistence/src/index.js';
+import { AdmissionRepository, Database } from '../../dist/libs/persistence/src/index.js';
 import { against, durations, perSecond, quantile, share } from './load.mjs';
 import { hasRedis, residentBytes, startScript, startService } from './service.mjs';
 
@@ -206,9 +206,9 @@ async function hotWorkspace({ env, workspaceId }) {
     );
     return done / 3;
   };
-  const together = new Admissions(database);
+  const together = new AdmissionRepository(database);
   const result = await against(
-    () => rate((admission) => new Admissions(database).admit(admission)),
+    () => rate((admission) => new AdmissionRepository(database).admit(admission)),
     () => rate((admission) => together.admit(admission)),
   );
   await database.close();

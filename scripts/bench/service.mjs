@@ -10,7 +10,7 @@ import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
 import { freePort } from '../../dist/apps/local/src/embedded/ports.js';
 import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
 import { findRedisServer, startRedis } from '../../dist/apps/local/src/embedded/redis.js';
-import { Database, Workspaces } from '../../dist/libs/persistence/src/index.js';
+import { Database, WorkspaceRepository } from '../../dist/libs/persistence/src/index.js';
 
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
@@ -88,7 +88,7 @@ async function customer(env) {
     DATABASE_STATEMENT_MS: 10_000,
   });
   const dataSource = await database.openDataSource();
-  const workspaces = new Workspaces(dataSource);
+  const workspaces = new WorkspaceRepository(dataSource);
   const many = 1_000_000_000;
   const { id } = await workspaces.create('bench', {
     balanceMicros: null,

@@ -1,4 +1,4 @@
-import { Callers, Database, databaseSettings } from '#persistence';
+import { ApiKeyRepository, Database, databaseSettings } from '#persistence';
 import { accessTokenClaims, readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jwtVerify } from 'jose';
@@ -34,7 +34,7 @@ describe('admin key and token', () => {
     await testDatabase.drop();
   });
 
-  const caller = (key: string) => new Callers(database).byApiKey(key);
+  const caller = (key: string) => new ApiKeyRepository(database).byApiKey(key);
 
   it('creates a key that names its workspace and scopes to the gateway', async () => {
     const { key, expires_at } = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');

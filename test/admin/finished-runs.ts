@@ -1,10 +1,10 @@
 import {
-  Admissions,
+  AdmissionRepository,
   type Database,
-  Dispatching,
+  RunRepository,
   type Ending,
-  Holding,
-  RunAnswers,
+  HeldRunRepository,
+  RunReader,
   retentionSettings,
 } from '#persistence';
 import { readSettings } from '#schemas';
@@ -51,16 +51,16 @@ export const failed = (bucket: 'provider_error' | 'invalid_input', status: numbe
 
 /** Takes runs through their lives by the verbs that gateways and workers have. */
 export class RunMaker {
-  private readonly admissions: Admissions;
-  private readonly dispatching: Dispatching;
-  private readonly holding: Holding;
-  private readonly answers: RunAnswers;
+  private readonly admissions: AdmissionRepository;
+  private readonly dispatching: RunRepository;
+  private readonly holding: HeldRunRepository;
+  private readonly answers: RunReader;
 
   constructor(database: Database) {
-    this.admissions = new Admissions(database);
-    this.dispatching = new Dispatching(database);
-    this.holding = new Holding(database);
-    this.answers = new RunAnswers(database, readSettings(retentionSettings, {}));
+    this.admissions = new AdmissionRepository(database);
+    this.dispatching = new RunRepository(database);
+    this.holding = new HeldRunRepository(database);
+    this.answers = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
   async admit({ workspaceId, credential, mode = 'queued', model = usualModel, route = 'test' }: Call) {

@@ -1,4 +1,4 @@
-import { Admissions, Database, databaseSettings } from '#persistence';
+import { AdmissionRepository, Database, databaseSettings } from '#persistence';
 import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
@@ -29,7 +29,7 @@ describe('admin workspace limits', () => {
     await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme');
     await answerOf(env, 'workspace', 'limits', 'acme', '--inflight', '0');
-    const admissions = new Admissions(database);
+    const admissions = new AdmissionRepository(database);
     for (let count = 0; count < 3; count += 1) parked.push(await park(admissions, id));
   });
 
@@ -101,7 +101,7 @@ describe('admin workspace limits', () => {
   });
 });
 
-async function park(admissions: Admissions, workspaceId: string): Promise<string> {
+async function park(admissions: AdmissionRepository, workspaceId: string): Promise<string> {
   const runId = v7();
   const admitted = await admissions.admit({
     runId,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Deliveries } from '#persistence';
+import { OutboxRepository } from '#persistence';
 import { Client } from 'pg';
 import { driftLines, moneyLines } from './books.js';
 import { patientDatabase } from './patience.js';
@@ -51,7 +51,7 @@ async function brokenBooks(url: string): Promise<string[]> {
       [],
     );
     if (there?.books !== true) return [];
-    const drift = await new Deliveries(database).drift();
+    const drift = await new OutboxRepository(database).drift();
     const money = await moneyLines((text) => database.read({ name: '', text }, []));
     return [...driftLines(drift), ...money];
   } finally {

@@ -1,8 +1,8 @@
 import {
   type Database,
-  Deliveries,
+  OutboxRepository,
   type WorkspaceLimits,
-  Workspaces,
+  WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
 import { readFileSync } from 'node:fs';
@@ -75,10 +75,10 @@ export abstract class SystemSide {
   }
 
   /** What an operator does. */
-  async operate<T>(act: (workspaces: Workspaces) => Promise<T>): Promise<T> {
+  async operate<T>(act: (workspaces: WorkspaceRepository) => Promise<T>): Promise<T> {
     const dataSource = await this.store.openDataSource();
     try {
-      return await act(new Workspaces(dataSource));
+      return await act(new WorkspaceRepository(dataSource));
     } finally {
       await dataSource.destroy();
     }
@@ -101,8 +101,8 @@ export abstract class SystemSide {
   }
 
   /** Counters that differ from what they count. */
-  drift(): ReturnType<Deliveries['drift']> {
-    return new Deliveries(this.store).drift();
+  drift(): ReturnType<OutboxRepository['drift']> {
+    return new OutboxRepository(this.store).drift();
   }
 
   protected async closeConnections(): Promise<void> {

@@ -1,16 +1,16 @@
 import {
-  Admissions,
+  AdmissionRepository,
   type CancelAnswer,
   Database,
   databaseSettings,
-  Deliveries,
-  Dispatching,
+  OutboxRepository,
+  RunRepository,
   type Ending,
   type Granted,
-  Holding,
+  HeldRunRepository,
   retentionSettings,
-  RunAnswers,
-  Workspaces,
+  RunReader,
+  WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
 import { Pool, type QueryResultRow } from 'pg';
@@ -29,11 +29,11 @@ const model = 'model/tested';
 export class Real {
   readonly runs: string[] = [];
   readonly database: Database;
-  readonly deliveries: Deliveries;
-  private readonly admissions: Admissions;
-  private readonly dispatching: Dispatching;
-  private readonly holding: Holding;
-  private readonly answers: RunAnswers;
+  readonly deliveries: OutboxRepository;
+  private readonly admissions: AdmissionRepository;
+  private readonly dispatching: RunRepository;
+  private readonly holding: HeldRunRepository;
+  private readonly answers: RunReader;
 
   constructor(
     store: Store,
@@ -44,11 +44,11 @@ export class Real {
     const database = store.databases[connection];
     if (!database) throw new Error(`there is no connection ${connection}`);
     this.database = database;
-    this.deliveries = new Deliveries(database);
-    this.admissions = new Admissions(database);
-    this.dispatching = new Dispatching(database);
-    this.holding = new Holding(database);
-    this.answers = new RunAnswers(database, readSettings(retentionSettings, {}));
+    this.deliveries = new OutboxRepository(database);
+    this.admissions = new AdmissionRepository(database);
+    this.dispatching = new RunRepository(database);
+    this.holding = new HeldRunRepository(database);
+    this.answers = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
   async admit({ mode, cost, key, variant }: AdmitCommand) {
@@ -125,7 +125,7 @@ const endings: Record<EndingKind, Ending> = {
 export class Store {
   private constructor(
     readonly databases: Database[],
-    private readonly workspaces: Workspaces,
+    private readonly workspaces: WorkspaceRepository,
     private readonly pool: Pool,
     readonly close: () => Promise<void>,
   ) {}
@@ -135,7 +135,7 @@ export class Store {
     const databases = Array.from({ length: processes }, () => new Database(settings));
     const dataSource = await (databases[0] as Database).openDataSource();
     const pool = new Pool({ connectionString: url, max: 2 });
-    return new Store(databases, new Workspaces(dataSource), pool, async () => {
+    return new Store(databases, new WorkspaceRepository(dataSource), pool, async () => {
       await dataSource.destroy();
       await pool.end();
       await Promise.all(databases.map((database) => database.close()));

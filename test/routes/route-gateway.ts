@@ -1,11 +1,11 @@
 import {
   type Database,
-  Dispatching,
+  RunRepository,
   type Ending,
-  StoredObjects,
+  StoredObjectRepository,
   type Workspace,
   type WorkspaceLimits,
-  Workspaces,
+  WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
 import { runKeys } from '#storage';
@@ -73,9 +73,9 @@ export class RouteGateway {
     });
   }
 
-  async operate<Result>(act: (workspaces: Workspaces) => Promise<Result>): Promise<Result> {
+  async operate<Result>(act: (workspaces: WorkspaceRepository) => Promise<Result>): Promise<Result> {
     this.operators ??= this.database.openDataSource();
-    return act(new Workspaces(await this.operators));
+    return act(new WorkspaceRepository(await this.operators));
   }
 
   /** The first run of a workspace, once it is admitted: a call that is held does not name it. */
@@ -131,7 +131,7 @@ export class RouteGateway {
   /** An output that lies beside the database, once it is put there. */
   async outputBeside(run: Submitted): Promise<{ storedAs: string; put: (bytes: Buffer) => void }> {
     const storedAs = runKeys.output(run.requestId);
-    await new StoredObjects(this.database).note(storedAs, run.requestId, 600);
+    await new StoredObjectRepository(this.database).note(storedAs, run.requestId, 600);
     return {
       storedAs,
       put: (bytes) => {
@@ -155,10 +155,10 @@ export class RouteGateway {
     });
   }
 
-  private dispatching({ ago }: Moment): Dispatching {
-    if (ago === undefined) return new Dispatching(this.database);
+  private dispatching({ ago }: Moment): RunRepository {
+    if (ago === undefined) return new RunRepository(this.database);
     const database = this.past.get(ago) ?? patientDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
     this.past.set(ago, database);
-    return new Dispatching(database);
+    return new RunRepository(database);
   }
 }

@@ -5,7 +5,7 @@ import {
   RegistryRulings,
   RegistryWriting,
   schemaIsCurrent,
-  Workspaces,
+  WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
 
@@ -25,8 +25,9 @@ export async function withDatabase<T>(
 /** Lends the operators' verbs on workspaces, and the database they run on. */
 export const withWorkspaces = <T>(
   env: NodeJS.ProcessEnv,
-  use: (workspaces: Workspaces, database: Database) => Promise<T>,
-): Promise<T> => withDataSource(env, (dataSource, database) => use(new Workspaces(dataSource), database));
+  use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
+): Promise<T> =>
+  withDataSource(env, (dataSource, database) => use(new WorkspaceRepository(dataSource), database));
 
 /** The operators' verbs on the node registry. */
 interface RegistryVerbs {

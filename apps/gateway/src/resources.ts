@@ -1,6 +1,14 @@
 import type { Catalog } from '#catalog';
 import { type Log, Metrics, type Tracing } from '#observability';
-import { Admissions, Callers, Database, Holding, Registry, RunAnswers, StoredObjects } from '#persistence';
+import {
+  AdmissionRepository,
+  ApiKeyRepository,
+  Database,
+  HeldRunRepository,
+  Registry,
+  RunReader,
+  StoredObjectRepository,
+} from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -40,11 +48,11 @@ export class ResourcesModule {
       { provide: TRANSPORT, useValue: transport },
       { provide: STORAGE, useValue: storage },
       { provide: Database, useValue: database },
-      { provide: Callers, useValue: new Callers(database) },
-      { provide: Admissions, useValue: new Admissions(database) },
-      { provide: RunAnswers, useValue: new RunAnswers(database, settings) },
-      { provide: Holding, useValue: new Holding(database) },
-      { provide: StoredObjects, useValue: new StoredObjects(database) },
+      { provide: ApiKeyRepository, useValue: new ApiKeyRepository(database) },
+      { provide: AdmissionRepository, useValue: new AdmissionRepository(database) },
+      { provide: RunReader, useValue: new RunReader(database, settings) },
+      { provide: HeldRunRepository, useValue: new HeldRunRepository(database) },
+      { provide: StoredObjectRepository, useValue: new StoredObjectRepository(database) },
       { provide: Registry, useValue: new Registry(database) },
     ];
     return { module: ResourcesModule, providers, exports: providers };

@@ -3,12 +3,12 @@ import { createLog, createTracing, Metrics } from '#observability';
 import {
   Database,
   DatabaseClock,
-  Deliveries,
-  Dispatching,
+  OutboxRepository,
+  RunRepository,
   ProcessRecord,
-  ProviderPauses,
-  StoredObjects,
-  Upkeep,
+  ProviderPauseRepository,
+  StoredObjectRepository,
+  RetentionRepository,
 } from '#persistence';
 import { createTransport } from '#queue';
 import { createStore } from '#storage';
@@ -55,10 +55,10 @@ export class WorkerModule {
     const transport = await createTransport(settings, log, metrics);
 
     const clock = new DatabaseClock(database, log);
-    const dispatching = new Dispatching(database);
-    const deliveries = new Deliveries(database);
-    const objects = new StoredObjects(database);
-    const pauses = new ProviderPauses(database);
+    const dispatching = new RunRepository(database);
+    const deliveries = new OutboxRepository(database);
+    const objects = new StoredObjectRepository(database);
+    const pauses = new ProviderPauseRepository(database);
 
     const doors = new Doors(settings);
     const budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
@@ -92,7 +92,7 @@ export class WorkerModule {
     const copying = new AssetCopying({ ...shared, store: storage.store, source, providers }, settings);
 
     const sweep = new Sweep(deliveries, transport, settings.SWEEP_EVERY_MS, metrics, log);
-    const upkeep = new Upkeep(database, settings);
+    const upkeep = new RetentionRepository(database, settings);
     const storeUpkeep = new StoreUpkeep(storage.store, objects, settings.STORE_DOUBT_SECONDS);
     const retention = new Retention(upkeep, storeUpkeep, settings.RETENTION_EVERY_MS, log);
     const progress = new Progress();

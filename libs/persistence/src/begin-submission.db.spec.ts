@@ -3,7 +3,7 @@ import { readSettings } from '#schemas';
 import { describe, expect, it } from '@jest/globals';
 import type { QueryResultRow } from 'pg';
 import { Database } from './database.js';
-import { Dispatching } from './dispatching.js';
+import { RunRepository } from './run.repository.js';
 import { databaseSettings } from './settings.js';
 import { budgetMs, leaseMs, openLife } from './testing/life.js';
 import { succeeded, testModel } from './testing/runs.js';
@@ -95,7 +95,7 @@ describe('the beginning of a submission', () => {
   it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
     const { runId, epoch } = await life.run('claimed');
     const deaf = new Deaf(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
-    const begun = new Dispatching(deaf).beginSubmission(runId, epoch, leaseMs);
+    const begun = new RunRepository(deaf).beginSubmission(runId, epoch, leaseMs);
     await expect(begun).rejects.toThrow('The answer was lost.');
     await deaf.close();
     expect(await times(runId)).toMatchObject({ sent: null, lease: null });

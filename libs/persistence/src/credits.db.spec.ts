@@ -3,12 +3,12 @@ import { v7 } from 'uuid';
 import type { Ending } from './run-facts.js';
 import { cancelled, cents, failed, succeeded, TestProcess, testModel } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
-import { type LedgerLine, Usage } from './usage.js';
+import { type LedgerLine, UsageReader } from './usage-reader.js';
 
 const file = await SpecDatabase.create();
 const one = file.process();
 const other = file.process();
-const usage = new Usage(one.database);
+const usage = new UsageReader(one.database);
 
 const ledgerOf = async (workspaceId: string): Promise<Omit<LedgerLine, 'id' | 'at'>[]> =>
   (await usage.ledger(workspaceId, 1_000)).map(({ id: _id, at: _at, ...line }) => line).toReversed();

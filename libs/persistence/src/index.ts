@@ -1,12 +1,12 @@
-export { type Admission, Admissions, type Admitted, type Refusal } from './admission.js';
-export { Callers, type CallerRow } from './callers.js';
+export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
+export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseClock } from './database-clock.js';
-export { Deliveries, type Drift, type Load, type OverdueDelivery } from './deliveries.js';
-export { type Claim, type Copying, Dispatching, type Poll } from './dispatching.js';
+export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
+export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
 export { ApiKey } from './entities/api-key.entity.js';
 export { Workspace } from './entities/workspace.entity.js';
-export { Holding, type Leaving } from './holding.js';
+export { HeldRunRepository, type Leaving } from './held-run.repository.js';
 export { isApiKey, keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';
@@ -17,11 +17,20 @@ export { type MirrorWalk, RegistryMirrors } from './registry/registry-mirrors.js
 export { RegistryRulings, type Ruled } from './registry/registry-rulings.js';
 export { RegistryWriting } from './registry/registry-writing.js';
 export { type SortColumn, sortColumns, type SortKey } from './registry/sorting.js';
-export { type AgedOut, type CancelAnswer, RunAnswers, type RunResult, type RunState } from './run-answers.js';
-export { type ProviderPause, ProviderPauses, type ProviderState } from './provider-pauses.js';
+export { type AgedOut, type CancelAnswer, RunReader, type RunResult, type RunState } from './run-reader.js';
+export {
+  type ProviderPause,
+  ProviderPauseRepository,
+  type ProviderState,
+} from './provider-pause.repository.js';
 export type { AdmittingCall, Ending, Granted, PayloadBody, RunFacts, Stage } from './run-facts.js';
 export { databaseSettings, type ResultPeriods, retentionSettings, upkeepSettings } from './settings.js';
-export { StoredObjects, type UnneededObjects } from './stored-objects.js';
-export { Upkeep } from './upkeep.js';
-export { type LedgerLine, Usage, type UsageRange, type UsageRecord } from './usage.js';
-export { UnknownWorkspace, type WorkspaceLimits, Workspaces, type WorkspaceSettings } from './workspaces.js';
+export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
+export { RetentionRepository } from './retention.repository.js';
+export { type LedgerLine, UsageReader, type UsageRange, type UsageRecord } from './usage-reader.js';
+export {
+  UnknownWorkspace,
+  type WorkspaceLimits,
+  WorkspaceRepository,
+  type WorkspaceSettings,
+} from './workspace.repository.js';

@@ -1,4 +1,4 @@
-import { Usage, type Workspace, type LedgerLine } from '#persistence';
+import { UsageReader, type Workspace, type LedgerLine } from '#persistence';
 import type { Answer } from '../answer.js';
 import { centsFromMicros, centsText, mostCents } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
@@ -50,7 +50,7 @@ export const creditsCommands: CommandGroup = (program, desk) => {
       desk.answer(
         await withWorkspaces(desk.env, async (workspaces, database) => {
           const workspace = await workspaces.find(name);
-          return ledgerAnswer(workspace, await new Usage(database).ledger(workspace.id, limit));
+          return ledgerAnswer(workspace, await new UsageReader(database).ledger(workspace.id, limit));
         }),
       );
     });

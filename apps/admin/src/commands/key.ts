@@ -1,4 +1,4 @@
-import type { ApiKey, Workspaces } from '#persistence';
+import type { ApiKey, WorkspaceRepository } from '#persistence';
 import { type Scope, scopes } from '#schemas';
 import type { Answer } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
@@ -46,7 +46,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
     });
 };
 
-async function create(workspaces: Workspaces, options: CreateOptions): Promise<Answer> {
+async function create(workspaces: WorkspaceRepository, options: CreateOptions): Promise<Answer> {
   const { name, scopes, expiresDays } = options;
   const workspace = await workspaces.find(options.workspace);
   const expiresAt = expiresDays === undefined ? null : new Date(Date.now() + expiresDays * dayMs);
@@ -69,7 +69,7 @@ async function create(workspaces: Workspaces, options: CreateOptions): Promise<A
   };
 }
 
-async function list(workspaces: Workspaces, workspaceName?: string): Promise<Answer> {
+async function list(workspaces: WorkspaceRepository, workspaceName?: string): Promise<Answer> {
   const keys = await workspaces.listKeys(workspaceName);
   const names = new Map((await workspaces.list()).map(({ id, name }) => [id, name]));
   const nameOf = (key: ApiKey): string => names.get(key.workspaceId) ?? key.workspaceId;
@@ -108,7 +108,7 @@ function stateOf(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): 'live
   return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'live';
 }
 
-async function revoke(workspaces: Workspaces, prefixOrId: string): Promise<Answer> {
+async function revoke(workspaces: WorkspaceRepository, prefixOrId: string): Promise<Answer> {
   if (!(await workspaces.revokeKey(prefixOrId))) throw new Error(`There is no live key "${prefixOrId}".`);
   return { document: { revoked: prefixOrId }, text: `revoked ${prefixOrId}` };
 }

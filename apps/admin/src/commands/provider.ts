@@ -1,4 +1,4 @@
-import { ProviderPauses, type ProviderState } from '#persistence';
+import { ProviderPauseRepository, type ProviderState } from '#persistence';
 import { routerProviderSegment } from '#schemas';
 import { InvalidArgumentError } from 'commander';
 import type { Answer } from '../answer.js';
@@ -9,8 +9,8 @@ import { table } from '../table.js';
 
 export const providerCommands: CommandGroup = (program, desk) => {
   const provider = program.command('provider').description('Submissions to providers.');
-  const withPauses = <T>(use: (pauses: ProviderPauses) => Promise<T>): Promise<T> =>
-    withWorkspaces(desk.env, (_workspaces, database) => use(new ProviderPauses(database)));
+  const withPauses = <T>(use: (pauses: ProviderPauseRepository) => Promise<T>): Promise<T> =>
+    withWorkspaces(desk.env, (_workspaces, database) => use(new ProviderPauseRepository(database)));
 
   provider
     .command('pause')

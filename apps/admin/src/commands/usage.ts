@@ -1,4 +1,4 @@
-import { Usage, type UsageRange, type UsageRecord, type Workspaces } from '#persistence';
+import { UsageReader, type UsageRange, type UsageRecord, type WorkspaceRepository } from '#persistence';
 import { type Command, Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { centsFromMicros, centsText } from '../money.js';
@@ -37,7 +37,7 @@ export const usageCommands: CommandGroup = (program, desk) => {
     .action(async (options: ListOptions) => {
       desk.answer(
         await withWorkspaces(desk.env, (workspaces, database) =>
-          list(workspaces, new Usage(database), options),
+          list(workspaces, new UsageReader(database), options),
         ),
       );
     });
@@ -57,7 +57,7 @@ export const usageCommands: CommandGroup = (program, desk) => {
       if (command.optsWithGlobals<{ json?: true }>().json)
         command.error('error: an export is no single JSON document; use --format jsonl');
       await withWorkspaces(desk.env, (workspaces, database) =>
-        exportAll(workspaces, new Usage(database), options, desk),
+        exportAll(workspaces, new UsageReader(database), options, desk),
       );
     });
 };
@@ -67,7 +67,11 @@ const withRange = (command: Command): Command =>
     .option('--from <time>', 'runs that ended then or later; ISO 8601', instant)
     .option('--until <time>', 'runs that ended before then; ISO 8601', instant);
 
-async function list(workspaces: Workspaces, usage: Usage, options: ListOptions): Promise<Answer> {
+async function list(
+  workspaces: WorkspaceRepository,
+  usage: UsageReader,
+  options: ListOptions,
+): Promise<Answer> {
   const { id, name } = await workspaces.find(options.workspace);
   const range: UsageRange = { workspaceId: id, from: options.from, until: options.until };
   const [records, totals] = await Promise.all([usage.latest(range, options.limit), usage.totals(range)]);
@@ -117,8 +121,8 @@ const row = (record: UsageRecord): string[] => [
 ];
 
 async function exportAll(
-  workspaces: Workspaces,
-  usage: Usage,
+  workspaces: WorkspaceRepository,
+  usage: UsageReader,
   { workspace, from, until, format }: ExportOptions,
   desk: Desk,
 ): Promise<void> {

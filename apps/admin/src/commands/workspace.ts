@@ -1,4 +1,4 @@
-import type { Workspaces } from '#persistence';
+import type { WorkspaceRepository } from '#persistence';
 import { type Command, Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { centsText } from '../money.js';
@@ -20,7 +20,7 @@ interface SettingOptions {
 export const workspaceCommands: CommandGroup = (program, desk) => {
   const workspace = program
     .command('workspace')
-    .description('Workspaces, what they may run, and their limits.');
+    .description('WorkspaceRepository, what they may run, and their limits.');
 
   withSettings(workspace.command('create').description('Create a workspace.'))
     .argument('<name>', 'its name', workspaceName)
@@ -59,7 +59,11 @@ const settingsOf = ({ enabled, disabled, visible, runnable }: SettingOptions) =>
   ...(runnable && { runnable }),
 });
 
-async function create(workspaces: Workspaces, name: string, options: SettingOptions): Promise<Answer> {
+async function create(
+  workspaces: WorkspaceRepository,
+  name: string,
+  options: SettingOptions,
+): Promise<Answer> {
   if ((await workspaces.list()).some((workspace) => workspace.name === name))
     throw new Error(`There is already a workspace "${name}".`);
   const { creditsCents: credits = 'unlimited' } = options;
@@ -72,7 +76,11 @@ async function create(workspaces: Workspaces, name: string, options: SettingOpti
   return workspaceAnswer(await workspaces.addCredits(created.id, credits, 'opening credits'));
 }
 
-async function change(workspaces: Workspaces, name: string, options: SettingOptions): Promise<Answer> {
+async function change(
+  workspaces: WorkspaceRepository,
+  name: string,
+  options: SettingOptions,
+): Promise<Answer> {
   const changed = await workspaces.set(name, settingsOf(options));
   const { creditsCents: credits } = options;
   if (credits === undefined) return workspaceAnswer(changed);
@@ -81,7 +89,7 @@ async function change(workspaces: Workspaces, name: string, options: SettingOpti
   );
 }
 
-async function list(workspaces: Workspaces): Promise<Answer> {
+async function list(workspaces: WorkspaceRepository): Promise<Answer> {
   const found = await workspaces.list();
   const rows = found.map((workspace) => [
     workspace.name,

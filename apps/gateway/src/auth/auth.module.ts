@@ -1,5 +1,5 @@
 import type { Log } from '#observability';
-import { Callers } from '#persistence';
+import { ApiKeyRepository } from '#persistence';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LOG, SETTINGS } from '../resources.js';
 import { AccessTokens } from './access-tokens.js';
@@ -18,8 +18,8 @@ export class AuthModule {
         CallerGuard,
         {
           provide: Identification,
-          inject: [Callers, SETTINGS, LOG],
-          useFactory: (callers: Callers, settings: AuthSettings, log: Log) =>
+          inject: [ApiKeyRepository, SETTINGS, LOG],
+          useFactory: (callers: ApiKeyRepository, settings: AuthSettings, log: Log) =>
             new Identification(callers, accessTokens(settings, log), settings),
         },
       ],

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { CallerRow, Callers } from '#persistence';
+import type { CallerRow, ApiKeyRepository } from '#persistence';
 import { readSettings } from '#schemas';
 import { SignJWT } from 'jose';
 import { AccessTokens } from './access-tokens.js';
@@ -28,7 +28,7 @@ beforeEach(() => {
   nowMs = Date.now();
   asked = [];
   // What the database would answer, and a count of how often it is asked.
-  const callers: Pick<Callers, 'byApiKey' | 'byWorkspace'> = {
+  const callers: Pick<ApiKeyRepository, 'byApiKey' | 'byWorkspace'> = {
     byApiKey: async (key) => {
       asked.push(key);
       return key === 'good' ? row : null;
@@ -38,7 +38,12 @@ beforeEach(() => {
       return id === row.workspaceId ? row : null;
     },
   };
-  identification = new Identification(callers as Callers, new AccessTokens(settings), settings, () => nowMs);
+  identification = new Identification(
+    callers as ApiKeyRepository,
+    new AccessTokens(settings),
+    settings,
+    () => nowMs,
+  );
 });
 
 const key = (text: string) => identification.find({ kind: 'api_key', text });

@@ -1,4 +1,4 @@
-import type { Callers } from '#persistence';
+import type { ApiKeyRepository } from '#persistence';
 import type { AccessTokens } from './access-tokens.js';
 import type { Caller } from './caller.js';
 import type { Credential } from './credential.js';
@@ -21,7 +21,7 @@ export class Identification {
   private readonly underWay = new Map<string, Promise<Caller | null>>();
 
   constructor(
-    private readonly callers: Callers,
+    private readonly callers: ApiKeyRepository,
     private readonly accessTokens: AccessTokens,
     private readonly settings: AuthSettings,
     private readonly now: () => number = Date.now,

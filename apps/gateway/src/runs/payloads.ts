@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import type { Log } from '#observability';
-import { type PayloadBody, StoredObjects } from '#persistence';
+import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import { type OpenedStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -17,7 +17,7 @@ export class Payloads {
     @Inject(STORAGE) private readonly storage: OpenedStore,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
     @Inject(LOG) private readonly log: Log,
-    private readonly objects: StoredObjects,
+    private readonly objects: StoredObjectRepository,
   ) {}
 
   /** The input as its row will hold it. A store that does not take it: 503, and nothing was admitted. */

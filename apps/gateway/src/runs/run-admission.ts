@@ -1,7 +1,7 @@
 import type { Model } from '#catalog';
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
-import { type Admission, Admissions, AnswerLost, RunAnswers } from '#persistence';
+import { type Admission, AdmissionRepository, AnswerLost, RunReader } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
@@ -41,8 +41,8 @@ interface AdmittedRun {
 @Injectable()
 export class RunAdmission {
   constructor(
-    private readonly admissions: Admissions,
-    private readonly answers: RunAnswers,
+    private readonly admissions: AdmissionRepository,
+    private readonly answers: RunReader,
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly metrics: Metrics,
     private readonly payloads: Payloads,

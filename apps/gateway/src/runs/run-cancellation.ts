@@ -1,5 +1,5 @@
 import { type Log, Metrics, recordRun } from '#observability';
-import { type AgedOut, type CancelAnswer, RunAnswers } from '#persistence';
+import { type AgedOut, type CancelAnswer, RunReader } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { LOG, TRANSPORT } from '../resources.js';
@@ -8,7 +8,7 @@ import { LOG, TRANSPORT } from '../resources.js';
 @Injectable()
 export class RunCancellation {
   constructor(
-    private readonly answers: RunAnswers,
+    private readonly answers: RunReader,
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,

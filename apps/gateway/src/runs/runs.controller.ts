@@ -1,4 +1,4 @@
-import { RunAnswers } from '#persistence';
+import { RunReader } from '#persistence';
 import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
 import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -25,7 +25,7 @@ export class RunsController {
   constructor(
     @Inject(CATALOG) private readonly catalog: RunningCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
-    private readonly answers: RunAnswers,
+    private readonly answers: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: Payloads,
   ) {}

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BodyChecker } from '../bodies/body-checker.js';
 import type { Log } from '#observability';
-import { Holding } from '#persistence';
+import { HeldRunRepository } from '#persistence';
 import type { Transport } from '#queue';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { BodySettings } from '../bodies/settings.js';
@@ -36,8 +36,8 @@ export class RunsModule {
         HeldRuns,
         {
           provide: WakeUps,
-          inject: [Holding, TRANSPORT, SETTINGS, LOG],
-          useFactory: (holding: Holding, transport: Transport, settings: HeldSettings, log: Log) =>
+          inject: [HeldRunRepository, TRANSPORT, SETTINGS, LOG],
+          useFactory: (holding: HeldRunRepository, transport: Transport, settings: HeldSettings, log: Log) =>
             new WakeUps(holding, transport, settings.SYNC_CHECK_MS, log),
         },
         {

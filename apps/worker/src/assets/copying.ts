@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { failpoint, type Log, type Metrics } from '#observability';
-import type { Copying, Dispatching } from '#persistence';
+import type { Copying, RunRepository } from '#persistence';
 import type { BoundProvider } from '#providers';
 import type { Verdict } from '#queue';
 import { type AssetStore, runKeys, StorageError } from '#storage';
@@ -14,7 +14,7 @@ import { type FoundAsset, findAssets, withCopies } from './found-assets.js';
 import type { Providers } from '../providers.js';
 
 interface CopyParts {
-  dispatching: Dispatching;
+  dispatching: RunRepository;
   store: AssetStore;
   source: AssetSource;
   payloads: Payloads;

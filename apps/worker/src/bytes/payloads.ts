@@ -1,5 +1,5 @@
 import type { Log } from '#observability';
-import type { PayloadBody, StoredObjects } from '#persistence';
+import type { PayloadBody, StoredObjectRepository } from '#persistence';
 import { type AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
 import type { Share } from './byte-budget.js';
 
@@ -13,7 +13,7 @@ interface PayloadOptions {
 export class Payloads {
   constructor(
     private readonly store: AssetStore,
-    private readonly objects: StoredObjects,
+    private readonly objects: StoredObjectRepository,
     private readonly options: PayloadOptions,
     private readonly log: Log,
   ) {}

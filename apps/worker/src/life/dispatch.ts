@@ -1,5 +1,5 @@
 import { failpoint, type Log, type Metrics, type Span, type Tracing } from '#observability';
-import type { Claim, Dispatching, PayloadBody } from '#persistence';
+import type { Claim, RunRepository, PayloadBody } from '#persistence';
 import type { BoundProvider, HttpCall, Outcome } from '#providers';
 import type { Transport, Verdict } from '#queue';
 import type { ByteBudget, Share } from '../bytes/byte-budget.js';
@@ -18,7 +18,7 @@ const done: Verdict = { kind: 'done' };
 const leastSubmitMs = 500;
 
 interface DispatchParts {
-  dispatching: Dispatching;
+  dispatching: RunRepository;
   isolation: Isolation;
   leases: Leases;
   outcomes: Outcomes;

@@ -1,10 +1,10 @@
 import type { Log, Metrics } from '#observability';
 import type {
-  Deliveries,
+  OutboxRepository,
   Load,
   ProviderPause,
-  ProviderPauses,
-  StoredObjects,
+  ProviderPauseRepository,
+  StoredObjectRepository,
   UnneededObjects,
 } from '#persistence';
 import type { LaneCounts, Transport } from '#queue';
@@ -13,9 +13,9 @@ import type { Progress } from './progress.js';
 const microsPerDollar = 1_000_000;
 
 interface GaugeSources {
-  deliveries: Pick<Deliveries, 'load'>;
-  pauses: Pick<ProviderPauses, 'standing'>;
-  objects: Pick<StoredObjects, 'unneeded'>;
+  deliveries: Pick<OutboxRepository, 'load'>;
+  pauses: Pick<ProviderPauseRepository, 'standing'>;
+  objects: Pick<StoredObjectRepository, 'unneeded'>;
   transport: Pick<Transport, 'counts'>;
   progress: Progress;
 }

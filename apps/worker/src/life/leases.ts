@@ -1,5 +1,5 @@
 import type { Log } from '#observability';
-import type { Dispatching } from '#persistence';
+import type { RunRepository } from '#persistence';
 
 interface Held {
   runId: string;
@@ -12,7 +12,7 @@ export class Leases {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly dispatching: Dispatching,
+    private readonly dispatching: RunRepository,
     private readonly leaseMs: number,
     private readonly log: Log,
   ) {}

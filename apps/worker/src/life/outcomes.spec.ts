@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RouterError } from '#errors';
 import { createLog, Metrics } from '#observability';
-import type { Dispatching, Ending } from '#persistence';
+import type { RunRepository, Ending } from '#persistence';
 import type { Transport } from '#queue';
 import { Outcomes } from './outcomes.js';
 
@@ -32,7 +32,7 @@ describe('a failure with the words of a partner', () => {
           if (JSON.stringify(ending).includes('unwritable')) throw error;
           return { won: false, granted: [] };
         },
-      } as unknown as Dispatching,
+      } as unknown as RunRepository,
       { deliver: async () => [] } as unknown as Transport,
       new Metrics(),
       log,

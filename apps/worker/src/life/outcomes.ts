@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { failpoint, type Log, type Metrics, recordRun } from '#observability';
-import type { Dispatching, Ending, RunFacts } from '#persistence';
+import type { RunRepository, Ending, RunFacts } from '#persistence';
 import { type ProviderFailure, toRejection } from '#providers';
 import { dispatchNow, type Transport } from '#queue';
 
@@ -31,7 +31,7 @@ export const finishing = (
 /** Writes outcomes, and tells whoever waits: held calls, and the runs that now have a slot. */
 export class Outcomes {
   constructor(
-    private readonly dispatching: Dispatching,
+    private readonly dispatching: RunRepository,
     private readonly transport: Transport,
     private readonly metrics: Metrics,
     private readonly log: Log,

@@ -1,5 +1,5 @@
 import type { Log, Metrics } from '#observability';
-import type { ProviderPauses } from '#persistence';
+import type { ProviderPauseRepository } from '#persistence';
 import type { ProviderFailure } from '#providers';
 
 interface AskLimits {
@@ -9,7 +9,7 @@ interface AskLimits {
 /** A refusal that says how long to stay away speaks to every run of that provider, on every worker. */
 export class PartnerAsks {
   constructor(
-    private readonly pauses: Pick<ProviderPauses, 'leaveAlone'>,
+    private readonly pauses: Pick<ProviderPauseRepository, 'leaveAlone'>,
     private readonly limits: AskLimits,
     private readonly metrics: Metrics,
     private readonly log: Log,

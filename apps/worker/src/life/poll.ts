@@ -1,5 +1,5 @@
 import { failpoint, type Log, type Tracing } from '#observability';
-import type { Dispatching, Poll } from '#persistence';
+import type { RunRepository, Poll } from '#persistence';
 import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
 import type { Verdict } from '#queue';
 import type { ByteBudget, Share } from '../bytes/byte-budget.js';
@@ -19,7 +19,7 @@ const longPauseMs = 10_000;
 const lostPollsAllowed = 3;
 
 interface PollParts {
-  dispatching: Dispatching;
+  dispatching: RunRepository;
   isolation: Isolation;
   outcomes: Outcomes;
   results: Results;

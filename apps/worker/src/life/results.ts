@@ -1,5 +1,5 @@
 import { failpoint, type Log } from '#observability';
-import type { Dispatching, PayloadBody } from '#persistence';
+import type { RunRepository, PayloadBody } from '#persistence';
 import type { ProviderOutput } from '#providers';
 import type { Transport } from '#queue';
 import { runKeys } from '#storage';
@@ -10,7 +10,7 @@ import type { Finishing, Outcomes } from './outcomes.js';
 /** Takes over what a generation brought: to its outcome at once, or first to the copying of its assets. */
 export class Results {
   constructor(
-    private readonly dispatching: Dispatching,
+    private readonly dispatching: RunRepository,
     private readonly payloads: Payloads,
     private readonly outcomes: Outcomes,
     private readonly transport: Transport,

@@ -1,9 +1,9 @@
 import type { Log } from '#observability';
-import type { Upkeep } from '#persistence';
+import type { RetentionRepository } from '#persistence';
 import type { StoreUpkeep } from './store-upkeep.js';
 
 type Verbs = Pick<
-  Upkeep,
+  RetentionRepository,
   | 'ensurePartitions'
   | 'deleteExpiredKeys'
   | 'ageOut'

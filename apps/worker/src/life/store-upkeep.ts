@@ -1,4 +1,4 @@
-import type { StoredObjects } from '#persistence';
+import type { StoredObjectRepository } from '#persistence';
 import type { AssetStore } from '#storage';
 
 const batch = 100;
@@ -8,7 +8,7 @@ const deleteMs = 60_000;
 export class StoreUpkeep {
   constructor(
     private readonly store: AssetStore,
-    private readonly objects: StoredObjects,
+    private readonly objects: StoredObjectRepository,
     private readonly doubtSeconds: number,
   ) {}
 

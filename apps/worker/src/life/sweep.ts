@@ -1,5 +1,5 @@
 import type { Log, Metrics } from '#observability';
-import type { Deliveries } from '#persistence';
+import type { OutboxRepository } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 
 const batch = 500;
@@ -15,7 +15,7 @@ export class Sweep {
   private driftDueAtMs = 0;
 
   constructor(
-    private readonly deliveries: Deliveries,
+    private readonly deliveries: OutboxRepository,
     private readonly transport: Transport,
     private readonly everyMs: number,
     private readonly metrics: Metrics,

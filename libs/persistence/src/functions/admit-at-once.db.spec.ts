@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { v7 } from 'uuid';
 import { waitFor } from '../../../../test/harness/wait-for.js';
-import { type Admitted, Admissions } from '../admission.js';
+import { type Admitted, AdmissionRepository } from '../admission.repository.js';
 import {
   type AdmissionFacts,
   admissionOf,
@@ -20,7 +20,7 @@ const beginning = offsetToSecond(0);
 const processes = [file.process(beginning), file.process(beginning)];
 const gateway = (index: number): TestProcess => processes[index % processes.length] as TestProcess;
 /** Admissions of one object share their statements: several of them a gateway make statements that overlap. */
-const lines = Array.from({ length: 12 }, (_each, index) => new Admissions(gateway(index).database));
+const lines = Array.from({ length: 12 }, (_each, index) => new AdmissionRepository(gateway(index).database));
 
 async function crowd(
   workspaceId: string,
@@ -29,7 +29,7 @@ async function crowd(
 ): Promise<Admitted[]> {
   return Promise.all(
     Array.from({ length: count }, (_each, index) =>
-      (lines[index % lines.length] as Admissions).admit(admissionOf(workspaceId, facts(index))),
+      (lines[index % lines.length] as AdmissionRepository).admit(admissionOf(workspaceId, facts(index))),
     ),
   );
 }
@@ -102,7 +102,7 @@ describe('admissions at once on two gateways', () => {
     const { id } = await gateway(0).workspace({ inflightLimit: 5, committedLimitMicros: cents(20) });
     const answers = await Promise.all(
       Array.from({ length: 120 }, async (_each, index) => {
-        const line = lines[index % lines.length] as Admissions;
+        const line = lines[index % lines.length] as AdmissionRepository;
         const answer = await line.admit(
           admissionOf(id, { mode: 'sync', reservedMicros: cents((index % 9) + 1) }),
         );

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type AdmissionFacts, admissionOf, cancelled, cents, offsetToSecond } from '../testing/runs.js';
 import { SpecDatabase } from '../testing/spec-database.js';
-import type { WorkspaceLimits } from '../workspaces.js';
+import type { WorkspaceLimits } from '../workspace.repository.js';
 
 const file = await SpecDatabase.create();
 // A minute begins, so that none ends between two admissions.

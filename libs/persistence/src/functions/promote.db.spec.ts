@@ -3,7 +3,7 @@ import { waitFor } from '../../../../test/harness/wait-for.js';
 import type { Granted } from '../run-facts.js';
 import { cancelled, cents, holdWorkspace, succeeded, TestProcess, testModel } from '../testing/runs.js';
 import { SpecDatabase } from '../testing/spec-database.js';
-import type { WorkspaceLimits } from '../workspaces.js';
+import type { WorkspaceLimits } from '../workspace.repository.js';
 
 const file = await SpecDatabase.create();
 const one = file.process();

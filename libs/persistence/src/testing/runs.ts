@@ -1,19 +1,19 @@
 import { readSettings } from '#schemas';
 import { Client, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
-import { type Admission, Admissions, type Admitted } from '../admission.js';
+import { type Admission, AdmissionRepository, type Admitted } from '../admission.repository.js';
 import { Database } from '../database.js';
-import { Deliveries } from '../deliveries.js';
-import { Dispatching } from '../dispatching.js';
+import { OutboxRepository } from '../outbox.repository.js';
+import { RunRepository } from '../run.repository.js';
 import type { Workspace } from '../entities/workspace.entity.js';
-import { Holding } from '../holding.js';
-import { ProviderPauses } from '../provider-pauses.js';
-import { RunAnswers } from '../run-answers.js';
+import { HeldRunRepository } from '../held-run.repository.js';
+import { ProviderPauseRepository } from '../provider-pause.repository.js';
+import { RunReader } from '../run-reader.js';
 import type { Ending } from '../run-facts.js';
 import { databaseSettings, upkeepSettings } from '../settings.js';
-import { StoredObjects } from '../stored-objects.js';
-import { Upkeep } from '../upkeep.js';
-import { type WorkspaceLimits, Workspaces } from '../workspaces.js';
+import { StoredObjectRepository } from '../stored-object.repository.js';
+import { RetentionRepository } from '../retention.repository.js';
+import { type WorkspaceLimits, WorkspaceRepository } from '../workspace.repository.js';
 
 export const cents = (count: number): number => count * 10_000;
 
@@ -28,35 +28,35 @@ const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), wi
 /** One process: its connections and the repositories on them. Two of them are two gateways or two workers. */
 export class TestProcess {
   readonly database: Database;
-  readonly admissions: Admissions;
-  readonly dispatching: Dispatching;
-  readonly holding: Holding;
-  readonly deliveries: Deliveries;
-  readonly answers: RunAnswers;
-  readonly objects: StoredObjects;
-  readonly pauses: ProviderPauses;
-  readonly upkeep: Upkeep;
+  readonly admissions: AdmissionRepository;
+  readonly dispatching: RunRepository;
+  readonly holding: HeldRunRepository;
+  readonly deliveries: OutboxRepository;
+  readonly answers: RunReader;
+  readonly objects: StoredObjectRepository;
+  readonly pauses: ProviderPauseRepository;
+  readonly upkeep: RetentionRepository;
   private opened: ReturnType<Database['openDataSource']> | undefined;
 
   constructor(url: string, settings: Record<string, string> = {}) {
     this.database = new Database(
       readSettings(databaseSettings, { DATABASE_URL: url, ...patient, ...settings }),
     );
-    this.admissions = new Admissions(this.database);
-    this.dispatching = new Dispatching(this.database);
-    this.holding = new Holding(this.database);
-    this.deliveries = new Deliveries(this.database);
+    this.admissions = new AdmissionRepository(this.database);
+    this.dispatching = new RunRepository(this.database);
+    this.holding = new HeldRunRepository(this.database);
+    this.deliveries = new OutboxRepository(this.database);
     const periods = readSettings(upkeepSettings, {});
-    this.answers = new RunAnswers(this.database, periods);
-    this.objects = new StoredObjects(this.database);
-    this.pauses = new ProviderPauses(this.database);
-    this.upkeep = new Upkeep(this.database, periods);
+    this.answers = new RunReader(this.database, periods);
+    this.objects = new StoredObjectRepository(this.database);
+    this.pauses = new ProviderPauseRepository(this.database);
+    this.upkeep = new RetentionRepository(this.database, periods);
   }
 
   /** What operators’ commands use. */
-  async workspaces(): Promise<Workspaces> {
+  async workspaces(): Promise<WorkspaceRepository> {
     this.opened ??= this.database.openDataSource();
-    return new Workspaces(await this.opened);
+    return new WorkspaceRepository(await this.opened);
   }
 
   /** A workspace with room for everything but what is given. */
@@ -101,7 +101,7 @@ export class TestProcess {
   }
 
   /** The whole life of a ready run, up to its outcome. */
-  async runTo(runId: string, ending: Ending): ReturnType<Dispatching['finish']> {
+  async runTo(runId: string, ending: Ending): ReturnType<RunRepository['finish']> {
     return this.dispatching.finish(runId, await this.take(runId, 'running'), ending);
   }
 

@@ -1,5 +1,5 @@
 import type { Log } from '#observability';
-import { Holding } from '#persistence';
+import { HeldRunRepository } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LOG } from '../../resources.js';
@@ -8,7 +8,7 @@ import { LOG } from '../../resources.js';
 @Injectable()
 export class Delivery {
   constructor(
-    private readonly holding: Holding,
+    private readonly holding: HeldRunRepository,
     @Inject(LOG) private readonly log: Log,
   ) {}
 

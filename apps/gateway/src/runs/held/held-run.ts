@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { type Log, Metrics, recordRun } from '#observability';
-import { Holding, RunAnswers, type RunResult } from '#persistence';
+import { HeldRunRepository, RunReader, type RunResult } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { LOG, SETTINGS, TRANSPORT } from '../../resources.js';
@@ -19,8 +19,8 @@ interface HeldRun {
 @Injectable()
 export class HeldRuns {
   constructor(
-    private readonly answers: RunAnswers,
-    private readonly holding: Holding,
+    private readonly answers: RunReader,
+    private readonly holding: HeldRunRepository,
     private readonly wakeUps: WakeUps,
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(SETTINGS) private readonly settings: HeldSettings,

@@ -1,5 +1,5 @@
 import type { Log } from '#observability';
-import type { Holding } from '#persistence';
+import type { HeldRunRepository } from '#persistence';
 import type { Transport } from '#queue';
 
 interface Watch {
@@ -18,7 +18,7 @@ export class WakeUps {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly holding: Holding,
+    private readonly holding: HeldRunRepository,
     private readonly transport: Transport,
     private readonly everyMs: number,
     private readonly log: Log,

@@ -27,7 +27,7 @@ export interface ProviderState {
  * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
  * until further notice; a partner whose refusal says how long to stay away stops what it refused for that long.
  */
-export class ProviderPauses {
+export class ProviderPauseRepository {
   constructor(private readonly database: Database) {}
 
   /** False when it was paused already; the reason is the new one then. */

@@ -59,7 +59,7 @@ const range = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::t
   AND completed_at < coalesce($3::timestamptz, 'infinity')`;
 
 /** What was used and what it cost: read from the audit records and the ledger, which outlive the runs. */
-export class Usage {
+export class UsageReader {
   constructor(private readonly database: Database) {}
 
   /**

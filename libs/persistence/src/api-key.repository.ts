@@ -17,7 +17,7 @@ const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "work
   workspace.visible, workspace.runnable`;
 
 /** Finds who calls. */
-export class Callers {
+export class ApiKeyRepository {
   constructor(private readonly database: Database) {}
 
   /** Null for a malformed, unknown, revoked or expired key: the caller learns no difference. */

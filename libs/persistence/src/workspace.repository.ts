@@ -26,7 +26,7 @@ export class UnknownWorkspace extends Error {
 }
 
 /** Operators' commands on workspaces, keys and credits. */
-export class Workspaces {
+export class WorkspaceRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async create(

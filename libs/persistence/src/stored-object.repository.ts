@@ -15,7 +15,7 @@ const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
  * whatever a crash or a refusal leaves behind is found here and deleted.
  */
-export class StoredObjects {
+export class StoredObjectRepository {
   constructor(private readonly database: Database) {}
 
   /**

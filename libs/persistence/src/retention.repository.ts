@@ -10,7 +10,7 @@ const batchBytes = 64 * 1024 * 1024;
  * and says how much that was; 0 means that nothing is left, or that another worker is at it. The clock is
  * `router_statement_now()`: an index can be searched with it, unlike with `router_now()`.
  */
-export class Upkeep {
+export class RetentionRepository {
   constructor(
     private readonly database: Database,
     private readonly periods: RetentionPeriods,

@@ -51,7 +51,7 @@ interface Aged extends Record<string, unknown> {
 }
 
 /** What callers ask about their runs. Another workspace's run, or one under a wrong model, is not found. */
-export class RunAnswers {
+export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];
 
   constructor(

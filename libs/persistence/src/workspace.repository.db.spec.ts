@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Callers } from './callers.js';
+import { ApiKeyRepository } from './api-key.repository.js';
 import { cents } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
-import { UnknownWorkspace, type WorkspaceLimits } from './workspaces.js';
+import { UnknownWorkspace, type WorkspaceLimits } from './workspace.repository.js';
 
 const file = await SpecDatabase.create();
 const process = file.process();
@@ -104,16 +104,18 @@ describe('a key of a workspace', () => {
       expiresAt: null,
     });
     const later = file.process('61 minutes');
-    expect(await new Callers(process.database).byApiKey(key)).toMatchObject({ workspaceName: name });
-    expect(await new Callers(later.database).byApiKey(key)).toBeNull();
-    expect(await new Callers(later.database).byApiKey(lasting)).toMatchObject({ workspaceName: name });
+    expect(await new ApiKeyRepository(process.database).byApiKey(key)).toMatchObject({ workspaceName: name });
+    expect(await new ApiKeyRepository(later.database).byApiKey(key)).toBeNull();
+    expect(await new ApiKeyRepository(later.database).byApiKey(lasting)).toMatchObject({
+      workspaceName: name,
+    });
   });
 
   it('ends at once when it is revoked, once', async () => {
     const { name } = await process.workspace();
     const { key, row } = await workspaces.createKey(name, { name: 'short', scopes: [], expiresAt: null });
     expect(await workspaces.revokeKey(row.prefix)).toBe(true);
-    expect(await new Callers(process.database).byApiKey(key)).toBeNull();
+    expect(await new ApiKeyRepository(process.database).byApiKey(key)).toBeNull();
     expect(await workspaces.revokeKey(row.id)).toBe(false);
   });
 });

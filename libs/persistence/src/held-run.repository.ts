@@ -8,7 +8,7 @@ export type Leaving =
   | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
 
 /** What a held connection needs of the runs behind it. */
-export class Holding {
+export class HeldRunRepository {
   constructor(private readonly database: Database) {}
 
   /** Those of the runs that have their outcome. One query for all held calls of a gateway. */

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 import type { Granted } from './run-facts.js';
 
-export interface OverdueDelivery {
+export interface OverdueRun {
   runId: string;
   provider: string;
   lane: 'dispatch' | 'poll' | 'assets';
@@ -24,15 +24,15 @@ export interface Load {
 }
 
 /** The sweep's view: what should have moved and did not. */
-export class Deliveries {
+export class OutboxRepository {
   constructor(private readonly database: Database) {}
 
   /**
    * Takes up to `limit` overdue rows, each by one sweeper, and lets them rest before they fall due again.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
-  async takeOverdue(limit: number): Promise<OverdueDelivery[]> {
-    return this.database.write<OverdueDelivery & Record<string, unknown>>(
+  async takeOverdue(limit: number): Promise<OverdueRun[]> {
+    return this.database.write<OverdueRun & Record<string, unknown>>(
       {
         name: 'take_overdue',
         text: `UPDATE delivery SET due_at = router_now() + interval '10 seconds'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { waitFor } from '../../../test/harness/wait-for.js';
-import { StoredObjects } from './stored-objects.js';
+import { StoredObjectRepository } from './stored-object.repository.js';
 import { type AdmissionFacts, holdWorkspace, offsetToSecond } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
@@ -96,7 +96,7 @@ describe('an input in the asset store', () => {
     const { id } = await gateway.workspace();
     const runId = v7();
     const key = `inputs/${runId}`;
-    await new StoredObjects(gateway.database).note(key, runId, 600);
+    await new StoredObjectRepository(gateway.database).note(key, runId, 600);
     await gateway.run(id, { runId, body: { storedAs: key } });
     const [row] = await gateway.sql(
       `SELECT stored_as, body, delete_at = 'infinity' AS kept FROM payload JOIN stored_object ON key = stored_as

@@ -53,7 +53,7 @@ interface Waiting {
  * Admits runs in one round trip each. Admissions of one workspace that arrive while a call is under way
  * travel together in the next: the row lock of a hot workspace is taken once a batch, not once a run.
  */
-export class Admissions {
+export class AdmissionRepository {
   private readonly waiting = new Map<string, Waiting[]>();
 
   constructor(private readonly database: Database) {}

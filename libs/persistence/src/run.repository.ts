@@ -68,7 +68,7 @@ const restSeconds = 30;
 const patienceMs = 120_000;
 
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
-export class Dispatching {
+export class RunRepository {
   constructor(private readonly database: Database) {}
 
   async claim(runId: string, leaseMs: number): Promise<Claim> {
