@@ -1,4 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+/** The header of a conditional request, for the service document. */
+export const ifNoneMatch = z.object({
+  'If-None-Match': z.string().meta({
+    description: 'An ETag of an earlier answer, compared weakly; `*` matches any document.',
+  }),
+});
 
 /**
  * Whether an If-None-Match header covers the tag: weak comparison, as RFC 9110 has it for this header, so a

@@ -1,35 +1,28 @@
 import { RouterError } from '#errors';
-import { type Log, LOG, Metrics, recordRun } from '#observability';
-import { HeldRunRepository, RunReader, type RunResult } from '#persistence';
-import { dispatchNow, type Transport } from '#queue';
+import { Metrics } from '#observability';
+import { RunReader, type RunResult } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
-import { TRANSPORT } from '../../infrastructure.module.js';
+import { type AdmittedRun, noLongerKept } from '../run-admission.js';
+import { RunCancellation } from '../run-cancellation.js';
 import type { HeldSettings } from './settings.js';
-import { noLongerKept } from '../run-admission.js';
 import { WakeUps } from './wake-ups.js';
 
 /** Whose connection is held, and for which run. */
-interface HeldRun {
-  workspaceId: string;
-  modelId: string;
-  runId: string;
-}
+type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId'>;
 
-/** Holds a synchronous call until its run has its outcome, the bound is reached or the caller is gone. */
+/** Holds a synchronous call until its run has its outcome, the deadline is reached or the caller is gone. */
 @Injectable()
 export class HeldRuns {
   constructor(
-    private readonly answers: RunReader,
-    private readonly holding: HeldRunRepository,
+    private readonly runs: RunReader,
     private readonly wakeUps: WakeUps,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly cancellation: RunCancellation,
     @Inject(SETTINGS) private readonly settings: HeldSettings,
-    @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,
   ) {}
 
-  /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` ended. */
+  /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` aborted. */
   async outcome(run: HeldRun, disconnected: AbortSignal): Promise<RunResult> {
     const deadline = AbortSignal.timeout(this.settings.SYNC_DEADLINE_MS);
     const signal = AbortSignal.any([deadline, disconnected, this.wakeUps.stopping]);
@@ -54,8 +47,8 @@ export class HeldRuns {
   }
 
   /**
-   * A look that the database does not answer is repeated at the next sign. The run was admitted and is paid
-   * for: its caller is not sent away with an error that says that nothing happened.
+   * A read that the database does not answer is repeated at the next wake-up. The run was admitted and is paid for: its
+   * caller is not sent away with an error that says that nothing happened.
    */
   private async look(run: HeldRun): Promise<RunResult | null> {
     try {
@@ -67,10 +60,7 @@ export class HeldRuns {
   }
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
-    const left = await this.holding.leave(run.runId, isDisconnected);
-    if (left.found === 'withdrawn')
-      recordRun(run.runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
-    await this.transport.deliver(dispatchNow(left.granted));
+    const left = await this.cancellation.leave(run.runId, isDisconnected);
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
         internal: `run ${run.runId} ${left.found}`,
@@ -89,7 +79,7 @@ export class HeldRuns {
   }
 
   private async finished({ workspaceId, modelId, runId }: HeldRun): Promise<RunResult | null> {
-    const result = await this.answers.result(workspaceId, modelId, runId);
+    const result = await this.runs.result(workspaceId, modelId, runId);
     // A call may join the run of a key that outlives the result.
     if (result === null || result === 'aged_out') throw noLongerKept();
     return result.stage === 'completed' ? result : null;

@@ -1,11 +1,33 @@
+import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { buckets } from '#errors';
-import { parameters } from './parameters.js';
-import { routes } from './routes.js';
+import { type Bucket, buckets } from '#errors';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Controller, Get, type Type } from '@nestjs/common';
+import { MODULE_METADATA } from '@nestjs/common/constants.js';
+import { GatewayModule } from '../gateway.module.js';
 import { serviceDocument } from './service-document.js';
 
-const document = serviceDocument('https://router.example.com');
+function controllersOf(module: Type): Type[] {
+  const imports: (Type | { module: Type })[] = Reflect.getMetadata(MODULE_METADATA.IMPORTS, module) ?? [];
+  const own: Type[] = Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [];
+  return [...own, ...imports.flatMap((each) => ('module' in each ? [] : controllersOf(each)))];
+}
+
+const controllers = [...new Set(controllersOf(GatewayModule))];
+const document = serviceDocument(controllers, 'https://router.example.com');
 const text = JSON.stringify(document);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation,
+    method: method.toUpperCase(),
+    path,
+    answers: Object.entries(operation.responses).map(([status, response]) => ({
+      status: Number(status),
+      headers: Object.keys(response.headers),
+      buckets: (response['x-service-error-types'] ?? []) as readonly Bucket[],
+    })),
+  })),
+);
 
 /** What a JSON pointer of a reference leads to. */
 const target = (reference: string): unknown =>
@@ -15,6 +37,12 @@ const target = (reference: string): unknown =>
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 
 describe('the service document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({
+      valid: true,
+    });
+  });
+
   it('refers to nothing that it does not hold, and holds no shape without words', () => {
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => reference);
     expect(references.length).toBeGreaterThan(100);
@@ -29,29 +57,35 @@ describe('the service document', () => {
     expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
   });
 
-  it('names each operation once, each path with its parameters', () => {
-    expect(new Set(routes.map(({ name }) => name)).size).toBe(routes.length);
-    for (const route of routes) {
-      const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const described = route.parameters.filter((key) => parameters[key].in === 'path');
-      expect(described.map((key) => parameters[key].name)).toEqual(inPath);
+  it('names each operation once, each path with its parameters, each parameter with its meaning', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { path, parameters = [] } of operations) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(inPath);
+      for (const { description } of parameters) expect(description).toEqual(expect.any(String));
     }
+  });
+
+  it('is not made for a route that declares nothing', () => {
+    @Controller('undeclared')
+    class Undeclared {
+      @Get()
+      read(): void {}
+    }
+    expect(() => serviceDocument([...controllers, Undeclared], undefined)).toThrow(
+      'read of /undeclared has no @ApiRoute',
+    );
   });
 });
 
-describe.each(routes)('$method $path', (route) => {
-  it('has each status once, in order', () => {
-    const statuses = route.answers.map(({ status }) => status);
-    expect(statuses).toEqual([...new Set(statuses)].sort((a, b) => a - b));
-  });
-
+describe.each(operations)('$method $path', ({ path, answers }) => {
   it('names buckets only where they have that status', () => {
-    for (const answer of route.answers) {
+    for (const answer of answers) {
       for (const bucket of answer.buckets) {
         const { status, otherStatuses } = buckets[bucket];
         expect([status, ...otherStatuses]).toContain(answer.status);
       }
-      const isRouter = /^\/v[12]\//.test(route.path);
+      const isRouter = /^\/v[12]\//.test(path);
       expect(answer.buckets.length > 0).toBe(isRouter && answer.status >= 400);
       expect(answer.headers.includes('X-Service-Error-Type')).toBe(answer.buckets.length > 0);
       expect(answer.headers).toContain('X-Service-Request-Id');
@@ -82,15 +116,15 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
 ];
 
 it.each(promised)('%s %s has the promised answers, with their headers', (method, path, answers) => {
-  const route = routes.find((each) => each.method === method && each.path === path);
+  const operation = operations.find((each) => each.method === method && each.path === path);
   for (const [status, names] of answers) {
-    const answer = route?.answers.find((each) => each.status === status);
+    const answer = operation?.answers.find((each) => each.status === status);
     expect([status, answer?.headers]).toEqual([status, expect.arrayContaining(names)]);
   }
 });
 
 it('has all promised router routes and no other', () => {
-  const router = routes.filter(({ path }) => /^\/v[12]\//.test(path));
+  const router = operations.filter(({ path }) => /^\/v[12]\//.test(path));
   const wanted = promised.map(([method, path]) => `${method} ${path}`);
   expect(router.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(wanted.sort());
 });
