@@ -42,7 +42,8 @@ export const alerts: readonly Alert[] = [
     expression: `${burn('30m', 3)} and ${burn('6h', 3)}`,
     holds: '15m',
     severity: 'ticket',
-    summary: '{{ $value | humanizePercentage }} of all calls have ended with {{ $labels.error_type }} for hours.',
+    summary:
+      '{{ $value | humanizePercentage }} of all calls have ended with {{ $labels.error_type }} for hours.',
   },
   {
     name: 'RouterRunsWaitForWorkers',
@@ -177,6 +178,7 @@ export const alerts: readonly Alert[] = [
     expression: 'redis_memory_used_bytes / (redis_memory_max_bytes > 0) > 0.8',
     holds: '5m',
     severity: 'ticket',
-    summary: 'Redis has used {{ $value | humanizePercentage }} of its memory; when it is full it refuses jobs.',
+    summary:
+      'Redis has used {{ $value | humanizePercentage }} of its memory; when it is full it refuses jobs.',
   },
 ];

@@ -52,13 +52,19 @@ describe('monitoring', () => {
     const sections = textOf('docs/operations/alerts.md').split(/^## /m).slice(1);
     const told = sections.map((section) => {
       const [name = '', , urgency = ''] = section.split('\n');
-      return { name, severity: /^(Page|Ticket)\./.exec(urgency)?.[1]?.toLowerCase(), steps: /^- /m.test(section) };
+      return {
+        name,
+        severity: /^(Page|Ticket)\./.exec(urgency)?.[1]?.toLowerCase(),
+        steps: /^- /m.test(section),
+      };
     });
     expect(told).toEqual(alerts.map(({ name, severity }) => ({ name, severity, steps: true })));
   });
 
   it('links each alert to its section', () => {
-    const links = [...textOf('monitoring/rules.yaml').matchAll(/runbook_url: (.+)$/gm)].map(([, link]) => link);
+    const links = [...textOf('monitoring/rules.yaml').matchAll(/runbook_url: (.+)$/gm)].map(
+      ([, link]) => link,
+    );
     expect(links).toEqual(names.map((name) => `docs/operations/alerts.md#${name.toLowerCase()}`));
   });
 });
