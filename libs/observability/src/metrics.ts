@@ -150,11 +150,9 @@ export class Metrics {
     '1 while calls to a provider are paused, and by whom; every worker reports the same value.',
     ['provider', 'calls', 'asked_by'],
   );
-  readonly assetCopies = this.counter(
-    'router_asset_copy_total',
-    'Assets of results: copied, or why not.',
-    ['outcome'],
-  );
+  readonly assetCopies = this.counter('router_asset_copy_total', 'Assets of results: copied, or why not.', [
+    'outcome',
+  ]);
   readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
   readonly storeSeconds = this.histogram(
     'router_store_request_duration_seconds',
@@ -185,7 +183,10 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    const build = this.gauge('router_build_info', 'Always 1; the version in its labels.', ['version', 'node']);
+    const build = this.gauge('router_build_info', 'Always 1; the version in its labels.', [
+      'version',
+      'node',
+    ]);
     build.set({ version: serviceVersion(), node: process.versions.node }, 1);
   }
 
