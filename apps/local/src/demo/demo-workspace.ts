@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Admin } from './admin.js';
-import { StartFailure } from './embedded/start-failure.js';
-import { readKept, writeKept } from './kept-file.js';
+import type { Admin } from '../admin.js';
+import { StartFailure } from '../start-failure.js';
+import { readJsonFile, writeJsonFile } from '../json-file.js';
 
 const schema = z.object({
   workspace: z.string(),
@@ -17,19 +17,20 @@ const workspace = 'demo';
 const credits = '10000';
 const tokenLifeS = 30 * 24 * 3600;
 /** A token that ends sooner is replaced at start. */
-const leastLifeMs = 24 * 3600 * 1000;
+const minTokenLifeMs = 24 * 3600 * 1000;
 
 interface FoundDemo {
   demo: Demo;
   kept: boolean;
 }
 
-export async function keptDemo(file: string, admin: Admin): Promise<FoundDemo> {
-  const kept = readKept(file, schema);
+export async function demoWorkspace(file: string, admin: Admin): Promise<FoundDemo> {
+  const kept = readJsonFile(file, schema);
   if (!kept) return { demo: await makeDemo(file, admin), kept: false };
-  if (Date.parse(kept.access_token_expires_at) - Date.now() > leastLifeMs) return { demo: kept, kept: true };
+  if (Date.parse(kept.access_token_expires_at) - Date.now() > minTokenLifeMs)
+    return { demo: kept, kept: true };
   const demo = { ...kept, ...(await makeToken(admin)) };
-  writeKept(file, demo);
+  writeJsonFile(file, demo);
   return { demo, kept: true };
 }
 
@@ -38,7 +39,7 @@ export async function makeDemo(file: string, admin: Admin): Promise<Demo> {
   await makeWorkspace(admin);
   const { key } = await admin.run('key', 'create', '--workspace', workspace, '--name', 'local demo');
   const demo = schema.parse({ workspace, api_key: key, ...(await makeToken(admin)) });
-  writeKept(file, demo);
+  writeJsonFile(file, demo);
   return demo;
 }
 

@@ -1,4 +1,4 @@
-interface Welcome {
+interface SummaryFacts {
   baseUrl: string;
   apiKey: string;
   accessToken: string;
@@ -16,7 +16,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * What is printed when everything answers. The command lines work in any POSIX shell, pasted in
  * order or all at once: the first one stores the request id, the second one waits for the end.
  */
-export function welcome({ baseUrl, apiKey, accessToken, readyFile }: Welcome): string {
+export function summary({ baseUrl, apiKey, accessToken, readyFile }: SummaryFacts): string {
   const requests = `${baseUrl}/v2/models/${model}/requests`;
   const header = `-H 'X-API-Key: ${apiKey}'`;
   const keepId = `tee /dev/stderr | sed -n 's/.*"request_id": *"\\([^"]*\\)".*/\\1/p'`;

@@ -3,29 +3,29 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { readKept, writeKept } from './kept-file.js';
+import { readJsonFile, writeJsonFile } from './json-file.js';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'kept-'));
 const file = path.join(folder, 'kept.json');
 const schema = z.object({ word: z.string() });
 
-describe('kept files', () => {
+describe('JSON files', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('are absent before the first start', () => {
-    expect(readKept(file, schema)).toBeUndefined();
+    expect(readJsonFile(file, schema)).toBeUndefined();
   });
 
   it('hold what was written, for their owner alone, with no draft beside them', () => {
-    writeKept(file, { word: 'one' });
-    writeKept(file, { word: 'two' });
-    expect(readKept(file, schema)).toEqual({ word: 'two' });
+    writeJsonFile(file, { word: 'one' });
+    writeJsonFile(file, { word: 'two' });
+    expect(readJsonFile(file, schema)).toEqual({ word: 'two' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['kept.json']);
   });
 
   it.each(['{"word":', '{"word":1}'])('are not guessed at when they read %s', (text) => {
     writeFileSync(file, text);
-    expect(() => readKept(file, schema)).toThrow(`${file} is not what an earlier start wrote`);
+    expect(() => readJsonFile(file, schema)).toThrow(`${file} is not what an earlier start wrote`);
   });
 });

@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { StartFailure } from './embedded/start-failure.js';
+import { StartFailure } from './start-failure.js';
 
-/** What an earlier start left in this JSON file; undefined when there is none. */
-export function readKept<S extends z.ZodType>(file: string, schema: S): z.infer<S> | undefined {
+/** What an earlier start wrote to this file; undefined when there is none. */
+export function readJsonFile<S extends z.ZodType>(file: string, schema: S): z.infer<S> | undefined {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -19,7 +19,7 @@ export function readKept<S extends z.ZodType>(file: string, schema: S): z.infer<
 }
 
 /** Readable by the owner alone, and never half written: it appears under its name when it is complete. */
-export function writeKept(file: string, value: object): void {
+export function writeJsonFile(file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, file);
