@@ -25,7 +25,7 @@ let printed: string;
 beforeAll(async () => {
   const catalog = { current: await loadCatalog({ directories: [] }) };
   const storage = await createStore(settings);
-  const database = new Database(settings);
+  const database = Database.create(settings);
   const transport = await createTransport(settings, log);
   try {
     const metrics = new Metrics();

@@ -27,7 +27,7 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const metrics = new Metrics();
   const storage = await createStore(settings, metrics);
   for (const warning of storage.warnings) log.warn({}, warning);
-  const database = new Database(settings);
+  const database = Database.create(settings);
   const record = new ProcessRecord(database, 'gateway', log);
   const catalog = await LiveCatalog.open({
     directory: settings.CATALOG_DIR,
@@ -73,11 +73,14 @@ export async function startGateway(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function demandCurrentSchema(database: Database): Promise<void> {
-  const current = await schemaIsCurrent(database).catch((error: unknown) => {
-    throw new Refusal(
-      `The database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  });
+  const current = await database
+    .dataSource()
+    .then(schemaIsCurrent)
+    .catch((error: unknown) => {
+      throw new Refusal(
+        `The database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
   if (!current) throw new Refusal('The database schema is not current: run "admin migrate" first.');
 }
 

@@ -48,7 +48,7 @@ export class WorkerModule {
     const tracing = await createTracing('worker', settings);
     const storage = await createStore(settings, metrics);
     for (const warning of storage.warnings) log.warn({}, warning);
-    const database = new Database(settings);
+    const database = Database.create(settings);
     const record = new ProcessRecord(database, 'worker', log);
     const providers = new Providers(env, settings.PROVIDER_KEYS_DIR, metrics, log);
     const catalog = await openCatalog(settings, providers, record, metrics, log);
