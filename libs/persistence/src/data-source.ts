@@ -1,3 +1,4 @@
+import { StartupError } from '#errors';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
@@ -46,18 +47,15 @@ export const poolOptions = ({ DATABASE_ACQUIRE_MS, DATABASE_STATEMENT_MS }: Data
   onConnect: (client: NodeJS.EventEmitter) => void client.on('error', () => {}),
 });
 
-/** A reason not to start that an operator can remove; the message says all there is to say. */
-export class DatabaseNotReady extends Error {}
-
 /** Connects an app; refuses a database that is away, or whose schema is not the one of this program. */
 export async function openForApp(options: DataSourceOptions | undefined): Promise<DataSource> {
   const dataSource = await new DataSource(options as DataSourceOptions)
     .initialize()
     .catch((error: unknown) => {
       const { message, code } = error as NodeJS.ErrnoException;
-      throw new DatabaseNotReady(`The database cannot be reached: ${message || code}`, { cause: error });
+      throw new StartupError(`The database cannot be reached: ${message || code}`, { cause: error });
     });
   if (await schemaIsCurrent(dataSource)) return dataSource;
   await dataSource.destroy();
-  throw new DatabaseNotReady('The database schema is not current: run "admin migrate" first.');
+  throw new StartupError('The database schema is not current: run "admin migrate" first.');
 }

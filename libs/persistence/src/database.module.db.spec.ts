@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { LOG, Metrics, createLog } from '#observability';
 import { readSettings } from '#schemas';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -19,13 +20,18 @@ function appOn(url: string) {
     { ...databaseSettings, ...retentionSettings },
     { DATABASE_URL: url, DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' },
   );
-  @Module({ providers: [{ provide: SETTINGS, useValue: settings }], exports: [SETTINGS] })
+  const providers = [
+    { provide: SETTINGS, useValue: settings },
+    { provide: LOG, useValue: createLog('spec', 'silent') },
+    Metrics,
+  ];
+  @Module({ providers, exports: providers })
   class SettingsModule {}
   return NestFactory.createApplicationContext(
     DatabaseModule.forRootAsync({
       imports: [SettingsModule],
       inject: [SETTINGS],
-      useFactory: (given: typeof settings) => given,
+      useFactory: (given: typeof settings) => ({ ...given, app: 'spec' }),
     }),
     { logger: false, abortOnError: false },
   );

@@ -1,3 +1,4 @@
+import { Metrics } from '#observability';
 import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdmissionRepository } from './admission.repository.js';
@@ -7,20 +8,23 @@ import { Database } from './database.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
+import { ProcessRecord } from './processes.js';
 import { Registry } from './registry/registry.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';
-import { DATABASE_SETTINGS, type DatabaseSettings, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
-const repositories = [
+const services = [
+  Database,
   AdmissionRepository,
   ApiKeyRepository,
   HeldRunRepository,
   OutboxRepository,
+  ProcessRecord,
   ProviderPauseRepository,
   Registry,
   RetentionRepository,
@@ -32,11 +36,15 @@ const repositories = [
 ];
 
 type ModuleOptions = Pick<ModuleMetadata, 'imports'> &
-  Pick<FactoryProvider<DatabaseSettings & RetentionSettings>, 'inject' | 'useFactory'>;
+  Pick<FactoryProvider<DatabaseOptions>, 'inject' | 'useFactory'>;
 
-/** The database and its repositories. What is opened here is closed with the application. */
+/** The database and its repositories. Needs the log and the metrics of an imported `ObservabilityModule`. */
 @Module({})
 export class DatabaseModule {
+  constructor(database: Database, metrics: Metrics) {
+    metrics.watchPools(() => database.pools());
+  }
+
   static forRootAsync({ imports = [], inject = [], useFactory }: ModuleOptions): DynamicModule {
     return {
       module: DatabaseModule,
@@ -54,8 +62,8 @@ export class DatabaseModule {
         }),
         TypeOrmModule.forFeature(entities),
       ],
-      providers: [{ provide: DATABASE_SETTINGS, inject, useFactory }, Database, ...repositories],
-      exports: [Database, ...repositories],
+      providers: [{ provide: DATABASE_OPTIONS, inject, useFactory }, ...services],
+      exports: [...services],
     };
   }
 }

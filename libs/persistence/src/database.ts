@@ -5,7 +5,7 @@ import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { dataSourceOptions, poolOptions } from './data-source.js';
-import { DATABASE_SETTINGS, type DatabaseSettings } from './settings.js';
+import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 
 /** A statement with a name is prepared once a connection. */
 interface Statement {
@@ -46,7 +46,7 @@ export class Database implements OnApplicationShutdown {
 
   constructor(
     private readonly source: DataSource,
-    @Inject(DATABASE_SETTINGS) private readonly settings: DatabaseSettings,
+    @Inject(DATABASE_OPTIONS) private readonly settings: DatabaseSettings,
   ) {
     this.reads = this.pool(settings.DATABASE_READ_POOL);
     this.registry = this.pool(settings.DATABASE_REGISTRY_POOL);

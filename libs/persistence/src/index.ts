@@ -1,6 +1,5 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
-export { DatabaseNotReady } from './data-source.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { DatabaseClock } from './database-clock.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { DATABASE_SETTINGS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** Bounds of one call, so that none comes near the time limit of a statement. */
 const batchRows = 500;
@@ -15,7 +15,7 @@ const batchBytes = 64 * 1024 * 1024;
 export class RetentionRepository {
   constructor(
     private readonly database: Database,
-    @Inject(DATABASE_SETTINGS) private readonly periods: RetentionSettings,
+    @Inject(DATABASE_OPTIONS) private readonly periods: RetentionSettings,
   ) {}
 
   /** Makes the partitions of the coming days. Returns how many days have to be tried again. */

@@ -11,7 +11,7 @@ import {
   type PayloadRow,
   type Stage,
 } from './run-facts.js';
-import { DATABASE_SETTINGS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
 export type AgedOut = 'aged_out';
@@ -58,7 +58,7 @@ export class RunReader {
 
   constructor(
     private readonly database: Database,
-    @Inject(DATABASE_SETTINGS) settings: Omit<RetentionSettings, 'LEDGER_RETENTION_MONTHS'>,
+    @Inject(DATABASE_OPTIONS) settings: Omit<RetentionSettings, 'LEDGER_RETENTION_MONTHS'>,
   ) {
     this.periods = [settings.RESULT_RETENTION_SECONDS, settings.TOMBSTONE_RETENTION_SECONDS];
   }

@@ -47,5 +47,8 @@ export const retentionSettings = {
 export type DatabaseSettings = z.infer<z.ZodObject<typeof databaseSettings>>;
 export type RetentionSettings = z.infer<z.ZodObject<typeof retentionSettings>>;
 
-/** Injects `DatabaseSettings & RetentionSettings`. */
-export const DATABASE_SETTINGS = Symbol('database settings');
+/** What `DatabaseModule` is given; `app` is the name of the process. */
+export type DatabaseOptions = DatabaseSettings & RetentionSettings & { app: string };
+
+/** Injects the `DatabaseOptions`. */
+export const DATABASE_OPTIONS = Symbol('database options');
