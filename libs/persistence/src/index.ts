@@ -2,7 +2,7 @@ export { type Admission, AdmissionRepository, type Admitted, type Refusal } from
 export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
-export { DatabaseClock } from './database-clock.js';
+export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
 export { ApiKey } from './entities/api-key.entity.js';
