@@ -1,6 +1,7 @@
+import { pointerFrom, pointerSegments } from '#schemas';
 import { inputErrors } from './check-input.js';
+import type { JsonSchema } from './json-schema.js';
 import type { CounterExample, Model } from './model.js';
-import { declares, pointerFrom } from './pointer.js';
 import { pricePointers } from './price.js';
 import { type CatalogSources, readCatalog } from './load-catalog.js';
 import type { CatalogProblem } from './read-rows.js';
@@ -76,3 +77,22 @@ const summary = (entries: CounterExample['fails']): string =>
     .map(({ loc, type }) => `${JSON.stringify(loc)} ${type}`)
     .sort()
     .join('; ');
+
+/** Whether some branch of `schema` declares what `pointer` names; `*` stands for every array element. */
+function declares(schema: JsonSchema, pointer: string): boolean {
+  let reached: JsonSchema[] = [schema];
+  for (const segment of pointerSegments(pointer)) {
+    reached = reached.flatMap(unfold).flatMap((branch) => step(branch, segment));
+  }
+  return reached.length > 0;
+}
+
+const unfold = (schema: JsonSchema): JsonSchema[] => [
+  schema,
+  ...[...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(unfold),
+];
+
+function step(schema: JsonSchema, segment: string): JsonSchema[] {
+  const child = segment === '*' ? schema.items : schema.properties?.[segment];
+  return child === undefined ? [] : [child];
+}

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import {
+  pointerFrom,
+  pointerSegments,
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
   routerModelId,
   routerModelSegment,
   routerProviderSegment,
+  valueAt,
 } from '#schemas';
 import { intake } from './intake/intake.js';
 import type { Documents } from './intake/walk.js';
 import type { JsonSchema } from './json-schema.js';
-import { pointerFrom, pointerSegments, valueAt } from './pointer.js';
 import { type Price, price } from './price.js';
 
 /** An input that the schema must refuse, and exactly the entries it is refused with. */

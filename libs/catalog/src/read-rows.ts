@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { pointerFrom } from '#schemas';
 import { declaredProvider, type ProviderDefinition } from '#providers';
 import { documentsIn, smallText } from './documents.js';
 import type { Documents } from './intake/walk.js';
 import { hidingRow, type Model, readModel } from './model.js';
 import { parseRow } from './parsed-rows.js';
-import { pointerFrom } from './pointer.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
 export interface CatalogProblem {

@@ -1,5 +1,5 @@
+import { pointerFrom } from '#schemas';
 import type { JsonSchema } from '../json-schema.js';
-import { pointerFrom } from '../pointer.js';
 import { isObject } from './is-object.js';
 import { annotations, containers, dropped, unsupported } from './keywords.js';
 import { type Reading, readers } from './readers.js';

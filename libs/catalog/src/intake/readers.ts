@@ -1,4 +1,4 @@
-import type { Json } from '#providers';
+import type { Json } from '#schemas';
 import type { JsonSchema } from '../json-schema.js';
 import { isObject } from './is-object.js';
 import { patternProblem } from './pattern.js';

@@ -1,5 +1,5 @@
+import { valueAt } from '#schemas';
 import { type Place, type Source, type Walk } from './walk.js';
-import { valueAt } from '../pointer.js';
 
 interface Target {
   schema: unknown;

@@ -1,4 +1,4 @@
-import type { Json } from '#providers';
+import type { Json } from '#schemas';
 import type { JsonSchema, SchemaType } from '../json-schema.js';
 import { subjects, typeless } from './keywords.js';
 
