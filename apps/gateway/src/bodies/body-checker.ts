@@ -1,7 +1,8 @@
 import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
+import { SETTINGS } from '../settings.module.js';
 import { checkBody, type CheckOrder, type CheckReport } from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
@@ -17,7 +18,8 @@ const maxWaiting = 1000;
  * Checks bodies: small ones at once, large ones in a thread beside the event loop, where they hold up no other call. A
  * mebibyte of empty objects takes a fifth of a second.
  */
-export class BodyChecker implements OnModuleDestroy {
+@Injectable()
+export class BodyChecker implements OnApplicationShutdown {
   /** The thread starts with the first large body and stays, because it keeps compiled schemas. */
   private readonly thread = new Piscina<CheckOrder, CheckReport>({
     filename: new URL('./check-thread.js', import.meta.url).href,
@@ -28,7 +30,7 @@ export class BodyChecker implements OnModuleDestroy {
     idleTimeout: Infinity,
   });
 
-  constructor(private readonly settings: BodySettings) {}
+  constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
@@ -46,7 +48,7 @@ export class BodyChecker implements OnModuleDestroy {
     };
   }
 
-  async onModuleDestroy(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.thread.destroy();
   }
 
