@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Documents } from './intake/walk.js';
+import type { Documents } from './intake/intake.js';
 
 const largestBytes = 4 * 1024 * 1024;
 

@@ -10,7 +10,7 @@ import {
   valueAt,
 } from '#schemas';
 import { intake } from './intake/intake.js';
-import type { Documents } from './intake/walk.js';
+import type { Documents } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
 import { type Price, price } from './price.js';
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, type ProviderDefinition } from '#providers';
 import { documentsIn, smallText } from './documents.js';
-import type { Documents } from './intake/walk.js';
+import type { Documents } from './intake/intake.js';
 import { hidingRow, type Model, readModel } from './model.js';
 import { parseRow } from './parsed-rows.js';
 
