@@ -3,8 +3,8 @@ import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import type { CounterExample, Model } from './model.js';
 import { pricePointers } from './price.js';
-import { type CatalogSources, readCatalog } from './load-catalog.js';
-import type { CatalogProblem } from './read-rows.js';
+import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
+import { type CatalogProblem, readDirectory } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
 
@@ -15,11 +15,14 @@ const deliveryField = /^(web_?hook|callback)|^sync_mode$/i;
  * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields,
  * examples pass and counter-examples fail as stated.
  */
-export async function checkCatalog(sources: CatalogSources = {}): Promise<CatalogProblem[]> {
-  const { models, problems } = await readCatalog(sources);
+export async function checkCatalog({
+  directories = builtInDirectories(),
+  builtIn,
+}: CatalogSources = {}): Promise<CatalogProblem[]> {
+  const { models, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
   return [
     ...problems,
-    ...models.flatMap(({ file, content }) => findings(content).map((finding) => ({ file, ...finding }))),
+    ...models.flatMap(({ file, model }) => findings(model).map((finding) => ({ file, ...finding }))),
   ];
 }
 
