@@ -24,6 +24,16 @@ export {
   routerProviderSegment,
   routerQueueRequestId,
 } from './identifiers.js';
+export { type JsonExcess, jsonExcess } from './json-limits.js';
+export { type JsonPlace, membersOf, placesOf, replaceStrings, stringAt, textAt } from './json-places.js';
+export {
+  type Json,
+  type JsonPointer,
+  pointerFrom,
+  pointerSegments,
+  valueAt,
+  valuesAt,
+} from './json-pointer.js';
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
@@ -70,5 +80,12 @@ export {
   type RouterQueueUrls,
   routerQueueUrls,
 } from './queue-shapes.js';
-export { BadSettings, count, list, milliseconds, readSettings, type SettingsShape } from './settings.js';
-export { endOfString, type JsonExcess, scanJson } from './scan-json.js';
+export {
+  BadSettings,
+  count,
+  databaseUrlSettings,
+  list,
+  milliseconds,
+  readSettings,
+  type SettingsShape,
+} from './settings.js';

@@ -31,7 +31,8 @@ export class Delivery {
 
   /**
    * To be awaited before the last of the answer is written: whoever has seen it all retries after the note. It is
-   * taken back when the connection breaks first. A gateway that dies in between leaves the note standing.
+   * taken back when the connection breaks first. A gateway that dies in between leaves it standing: see
+   * docs/decisions/0002-a-synchronous-call-is-a-queued-run-that-is-waited-for.md.
    */
   private async note(reply: FastifyReply, workspaceId: string, key: string, runId: string): Promise<void> {
     const { socket } = reply.request.raw;
