@@ -64,8 +64,8 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
       registry.metrics().then((text) => send(200, registry.contentType, text), notReady);
     } else if (url === '/health/ready') {
       this.probes.ready().then((ready) => {
-        if (ready === true) send(200, 'text/plain', 'ready\n');
-        else send(503, 'text/plain', ready === false ? 'not ready\n' : `not ready: ${ready}\n`);
+        if (ready === true) return send(200, 'text/plain', 'ready\n');
+        return ready === false ? notReady() : send(503, 'text/plain', `not ready: ${ready}\n`);
       }, notReady);
     } else if (url === '/health/live') {
       const live = this.probes.live();
