@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { valueAt, valuesAt } from './pointer.js';
+import { valueAt, valuesAt } from './json-pointer.js';
 
 const document = {
   a: [{ b: 1 }, { b: null }, 'text'],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type JsonBounds, scanJson } from './scan-json.js';
+import { jsonExcess, type JsonLimits } from './json-limits.js';
 
-const scan = (text: string, most: Partial<JsonBounds>) =>
-  scanJson(Buffer.from(text), { depth: Infinity, keys: Infinity, containers: Infinity, ...most });
+const scan = (text: string, limits: Partial<JsonLimits>) =>
+  jsonExcess(Buffer.from(text), { depth: Infinity, keys: Infinity, containers: Infinity, ...limits });
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -21,7 +21,7 @@ function containersOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, member) => sum + containersOf(member), 1);
 }
 
-describe('scanJson', () => {
+describe('jsonExcess', () => {
   it('counts what the parser will find, whatever the strings hold', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('{', '"', '\\', '\\"', ':[{', '\\\\"', 'é'));
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({

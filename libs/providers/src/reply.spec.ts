@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { retryAfterMs } from './retry-after.js';
+import { retryAfterMs } from './reply.js';
 
 const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
 

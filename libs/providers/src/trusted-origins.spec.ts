@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { exactOrigin, isCallableUrl } from './reply-url.js';
+import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 describe('isCallableUrl', () => {
   it.each([
