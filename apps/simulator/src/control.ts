@@ -36,7 +36,6 @@ const plainNames = [
   '500_submit',
   '502_submit',
   '504_submit',
-  'reset_before_read',
   'hang_submit',
   // Accepted and in the ledger, but the reply to the submission is lost or unreadable.
   'reset_after_accept',
@@ -46,10 +45,8 @@ const plainNames = [
   'truncated',
   // How the generation ends.
   'policy_output',
-  'field_output',
   'job_failed',
   'no_asset',
-  'soft_refusal',
   // What the replies look like.
   'unknown_status',
   // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.

@@ -34,10 +34,8 @@ export interface Generation {
 export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /** Why a generation does not succeed; null when it does. */
-export function failureOf(
-  control: Control,
-): 'policy_submit' | 'policy_output' | 'field_output' | 'job_failed' | null {
-  for (const name of ['policy_submit', 'policy_output', 'field_output', 'job_failed'] as const)
+export function failureOf(control: Control): 'policy_submit' | 'policy_output' | 'job_failed' | null {
+  for (const name of ['policy_submit', 'policy_output', 'job_failed'] as const)
     if (control.has(name)) return name;
   return null;
 }

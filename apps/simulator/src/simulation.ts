@@ -1,35 +1,39 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from './clock.js';
+import { phaseAt, type Generation } from './ledger/generation.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { RequestLog } from './ledger/request-log.js';
-import { phaseAt, type Generation } from './ledger/generation.js';
-import type { Partner, View } from './partner.js';
-import type { Scenarios } from './scenarios.js';
-import type { Traces } from './traces.js';
+import type { Partner, Protocol, View } from './partner.js';
+import type { Replies } from './replies.js';
 
 /** What every route of the simulator works with. `addresses` are known once both listeners are up. */
-export interface Desk {
+export interface Simulation {
   clock: Clock;
   ledger: Ledger;
   requests: RequestLog;
-  scenarios: Scenarios;
   /** How often each partner has seen each body, by `provider/sha256`. */
   attempts: Map<string, number>;
   /** Values of headers that no two calls may share. */
-  traces: Traces;
+  traceIds: Set<string>;
   defaultMs: number;
   addresses: { api: string; assets: string };
 }
 
-export function viewOf(desk: Desk, partner: Partner, generation: Generation): View {
-  const nowMs = desk.clock.now();
+/** One protocol of a partner with its recorded replies. */
+export interface Side {
+  simulation: Simulation;
+  partner: Partner;
+  protocol: Protocol;
+  replies: Replies;
+}
+
+export function viewOf(simulation: Simulation, partner: Partner, generation: Generation): View {
   return {
     generation,
     control: generation.control,
-    phase: phaseAt(generation, nowMs),
-    nowMs,
-    api: `${desk.addresses.api}/${partner.name}`,
-    assets: `${desk.addresses.assets}/${partner.name}`,
+    phase: phaseAt(generation, simulation.clock.now()),
+    api: `${simulation.addresses.api}/${partner.name}`,
+    assets: `${simulation.addresses.assets}/${partner.name}`,
   };
 }
 
