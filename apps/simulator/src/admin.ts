@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { endNow, entryOf } from './ledger/generation.js';
-import { peaksByTag, peaksOf } from './ledger/peaks.js';
+import { peaksOf } from './ledger/peaks.js';
 import type { Partner } from './partner.js';
 import type { Simulation } from './simulation.js';
 
@@ -20,13 +20,6 @@ export function addAdminRoutes(
   simulation: Simulation,
   partners: readonly Partner[],
 ): void {
-  app.get('/health', () => ({
-    status: 'ok',
-    partners: partners.map((partner) => partner.name),
-    ...simulation.addresses,
-    accepted: simulation.ledger.size,
-  }));
-
   // Account keys as the partners would give them out, each in its own form.
   app.get('/keys', () =>
     Object.fromEntries(
@@ -44,11 +37,10 @@ export function addAdminRoutes(
   });
 
   app.get('/peaks', (request) => {
-    const nowMs = simulation.clock.now();
-    const { provider, tag } = which.parse(request.query);
-    const generations = simulation.ledger.list({ provider, tag });
-    const facts = { ...peaksOf(generations, nowMs), startOrder: generations.map((each) => each.id) };
-    return tag === undefined ? { ...facts, tags: peaksByTag(generations, nowMs) } : { tag, ...facts };
+    const { tag } = tagged.parse(request.query);
+    const generations = simulation.ledger.list({ tag });
+    const peaks = peaksOf(generations, simulation.clock.now());
+    return { tag, ...peaks, startOrder: generations.map((each) => each.id) };
   });
 
   app.get('/requests', (request) => simulation.requests.list(whichRequests.parse(request.query)));
@@ -73,12 +65,4 @@ export function addAdminRoutes(
     for (const each of generations) endNow(each, nowMs);
     return { finished: generations.length };
   });
-
-  app.setErrorHandler((error, _request, reply) =>
-    error instanceof z.ZodError
-      ? reply
-          .code(400)
-          .send({ problems: error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) })
-      : reply.send(error),
-  );
 }

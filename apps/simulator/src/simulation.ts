@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from './clock.js';
 import { phaseAt, type Generation } from './ledger/generation.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { RequestLog } from './ledger/request-log.js';
+import type { RequestLog } from './request-log.js';
 import type { Partner, Protocol, View } from './partner.js';
 import type { Replies } from './replies.js';
 

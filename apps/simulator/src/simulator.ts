@@ -3,7 +3,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin.js';
 import { type Clock, createClock } from './clock.js';
 import { Ledger } from './ledger/ledger.js';
-import { RequestLog, type RecordedRequest } from './ledger/request-log.js';
+import { RequestLog, type RecordedRequest } from './request-log.js';
 import { addApiRoutes, addAssetRoutes } from './partner-routes.js';
 import { partners } from './partners/partners.js';
 import { carriesCredential, type Simulation } from './simulation.js';

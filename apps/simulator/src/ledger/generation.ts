@@ -64,7 +64,7 @@ export function durations(control: Control, defaultMs: number): { queuedMs: numb
   if (control.has('policy_submit')) return { queuedMs: 0, takesMs: 0 };
   return {
     queuedMs: amount(control, 'queued', 0),
-    takesMs: amount(control, 'takes', amount(control, 'slow', defaultMs)),
+    takesMs: amount(control, 'takes', defaultMs),
   };
 }
 

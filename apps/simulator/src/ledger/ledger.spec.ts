@@ -14,7 +14,7 @@ describe('the ledger file', () => {
     const caller = await startWithCaller({ ledgerFile });
     const { json } = await caller.bfl({ prompt: 'a [[sim:tag=t]]' });
     const line = JSON.parse(readFileSync(ledgerFile, 'utf8')) as Record<string, unknown>;
-    expect(line).toMatchObject({ event: 'accepted', id: json['id'], tag: 't' });
+    expect(line).toMatchObject({ id: json['id'], tag: 't' });
     await caller.simulator.close();
   });
 
@@ -28,7 +28,7 @@ describe('the ledger file', () => {
     await before.falCall(json['cancel_url'], 'PUT');
     const entries = await before.entries();
     await before.simulator.close();
-    appendFileSync(ledgerFile, '{"event":"accepted","provi');
+    appendFileSync(ledgerFile, '{"provider":"fal","id":"');
 
     const after = await startWithCaller({ ledgerFile, defaultMs: 0 });
     expect(await after.entries()).toEqual(entries);

@@ -8,46 +8,37 @@ export interface RecordedRequest {
   status: number | null;
 }
 
-const keptRequests = 100_000;
+const maxKept = 100_000;
 
 /**
- * The latest 100,000 requests: polls arrive in thousands a second and an unbounded log would decide how long a
- * load test may last. Requests that carried a credential to the second listener are kept apart, all of them.
+ * The latest requests: polls arrive in thousands a second and an unbounded log would decide how long a load test may
+ * last. Requests that carried a credential to the second listener are kept apart, all of them.
  */
 export class RequestLog {
   private recent: RecordedRequest[] = [];
-  private next = 0;
   private violations: RecordedRequest[] = [];
   private total = 0;
 
   add(request: RecordedRequest): void {
     this.total += 1;
     if (request.listener === 'assets' && request.credential) this.violations.push(request);
-    this.recent[this.next] = request;
-    this.next = (this.next + 1) % keptRequests;
+    this.recent.push(request);
+    if (this.recent.length > maxKept) this.recent = this.recent.slice(maxKept / 2);
   }
 
   /** Oldest first; `path` matches from the start of the path. */
   list(only: { listener?: string | undefined; method?: string | undefined; path?: string | undefined }) {
-    const inOrder = [...this.recent.slice(this.next), ...this.recent.slice(0, this.next)];
-    const requests = inOrder.filter(
+    const requests = this.recent.filter(
       (each) =>
         (only.listener === undefined || each.listener === only.listener) &&
         (only.method === undefined || each.method === only.method) &&
         (only.path === undefined || each.path.startsWith(only.path)),
     );
-    return {
-      total: this.total,
-      dropped: this.total - this.recent.length,
-      violations: this.violations,
-      requests,
-    };
+    const { total, violations } = this;
+    return { total, dropped: total - this.recent.length, violations, requests };
   }
 
   reset(): void {
-    this.recent = [];
-    this.next = 0;
-    this.violations = [];
-    this.total = 0;
+    [this.recent, this.violations, this.total] = [[], [], 0];
   }
 }
