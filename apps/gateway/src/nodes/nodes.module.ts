@@ -1,30 +1,26 @@
 import { Registry } from '#persistence';
-import { type DynamicModule, Module } from '@nestjs/common';
-import { SETTINGS } from '../resources.js';
+import { Module } from '@nestjs/common';
+import { InfrastructureModule } from '../infrastructure.module.js';
 import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
 import { NodePages } from './node-pages.js';
 import { NodesController } from './nodes.controller.js';
 import { PageCache } from './page-cache.js';
 
 /** The node registry. It shares no credentials and no error shapes with the router. */
-@Module({})
-export class NodesModule {
-  static on(...imports: DynamicModule[]): DynamicModule {
-    return {
-      module: NodesModule,
-      imports,
-      controllers: [NodesController],
-      providers: [
-        {
-          provide: NodePages,
-          inject: [Registry, SETTINGS],
-          useFactory: (registry: Registry, settings: GatewaySettings) =>
-            new NodePages(
-              registry,
-              new PageCache(settings.REGISTRY_CACHE_SECONDS * 1000, settings.REGISTRY_CACHE_BYTES),
-            ),
-        },
-      ],
-    };
-  }
-}
+@Module({
+  imports: [InfrastructureModule],
+  controllers: [NodesController],
+  providers: [
+    {
+      provide: NodePages,
+      inject: [Registry, SETTINGS],
+      useFactory: (registry: Registry, settings: GatewaySettings) =>
+        new NodePages(
+          registry,
+          new PageCache(settings.REGISTRY_CACHE_SECONDS * 1000, settings.REGISTRY_CACHE_BYTES),
+        ),
+    },
+  ],
+})
+export class NodesModule {}
