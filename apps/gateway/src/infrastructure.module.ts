@@ -11,13 +11,11 @@ import {
   schemaIsCurrent,
   StoredObjectRepository,
 } from '#persistence';
-import { createTransport, type Transport } from '#queue';
+import { QueueModule } from '#queue';
 import { StorageModule } from '#storage';
-import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { GatewaySettings } from './settings.js';
 import { SETTINGS, SettingsModule } from './settings.module.js';
-
-export const TRANSPORT = Symbol('transport');
 
 const configured = { imports: [SettingsModule], inject: [SETTINGS] };
 
@@ -27,6 +25,12 @@ const observability = ObservabilityModule.forRootAsync({
 });
 
 const storage = StorageModule.forRootAsync({
+  imports: [SettingsModule, observability],
+  inject: [SETTINGS],
+  useFactory: (settings: GatewaySettings) => settings,
+});
+
+const queue = QueueModule.forRootAsync({
   imports: [SettingsModule, observability],
   inject: [SETTINGS],
   useFactory: (settings: GatewaySettings) => settings,
@@ -63,20 +67,13 @@ const repositories = [
       inject: [Database, LOG],
       useFactory: (database: Database, log: Log) => new ProcessRecord(database, 'gateway', log),
     },
-    {
-      provide: TRANSPORT,
-      inject: [SETTINGS, LOG, Metrics],
-      useFactory: (settings: GatewaySettings, log: Log, metrics: Metrics) =>
-        createTransport(settings, log, metrics),
-    },
   ],
-  exports: [Database, ...repositories, RunReader, ProcessRecord, TRANSPORT],
+  exports: [Database, ...repositories, RunReader, ProcessRecord],
 })
 class BackendModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly record: ProcessRecord,
-    @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly metrics: Metrics,
   ) {}
 
@@ -90,7 +87,6 @@ class BackendModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.transport.close();
     await this.record.stop();
     await this.database.close();
   }
@@ -98,7 +94,7 @@ class BackendModule implements OnModuleInit, OnApplicationShutdown {
 
 /** What the gateway is built on, each library configured once. */
 @Module({
-  imports: [SettingsModule, observability, storage, BackendModule],
-  exports: [SettingsModule, observability, storage, BackendModule],
+  imports: [SettingsModule, observability, storage, BackendModule, queue],
+  exports: [SettingsModule, observability, storage, BackendModule, queue],
 })
 export class InfrastructureModule {}

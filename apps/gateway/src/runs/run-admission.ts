@@ -2,11 +2,10 @@ import type { Model } from '#catalog';
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
 import { type Admission, AdmissionRepository, AnswerLost, RunReader } from '#persistence';
-import { dispatchNow, type Transport } from '#queue';
-import { Inject, Injectable } from '@nestjs/common';
+import { RunQueues } from '#queue';
+import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
-import { TRANSPORT } from '../infrastructure.module.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
@@ -43,7 +42,7 @@ export class RunAdmission {
   constructor(
     private readonly admissions: AdmissionRepository,
     private readonly answers: RunReader,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly queues: RunQueues,
     private readonly metrics: Metrics,
     private readonly payloads: Payloads,
     private readonly lost: LostAdmissions,
@@ -116,9 +115,9 @@ export class RunAdmission {
     return { runId, ...admission, replayed: true, delivered };
   }
 
-  /** Optimistic: what the transport does not take now, the delivery sweep brings within seconds. */
+  /** Optimistic: what the queue does not take now, the reconciler brings within seconds. */
   private async deliver(provider: string, runId: string): Promise<void> {
-    await this.transport.deliver(dispatchNow([{ runId, provider }]));
+    await this.queues.enqueueGranted([{ runId, provider }]);
     await failpoint('submit.afterDeliver');
   }
 }

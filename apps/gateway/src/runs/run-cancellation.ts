@@ -1,15 +1,15 @@
 import { type Log, LOG, Metrics, recordRun } from '#observability';
 import { type AgedOut, type CancelAnswer, RunReader } from '#persistence';
-import { dispatchNow, type Transport } from '#queue';
+import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { TRANSPORT } from '../infrastructure.module.js';
 
 /** Asks for cancellation and tells whoever the answer concerns. */
 @Injectable()
 export class RunCancellation {
   constructor(
     private readonly answers: RunReader,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly queues: RunQueues,
+    private readonly signals: RunSignals,
     @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,
   ) {}
@@ -26,9 +26,9 @@ export class RunCancellation {
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
       // The freed slot may have let others in.
-      this.transport.deliver(dispatchNow(answer.granted)),
-      answer.found === 'dispatched' && this.transport.hasten('poll', answer.provider, runId),
-      answer.found === 'waiting' && this.transport.announce(runId),
+      this.queues.enqueueGranted(answer.granted),
+      answer.found === 'dispatched' && this.queues.runNow('poll', runId),
+      answer.found === 'waiting' && this.signals.publish(runId),
     ]);
     return answer.found;
   }

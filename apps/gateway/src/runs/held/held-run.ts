@@ -1,10 +1,9 @@
 import { RouterError } from '#errors';
 import { type Log, LOG, Metrics, recordRun } from '#observability';
 import { HeldRunRepository, RunReader, type RunResult } from '#persistence';
-import { dispatchNow, type Transport } from '#queue';
+import { RunQueues } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
-import { TRANSPORT } from '../../infrastructure.module.js';
 import type { HeldSettings } from './settings.js';
 import { noLongerKept } from '../run-admission.js';
 import { WakeUps } from './wake-ups.js';
@@ -23,7 +22,7 @@ export class HeldRuns {
     private readonly answers: RunReader,
     private readonly holding: HeldRunRepository,
     private readonly wakeUps: WakeUps,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly queues: RunQueues,
     @Inject(SETTINGS) private readonly settings: HeldSettings,
     @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,
@@ -70,7 +69,7 @@ export class HeldRuns {
     const left = await this.holding.leave(run.runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(run.runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
-    await this.transport.deliver(dispatchNow(left.granted));
+    await this.queues.enqueueGranted(left.granted);
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
         internal: `run ${run.runId} ${left.found}`,
