@@ -1,100 +1,31 @@
-import { StartupError } from '#errors';
-import { type Log, LOG, Metrics, ObservabilityModule } from '#observability';
-import {
-  AdmissionRepository,
-  ApiKeyRepository,
-  Database,
-  HeldRunRepository,
-  ProcessRecord,
-  Registry,
-  RunReader,
-  schemaIsCurrent,
-  StoredObjectRepository,
-} from '#persistence';
+import { ObservabilityModule } from '#observability';
+import { DatabaseModule } from '#persistence';
 import { QueueModule } from '#queue';
 import { StorageModule } from '#storage';
-import { Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import type { GatewaySettings } from './settings.js';
 import { SETTINGS, SettingsModule } from './settings.module.js';
 
-const configured = { imports: [SettingsModule], inject: [SETTINGS] };
+const withApp = (settings: GatewaySettings) => ({ ...settings, app: 'gateway' });
 
 const observability = ObservabilityModule.forRootAsync({
-  ...configured,
-  useFactory: (settings: GatewaySettings) => ({ ...settings, app: 'gateway' }),
+  imports: [SettingsModule],
+  inject: [SETTINGS],
+  useFactory: withApp,
 });
 
-const storage = StorageModule.forRootAsync({
+const configured = {
   imports: [SettingsModule, observability],
   inject: [SETTINGS],
-  useFactory: (settings: GatewaySettings) => settings,
-});
-
-const queue = QueueModule.forRootAsync({
-  imports: [SettingsModule, observability],
-  inject: [SETTINGS],
-  useFactory: (settings: GatewaySettings) => settings,
-});
-
-const repositories = [
-  AdmissionRepository,
-  ApiKeyRepository,
-  HeldRunRepository,
-  Registry,
-  StoredObjectRepository,
-];
-
-@Module({
-  imports: [SettingsModule, observability],
-  providers: [
-    {
-      provide: Database,
-      inject: [SETTINGS],
-      useFactory: (settings: GatewaySettings) => new Database(settings),
-    },
-    ...repositories.map((Repository) => ({
-      provide: Repository,
-      inject: [Database],
-      useFactory: (database: Database) => new Repository(database),
-    })),
-    {
-      provide: RunReader,
-      inject: [Database, SETTINGS],
-      useFactory: (database: Database, settings: GatewaySettings) => new RunReader(database, settings),
-    },
-    {
-      provide: ProcessRecord,
-      inject: [Database, LOG],
-      useFactory: (database: Database, log: Log) => new ProcessRecord(database, 'gateway', log),
-    },
-  ],
-  exports: [Database, ...repositories, RunReader, ProcessRecord],
-})
-class BackendModule implements OnModuleInit, OnApplicationShutdown {
-  constructor(
-    private readonly database: Database,
-    private readonly record: ProcessRecord,
-    private readonly metrics: Metrics,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    const current = await schemaIsCurrent(this.database).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartupError(`The database cannot be reached: ${reason}`);
-    });
-    if (!current) throw new StartupError('The database schema is not current: run "admin migrate" first.');
-    this.metrics.watchPools(() => this.database.pools());
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.record.stop();
-    await this.database.close();
-  }
-}
+  useFactory: withApp,
+};
+const storage = StorageModule.forRootAsync(configured);
+const database = DatabaseModule.forRootAsync(configured);
+const queue = QueueModule.forRootAsync(configured);
 
 /** What the gateway is built on, each library configured once. */
 @Module({
-  imports: [SettingsModule, observability, storage, BackendModule, queue],
-  exports: [SettingsModule, observability, storage, BackendModule, queue],
+  imports: [SettingsModule, observability, storage, database, queue],
+  exports: [SettingsModule, observability, storage, database, queue],
 })
 export class InfrastructureModule {}

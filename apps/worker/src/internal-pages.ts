@@ -1,5 +1,5 @@
 import { InternalServer } from '#observability';
-import { Database } from '#persistence';
+import { ClockSkew, Database } from '#persistence';
 import { boardPath, createBoard, RunQueues } from '#queue';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { SETTINGS } from './settings.module.js';
@@ -11,13 +11,15 @@ export class InternalPages implements OnModuleInit {
   constructor(
     private readonly internal: InternalServer,
     private readonly database: Database,
+    private readonly clock: ClockSkew,
     private readonly queues: RunQueues,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
 
   async onModuleInit(): Promise<void> {
     this.internal.setProbes({
-      ready: async () => (await this.database.healthy()) && (await this.queues.healthy()),
+      ready: async () =>
+        this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy())),
       live: () => !this.queues.isStuck,
     });
     const board = await createBoard(this.queues, this.settings);

@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 import type { Granted } from './run-facts.js';
 
 export interface OverdueRun {
@@ -32,6 +33,7 @@ interface TakenRun {
 type TakenRow = { runId: string | null; workspaceId: string | null; chosen: boolean; waiting: boolean };
 
 /** The reconciler's view: what should have moved and did not; and the line of runs that wait for a slot. */
+@Injectable()
 export class OutboxRepository {
   constructor(private readonly database: Database) {}
 

@@ -77,7 +77,7 @@ describe('operation polled by POST', () => {
         body: new TextEncoder().encode(JSON.stringify({ operationName: name })),
       }),
       status: '/done',
-      life: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
+      statuses: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
       everyMs: 10_000,
     },
     needs: ['/response'],
@@ -94,6 +94,20 @@ describe('operation polled by POST', () => {
     });
     const call = adapter.resume?.(handle);
     expect(new TextDecoder().decode(call?.body)).toBe('{"operationName":"operations/7"}');
+  });
+
+  it.each([
+    ['{"name":42}', '42'],
+    ['{"name":9223372036854775807}', '9223372036854775807'],
+    [
+      '{"note":"\\"name\\":1","cost":9223372036854775806,\n "name" : 9223372036854775805 }',
+      '9223372036854775805',
+    ],
+    ['{"name":1,"name":-9223372036854775807}', '-9223372036854775807'],
+    ['{"name":1.5}', '1.5'],
+    ['{"name":1e20}', '100000000000000000000'],
+  ])('keeps the digits of a number as they are written: %s', (body, name) => {
+    expect(adapter.onSubmit(run, reply(200, body))).toMatchObject({ handle: { name } });
   });
 
   it('reads a boolean, a missing and a nested status', () => {
@@ -127,7 +141,7 @@ describe('a partner that wants another value in every call', () => {
     uniqueHeader: 'x-trace-id',
     submit: { url: () => 'https://partner.example/start' },
     handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
-    poll: { call: get, status: '/status', life: { ok: 'succeeded' }, everyMs: 1000 },
+    poll: { call: get, status: '/status', statuses: { ok: 'succeeded' }, everyMs: 1000 },
     fetch: { call: get },
     cancel: { call: get, replies: [] },
     rules: [],

@@ -24,6 +24,16 @@ export {
   routerProviderSegment,
   routerQueueRequestId,
 } from './identifiers.js';
+export { type JsonExcess, jsonExcess } from './json-limits.js';
+export { type JsonPlace, membersOf, placesOf, replaceStrings, stringAt, textAt } from './json-places.js';
+export {
+  type Json,
+  type JsonPointer,
+  pointerFrom,
+  pointerSegments,
+  valueAt,
+  valuesAt,
+} from './json-pointer.js';
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
@@ -67,7 +77,15 @@ export {
   type RouterQueueUrls,
   routerQueueUrls,
 } from './queue-shapes.js';
-export { BadSettings, count, list, milliseconds, readSettings, type SettingsShape } from './settings.js';
+export {
+  BadSettings,
+  count,
+  databaseUrlSettings,
+  list,
+  milliseconds,
+  readSettings,
+  type SettingsShape,
+} from './settings.js';
 export type { JsonSchema } from './service-document/json-schema.js';
 export { headers } from './service-document/headers.js';
 export { parameters } from './service-document/parameters.js';
@@ -75,4 +93,3 @@ export { type Answer, type Area, areas, type Credentials, type Route } from './s
 export { routes } from './service-document/routes.js';
 export { introduction, serviceDocument } from './service-document/service-document.js';
 export { componentSchemas, type ShapeName } from './service-document/shapes.js';
-export { endOfString, type JsonExcess, scanJson } from './scan-json.js';

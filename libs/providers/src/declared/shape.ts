@@ -133,7 +133,7 @@ export const providerRow = z.strictObject({
   poll: call('GET')
     .extend({
       status: z.union([pointer, z.literal('http')]),
-      life: z.record(z.string(), word),
+      statuses: z.record(z.string(), word),
       every_seconds: seconds.min(0.05),
     })
     .optional(),
@@ -153,14 +153,16 @@ export const providerRow = z.strictObject({
     })
     .optional(),
   rules: z.array(rule).default([]),
-  waits: pointer.optional(),
+  retry_after: pointer.optional().meta({
+    description: 'Where an error body says how many seconds to wait, if no Retry-After header does.',
+  }),
   needs: z.array(pointer).optional().meta({
     description:
       'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',
   }),
   files: z.literal(true).optional().meta({
     description:
-      'A result may be the file itself: a success whose content type is a picture, a sound or a film.',
+      'A result may be the file itself: a success whose content type says image, audio, video or model.',
   }),
   rejections: z
     .strictObject({

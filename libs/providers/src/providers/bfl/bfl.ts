@@ -1,6 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
-import { job } from '../../job.js';
-import { upstream } from '../../upstream.js';
+import { job, upstream } from '../../job.js';
 
 /** Black Forest Labs: submit, then poll the URL that the reply names, mostly on a sibling host of its cluster. */
 export const bfl: ProviderDefinition = {
@@ -24,7 +23,7 @@ export const bfl: ProviderDefinition = {
           url: pollUrl ?? `${base}/v1/get_result?id=${encodeURIComponent(id)}`,
         }),
         status: '/status',
-        life: { Pending: 'running', Ready: 'succeeded', Error: 'failed', Failed: 'failed' },
+        statuses: { Pending: 'running', Ready: 'succeeded', Error: 'failed', Failed: 'failed' },
         everyMs: 500,
       },
       needs: ['/result/sample'],

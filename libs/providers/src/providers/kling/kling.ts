@@ -1,9 +1,8 @@
 import type { FailureClass, ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
-import { job } from '../../job.js';
+import { job, upstream } from '../../job.js';
 import { hs256 } from '../../jwt.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 /** `code` of a refused submission. What is not listed is read by its HTTP status. */
 const codes = {
@@ -40,7 +39,7 @@ export const kling: ProviderDefinition = {
       poll: {
         call: ({ id, path }) => ({ method: 'GET', url: `${base}/v1/${path}/${encodeURIComponent(id)}` }),
         status: '/data/task_status',
-        life: { submitted: 'queued', processing: 'running', succeed: 'succeeded', failed: 'failed' },
+        statuses: { submitted: 'queued', processing: 'running', succeed: 'succeeded', failed: 'failed' },
         everyMs: 5000,
       },
       needs: ['/data/task_result/videos/*/url', '/data/task_result/images/*/url'],

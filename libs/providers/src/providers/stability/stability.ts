@@ -1,15 +1,14 @@
+import { valueAt, valuesAt } from '#schemas';
 import type { ProviderDefinition } from '../../contract.js';
 import { form } from '../../encodings.js';
 import { fieldError, type FieldReader } from '../../fields.js';
-import { job } from '../../job.js';
-import { valueAt, valuesAt } from '../../pointer.js';
+import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 const rules: readonly Rule[] = [
   { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },
-  // The picture is there, and blurred.
+  // The image is there, and blurred.
   { http: 200, header: 'finish-reason', is: 'CONTENT_FILTERED', class: 'content_policy' },
 ];
 
@@ -52,7 +51,7 @@ export const stability: ProviderDefinition = {
             headers: { accept },
           }),
           status: 'http',
-          life: { 202: 'running', 200: 'succeeded' },
+          statuses: { 202: 'running', 200: 'succeeded' },
           everyMs: 10_000,
         },
         needs: [],
