@@ -5,9 +5,9 @@ import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 
 interface Probes {
-  /** Whether work should be sent here; asks the dependencies. Text says why not. */
+  /** Whether work should be sent here, by the state of the dependencies; a text says why not. */
   ready(): Promise<boolean | string>;
-  /** Whether a restart would not help; asks nothing outside the process. */
+  /** Whether a restart would not help; depends on nothing outside the process. */
   live(): boolean;
 }
 

@@ -40,7 +40,7 @@ export class ErrorFilter implements ExceptionFilter {
   private record(error: RouterError, request: FastifyRequest): void {
     if (error.status < 500) return;
     const facts = { request_id: request.id, error_type: error.bucket, internal: error.internal };
-    // A stack tells something only where nobody foresaw the failure.
+    // A stack trace helps only with a failure that was not foreseen.
     if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
     else this.log.warn(facts, 'call failed');
   }

@@ -3,7 +3,7 @@ import { HttpException } from '@nestjs/common';
 
 const invalidInputStatuses: readonly number[] = buckets.invalid_input.otherStatuses;
 
-/** Whatever was thrown, as the one error a gateway answers with. What nobody foresaw is our own fault. */
+/** Whatever was thrown, as the one error a gateway answers with. An unforeseen error is an internal error. */
 export function toRouterError(thrown: unknown): RouterError {
   if (thrown instanceof RouterError) return thrown;
   // The framework's own refusals: handlers throw none of these.

@@ -6,7 +6,7 @@ const texts: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
 };
 
-/** Answers bytes that are no HTTP request, and closes the connection: what follows on it cannot be told apart. */
+/** Answers bytes that are not an HTTP request and closes the connection: where the next request would start is unknown. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
