@@ -20,7 +20,7 @@ export class RunCancellation {
     modelId: string,
     runId: string,
   ): Promise<CancelAnswer['found'] | AgedOut | null> {
-    const answer = await this.answers.askCancel(workspaceId, modelId, runId);
+    const answer = await this.answers.requestCancel(workspaceId, modelId, runId);
     if (answer === null || answer === 'aged_out') return answer;
     if (answer.found === 'waiting')
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');

@@ -67,7 +67,7 @@ export class HeldRuns {
   }
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
-    const left = await this.holding.leave(run.runId, isDisconnected);
+    const left = await this.holding.release(run.runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(run.runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
     await this.transport.deliver(dispatchNow(left.granted));
