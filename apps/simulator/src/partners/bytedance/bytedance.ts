@@ -74,9 +74,7 @@ function textOf(body: Record<string, unknown>): unknown {
 }
 
 function pictures(view: View) {
-  const name = view.control.has('soft_refusal')
-    ? 'submit-content-policy-of-every-image'
-    : submitReply(view);
+  const name = view.control.has('soft_refusal') ? 'submit-content-policy-of-every-image' : submitReply(view);
   return name === 'submit-accepted'
     ? picture(name, { '/model': view.generation.model, '/data/0/url': `${filesOf(view)}/0.png` })
     : picture(name);
