@@ -56,7 +56,7 @@ it('has its pages, and gets the rest after a death in the middle', async () => {
   ]);
   await writing.prepare(records)();
   expect(await registry().reader.ids('latest=true&sort=name')).toEqual(['second', 'first']);
-  await migrate(registry().database);
+  await migrate(registry().dataSource);
   expect(await parts()).toEqual(all);
 });
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { BadCatalog, LiveCatalog } from '#catalog';
 import { createLog, Metrics, nestLogger, InternalServer, stopWithParent } from '#observability';
-import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
+import { ClockSkew, Database, schemaIsCurrent } from '#persistence';
 import { boardPath, createBoard, type Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
 import { ShutdownSignal } from '@nestjs/common';
@@ -24,22 +24,22 @@ async function start(): Promise<void> {
   // Not SIGHUP: it asks for the catalog to be read again.
   app.enableShutdownHooks([ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT], { useProcessExit: true });
   const database = app.get(Database);
-  if (!(await schemaIsCurrent(database))) {
+  if (!(await schemaIsCurrent(await database.dataSource()))) {
     throw new Error('The database schema is not current: run "npm run admin -- migrate" first.');
   }
   const transport = app.get<Transport>(TRANSPORT);
   const metrics = app.get(Metrics);
   metrics.watchPools(() => database.pools());
   const progress = app.get(Progress);
+  const clock = app.get(ClockSkew);
   const board = await createBoard(transport, settings);
   const internal = new InternalServer({ ...settings, app: 'worker' }, metrics);
   internal.setProbes({
-    ready: async () => (await database.healthy()) && (await transport.healthy()),
+    ready: async () => clock.problem ?? ((await database.healthy()) && (await transport.healthy())),
     live: () => !progress.wedged,
   });
   if (board) internal.mount(boardPath, board);
   await internal.onApplicationBootstrap();
-  await app.get(DatabaseClock).start();
   app.get(Lanes).start();
   app.get(Retention).start();
   app.get(Gauges).start();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { RegistryNodeList } from '#schemas';
 import type { DataSource } from 'typeorm';
 import { putGiven } from '../../registry/registry-side.js';
@@ -67,7 +67,7 @@ const version = {
 };
 
 beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+  dataSource = await gateway().database.dataSource();
   await putGiven(dataSource, [
     {
       ...whole,
@@ -80,7 +80,6 @@ beforeAll(async () => {
     ...['bare', 'b2', 'b3'].map((id) => ({ id, created_at: '2020-01-01T00:00:00Z' })),
   ]);
 });
-afterAll(() => dataSource.destroy());
 
 /** Read from the database: another file may have had an empty page kept. */
 async function list(query: string): Promise<RegistryNodeList> {

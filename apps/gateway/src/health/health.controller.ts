@@ -16,8 +16,8 @@ export class HealthController {
   async ready(@Res() reply: FastifyReply): Promise<void> {
     const ready = await this.readiness.ready();
     void reply
-      .code(ready ? 200 : 503)
+      .code(ready === true ? 200 : 503)
       .header('content-type', 'text/plain; charset=utf-8')
-      .send(ready ? 'ready\n' : 'not ready\n');
+      .send(ready === true ? 'ready\n' : ready === false ? 'not ready\n' : `not ready: ${ready}\n`);
   }
 }

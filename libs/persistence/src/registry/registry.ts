@@ -1,5 +1,6 @@
 import type { RegistryNode } from '#schemas';
-import type { Database } from '../database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database.js';
 import { cutPage, type Read, totalOf } from './cut.js';
 import { Findings } from './findings.js';
 import { passingKinds } from './kinds.js';
@@ -7,6 +8,7 @@ import { type FoundNode, listedNode } from './listed-node.js';
 import { nodesQuery, type PageAsk } from './page-query.js';
 
 /** Reads the node registry. */
+@Injectable()
 export class Registry {
   private readonly findings = new Findings();
 
