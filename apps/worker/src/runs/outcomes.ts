@@ -52,7 +52,7 @@ export class Outcomes {
     const { runId, epoch } = run;
     const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs);
     await failpoint('dispatch.afterHandle', runId);
-    if (saved) await this.enqueue('poll', run, saved.cancelAsked ? 0 : afterMs);
+    if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
     else this.log.error({ run_id: runId, handle }, 'a handle came too late: the claim was lost');
   }
 
@@ -135,7 +135,7 @@ export class Outcomes {
 
   private async enqueue(queue: QueueName, { runId, provider }: Finishing, delayMs: number): Promise<void> {
     const [accepted] = await this.queues.enqueue([{ queue, provider, runId, delayMs }]);
-    if (!accepted) await this.runs.leaveToSweep(runId, delayMs);
+    if (!accepted) await this.runs.leaveToReconciler(runId, delayMs);
   }
 
   private async keep(runId: string, { mediaType, body }: ProviderOutput): Promise<PayloadBody> {

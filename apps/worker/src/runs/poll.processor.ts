@@ -127,7 +127,7 @@ export class PollProcessor extends RunProcessor {
         await this.outcomes.take(run, outcome.output);
         return done;
       case 'canceled':
-        if (poll.cancelAsked) await this.outcomes.finish(run, { outcome: 'cancelled' });
+        if (poll.cancelRequested) await this.outcomes.finish(run, { outcome: 'cancelled' });
         else
           await this.outcomes.fail(run, {
             class: 'partner_failed',
@@ -146,7 +146,7 @@ export class PollProcessor extends RunProcessor {
     const isLost = lostPolls >= lostPollsAllowed;
     if (failure.retry !== 'same_call' || isLost) {
       // Some partners forget a run that they were told to cancel.
-      if (isLost && poll.cancelAsked && !poll.cancelDue)
+      if (isLost && poll.cancelRequested && !poll.cancelDue)
         await this.outcomes.finish(run, { outcome: 'cancelled' });
       else await this.outcomes.fail(run, failure);
       return done;

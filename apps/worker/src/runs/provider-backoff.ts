@@ -22,7 +22,7 @@ export class ProviderBackoff {
     const forMs = Math.min(afterMs, this.settings.PROVIDER_LANE_PAUSE_MS);
     const reason = `${note}, asked for ${afterMs / 1000} s`;
     try {
-      if (await this.pauses.leaveAlone(provider, calls, forMs, reason))
+      if (await this.pauses.pauseFor(provider, calls, forMs, reason))
         this.log.warn({ provider, calls, for_ms: forMs, note }, 'a provider asks to be left alone');
     } catch (error) {
       // It costs other runs a refusal each; this one waits all the same.

@@ -56,17 +56,15 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** A job that was put off for too long is still there, and runs now; one that waits for its turn is left alone. */
-  private async isMissing({ lane, runId }: OverdueRun): Promise<boolean> {
-    const state = await this.queues.stateOf(lane, runId);
-    if (state === 'delayed') await this.queues.runNow(lane, runId);
+  private async isMissing({ queue, runId }: OverdueRun): Promise<boolean> {
+    const state = await this.queues.stateOf(queue, runId);
+    if (state === 'delayed') await this.queues.runNow(queue, runId);
     return state === 'missing';
   }
 
   private async enqueue(runs: readonly OverdueRun[]): Promise<void> {
-    await this.queues.enqueue(
-      runs.map(({ lane, provider, runId }) => ({ queue: lane, provider, runId, delayMs: 0 })),
-    );
-    for (const { lane } of runs) this.metrics.redelivered.inc({ lane });
+    await this.queues.enqueue(runs.map((run) => ({ ...run, delayMs: 0 })));
+    for (const { queue } of runs) this.metrics.redelivered.inc({ lane: queue });
   }
 
   private async measure(): Promise<void> {
