@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { RegistryRulings, RegistryWriting } from '#persistence';
+import { NodeModerationRepository, NodeRepository } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { runAdmin } from '../admin/run-admin.js';
@@ -24,7 +24,7 @@ function fileOf(name: string, text: string): string {
 
 /** What the command does, without a process for it. */
 const imported = (file: string, ...more: string[]) =>
-  importNodes([file, ...more], new RegistryWriting(dataSource), { dryRun: false, progress: () => {} });
+  importNodes([file, ...more], new NodeRepository(dataSource), { dryRun: false, progress: () => {} });
 
 /** The command itself. */
 async function commanded(...words: string[]) {
@@ -49,7 +49,7 @@ const latestVersion = async () =>
 const changedAfter = (moment: string) =>
   reader.ids(`latest=true&node_id=versioned&timestamp=${encodeURIComponent(moment)}`);
 
-const rulings = () => new RegistryRulings(dataSource);
+const rulings = () => new NodeModerationRepository(dataSource);
 
 const ruledRecord = {
   id: 'ruled',

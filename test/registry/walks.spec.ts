@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { RegistryRulings } from '#persistence';
+import { NodeModerationRepository } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { failOnLeftovers } from '../harness/index.js';
 import { putGiven, registryForFile, type RegistryReader } from './registry-side.js';
@@ -29,7 +29,7 @@ const some = (turn: number) => ids.filter((_id, index) => (index * 7 + turn) % 2
 
 /** Changes nodes until it is stopped, each time everything that does not add one. */
 function startWriter() {
-  const rulings = new RegistryRulings(dataSource);
+  const rulings = new NodeModerationRepository(dataSource);
   const state = { stopped: false };
   const write = async (turn: number) => {
     const version = { version: `1.0.${turn}`, createdAt: new Date().toISOString() };

@@ -1,9 +1,9 @@
 import {
   Database,
   databaseSettings,
-  RegistryMirrors,
-  RegistryRulings,
-  RegistryWriting,
+  NodeMirrorRepository,
+  NodeModerationRepository,
+  NodeRepository,
   schemaIsCurrent,
   WorkspaceRepository,
 } from '#persistence';
@@ -31,9 +31,9 @@ export const withWorkspaces = <T>(
 
 /** The operators' verbs on the node registry. */
 interface RegistryVerbs {
-  writing: RegistryWriting;
-  rulings: RegistryRulings;
-  mirrors: RegistryMirrors;
+  nodes: NodeRepository;
+  moderation: NodeModerationRepository;
+  mirrors: NodeMirrorRepository;
 }
 
 /** Lends the operators' verbs on the node registry. */
@@ -43,9 +43,9 @@ export const withRegistry = <T>(
 ): Promise<T> =>
   withDataSource(env, (dataSource) =>
     use({
-      writing: new RegistryWriting(dataSource),
-      rulings: new RegistryRulings(dataSource),
-      mirrors: new RegistryMirrors(dataSource),
+      nodes: new NodeRepository(dataSource),
+      moderation: new NodeModerationRepository(dataSource),
+      mirrors: new NodeMirrorRepository(dataSource),
     }),
   );
 

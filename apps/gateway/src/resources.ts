@@ -5,7 +5,7 @@ import {
   ApiKeyRepository,
   Database,
   HeldRunRepository,
-  Registry,
+  NodeReader,
   RunReader,
   StoredObjectRepository,
 } from '#persistence';
@@ -53,7 +53,7 @@ export class ResourcesModule {
       { provide: RunReader, useValue: new RunReader(database, settings) },
       { provide: HeldRunRepository, useValue: new HeldRunRepository(database) },
       { provide: StoredObjectRepository, useValue: new StoredObjectRepository(database) },
-      { provide: Registry, useValue: new Registry(database) },
+      { provide: NodeReader, useValue: new NodeReader(database) },
     ];
     return { module: ResourcesModule, providers, exports: providers };
   }

@@ -1,5 +1,4 @@
 import type { Database } from './database.js';
-import { ensureParts } from './registry/late-parts.js';
 
 /** Brings the schema up to date; returns the names of the migrations that ran. Safe to run from many places at once. */
 export async function migrate(database: Database): Promise<string[]> {
@@ -9,7 +8,6 @@ export async function migrate(database: Database): Promise<string[]> {
     // TypeORM itself takes no lock: two migrators on an empty database would collide.
     await runner.query('SELECT pg_advisory_lock(727001)');
     const ran = await dataSource.runMigrations();
-    await ensureParts(dataSource);
     return ran.map((migration) => migration.name);
   } finally {
     await runner.query('SELECT pg_advisory_unlock(727001)').catch(() => {});

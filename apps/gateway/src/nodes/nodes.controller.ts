@@ -1,6 +1,5 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Query } from './node-ask.js';
 import { NodePages } from './node-pages.js';
 
 @Controller('nodes')
@@ -9,10 +8,11 @@ export class NodesController {
 
   @Get()
   async list(
-    @Req() { url, query }: FastifyRequest<{ Querystring: Query }>,
+    @Req() { method, url, query }: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const body = await this.pages.read(url, query);
+    const parsed = this.pages.parse(url, query);
+    const body = method === 'HEAD' ? undefined : await this.pages.page(parsed);
     void reply.header('content-type', 'application/json; charset=utf-8').send(body);
   }
 }

@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { registryFunctions } from '../registry/functions.js';
 import { registryTables } from '../registry/tables.js';
 
-/** Without indexes for readers and without references: every migration ends with making those, see `ensureParts`. */
 export class Registry1763800000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(registryTables);

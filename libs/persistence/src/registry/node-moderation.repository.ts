@@ -1,24 +1,26 @@
-import type { DataSource } from 'typeorm';
-import { inTurn } from './turns.js';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { acquireWriteLock } from './node.repository.js';
 
 const statuses = {
   node: { banned: 'NodeStatusBanned', active: 'NodeStatusActive' },
   publisher: { banned: 'PublisherStatusBanned', active: 'PublisherStatusActive' },
 } as const;
 
-export type Ruled = keyof typeof statuses;
+export type Moderated = keyof typeof statuses;
 
-/** What operators decide about nodes and publishers. It stands beside what records say, and outlives every import. */
-export class RegistryRulings {
+/** Bans, their ends and admin tags: what operators decide about nodes and publishers. It stands beside what records say, and outlives every import. */
+@Injectable()
+export class NodeModerationRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** False when there is no such node or publisher. */
-  async ban(kind: Ruled, id: string, detail: string | null): Promise<boolean> {
+  async ban(kind: Moderated, id: string, detail: string | null): Promise<boolean> {
     return this.rule(kind, id, `$2`, [statuses[kind].banned], detail);
   }
 
   /** Ends a ban, an operator's or one that a record brought. False when there is no such node or publisher. */
-  async unban(kind: Ruled, id: string): Promise<boolean> {
+  async unban(kind: Moderated, id: string): Promise<boolean> {
     const { banned, active } = statuses[kind];
     // A ruling is kept only where the record says otherwise.
     return this.rule(kind, id, `CASE WHEN status = $3 THEN $2 END`, [active, banned], null);
@@ -34,7 +36,7 @@ export class RegistryRulings {
   }
 
   private async rule(
-    kind: Ruled,
+    kind: Moderated,
     id: string,
     ruling: string,
     values: readonly string[],
@@ -53,9 +55,10 @@ export class RegistryRulings {
     );
   }
 
-  /** In turn with the imports: what one of them reads before it writes must not change meanwhile. */
+  /** Holds the imports' lock: what one of them reads before it writes must not change meanwhile. */
   private async write(text: string, values: unknown[]): Promise<boolean> {
-    return inTurn(this.dataSource, async (manager) => {
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(acquireWriteLock);
       const [rows] = await manager.query<[unknown[], number]>(text, values);
       return rows.length > 0;
     });
