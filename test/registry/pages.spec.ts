@@ -50,6 +50,14 @@ const filters: [name: string, filter: Partial<NodeFilter>, sql: string][] = [
   ],
 ];
 
+const orderBy = (sort: readonly NodeSort[]): string =>
+  [...sort, { column: 'id', descending: false }]
+    .map(
+      ({ column, descending }) =>
+        `${column === 'status' ? 'listed_status' : column} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`,
+    )
+    .join(', ');
+
 it('has the nodes that Postgres finds, in the order in which Postgres sorts them', async () => {
   const key = fc.record({ column: fc.constantFrom(...nodeSortColumns), descending: fc.boolean() });
   const asked = fc.tuple(
@@ -58,15 +66,10 @@ it('has the nodes that Postgres finds, in the order in which Postgres sorts them
     fc.integer({ min: 1, max: 100 }),
     fc.constantFrom(...filters),
   );
-  const orderBy = (sort: readonly NodeSort[]) =>
-    [...sort, { column: 'id', descending: false }].map(
-      ({ column, descending }) =>
-        `${column === 'status' ? 'listed_status' : column} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`,
-    );
   await fc.assert(
     fc.asyncProperty(asked, async ([sort, part, limit, [, filter, sql]]) => {
       const found = await dataSource.query<{ id: string }[]>(
-        `SELECT id FROM node WHERE status <> 'NodeStatusDeleted' AND ${sql} ORDER BY ${orderBy(sort).join(', ')}`,
+        `SELECT id FROM node WHERE status <> 'NodeStatusDeleted' AND ${sql} ORDER BY ${orderBy(sort)}`,
       );
       const offset = Math.floor(part * found.length);
       const page = await reader.page({ ...nowhere, ...filter, sort, offset, limit });
@@ -121,10 +124,10 @@ it('reads the columns once for all who wait, and again only when nodes were writ
   const { database } = registry();
   const own = new NodeReader(database);
   let reads = 0;
-  const { listAtOnce } = database;
+  const listAtOnce = database.listAtOnce.bind(database);
   database.listAtOnce = (use) => {
     reads += 1;
-    return listAtOnce.call(database, use) as ReturnType<typeof use>;
+    return listAtOnce(use);
   };
   try {
     await Promise.all([0, 10, 20].map((offset) => own.page({ ...nowhere, offset })));

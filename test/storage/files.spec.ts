@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createStore, type OpenSigned, StorageError, storageSettings } from '#storage';
+import { type AssetStore, createStore, StorageError, storageSettings } from '#storage';
 import { readSettings } from '#schemas';
 import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
 import { assetStoreSuite, type Side } from './suite.js';
@@ -20,10 +20,10 @@ describe('assets as files', () => {
 async function openFiles(): Promise<Side> {
   const folder = temporaryFolder('assets');
   const root = path.join(folder, 'assets');
-  let openSigned: OpenSigned | undefined;
+  let store: AssetStore | undefined;
   const server = await serve((claim, when) => {
-    if (!openSigned) throw new Error('The store is not open yet');
-    return openSigned(claim, when);
+    if (!store) throw new Error('The store is not open yet');
+    return store.openSigned(claim, when);
   });
   const open = (assetDir: string) =>
     createStore(
@@ -34,7 +34,7 @@ async function openFiles(): Promise<Side> {
       }),
     );
   const opened = await open(root);
-  openSigned = opened.openSigned;
+  store = opened.store;
   return {
     store: opened.store,
     leaveUnfinished: async () => {
@@ -56,7 +56,7 @@ async function openFiles(): Promise<Side> {
 }
 
 /** The route that a gateway has for signed URLs, as small as it can be. */
-async function serve(openSigned: OpenSigned) {
+async function serve(openSigned: AssetStore['openSigned']) {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const claim = {

@@ -1,15 +1,17 @@
 import 'reflect-metadata';
-import { BadCatalog } from '#catalog';
-import { BadSettings } from '#schemas';
-import { Refusal, startGateway } from './start-gateway.js';
+import { LiveCatalog } from '#catalog';
+import { boot } from '#observability';
+import { createGateway } from './gateway.js';
+import { processSettings } from './settings.module.js';
 
-try {
-  await startGateway(process.env);
-} catch (error) {
-  // These say all there is to say; anything else is a fault and shows where it came from.
-  const expected = error instanceof BadSettings || error instanceof BadCatalog || error instanceof Refusal;
-  process.stderr.write(
-    `${expected ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
-  );
-  process.exit(1);
-}
+await boot({
+  create: createGateway,
+  start: async (app) => {
+    const { HOST, PORT } = processSettings();
+    await app.listen(PORT, HOST);
+    const models = app.get(LiveCatalog).current.models.length;
+    return { message: 'gateway is listening', url: await app.getUrl(), models };
+  },
+  closeMs: () => processSettings().CLOSE_TIMEOUT_MS,
+  reload: (app) => app.get(LiveCatalog).renew(),
+});

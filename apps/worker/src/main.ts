@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { BadCatalog, LiveCatalog } from '#catalog';
-import { createLog, Metrics, nestLogger, startInternalServer, stopWithParent } from '#observability';
+import { createLog, Metrics, nestLogger, InternalServer, stopWithParent } from '#observability';
 import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
 import { boardPath, createBoard, type Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
@@ -32,15 +32,13 @@ async function start(): Promise<void> {
   metrics.watchPools(() => database.pools());
   const progress = app.get(Progress);
   const board = await createBoard(transport, settings);
-  const internal = await startInternalServer(
-    { host: settings.INTERNAL_HOST, port: settings.INTERNAL_PORT },
-    metrics,
-    {
-      ready: async () => (await database.healthy()) && (await transport.healthy()),
-      live: () => !progress.wedged,
-    },
-    board && { [boardPath]: board },
-  );
+  const internal = new InternalServer({ ...settings, app: 'worker' }, metrics);
+  internal.setProbes({
+    ready: async () => (await database.healthy()) && (await transport.healthy()),
+    live: () => !progress.wedged,
+  });
+  if (board) internal.mount(boardPath, board);
+  await internal.onApplicationBootstrap();
   await app.get(DatabaseClock).start();
   app.get(Lanes).start();
   app.get(Retention).start();
@@ -48,7 +46,7 @@ async function start(): Promise<void> {
   const catalog = app.get(LiveCatalog);
   catalog.watch();
   process.on('SIGHUP', () => void catalog.renew());
-  log.info({ internal: internal.address(), transport: transport.kind }, 'worker started');
+  log.info({ internal: internal.address, transport: transport.kind }, 'worker started');
 }
 
 start().catch((error: unknown) => {

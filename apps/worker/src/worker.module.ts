@@ -11,7 +11,7 @@ import {
   RetentionRepository,
 } from '#persistence';
 import { createTransport } from '#queue';
-import { createStore } from '#storage';
+import { createStore, measuredStore } from '#storage';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AssetSource } from './assets/asset-source.js';
 import { AssetCopying } from './assets/copying.js';
@@ -46,8 +46,9 @@ export class WorkerModule {
     const log = createLog('worker', settings.LOG_LEVEL);
     const metrics = new Metrics();
     const tracing = await createTracing('worker', settings);
-    const storage = await createStore(settings, metrics);
+    const storage = await createStore(settings);
     for (const warning of storage.warnings) log.warn({}, warning);
+    const store = measuredStore(storage.store, metrics.storeSeconds);
     const database = new Database(settings);
     const record = new ProcessRecord(database, 'worker', log);
     const providers = new Providers(env, settings.PROVIDER_KEYS_DIR, metrics, log);
@@ -62,7 +63,7 @@ export class WorkerModule {
 
     const doors = new Doors(settings);
     const budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
-    const payloads = new Payloads(storage.store, objects, settings, log);
+    const payloads = new Payloads(store, objects, settings, log);
     const client = new PartnerClient(doors, payloads, settings, metrics);
 
     const replies = new ReplyReader(settings.REPLY_READ_MS);
@@ -89,11 +90,11 @@ export class WorkerModule {
     const dispatch = new Dispatch({ ...shared, leases, transport }, settings);
     const polling = new Polling({ ...shared, providers }, settings);
     const source = new AssetSource(doors, settings);
-    const copying = new AssetCopying({ ...shared, store: storage.store, source, providers }, settings);
+    const copying = new AssetCopying({ ...shared, store, source, providers }, settings);
 
     const sweep = new Sweep(deliveries, transport, settings.SWEEP_EVERY_MS, metrics, log);
     const upkeep = new RetentionRepository(database, settings);
-    const storeUpkeep = new StoreUpkeep(storage.store, objects, settings.STORE_DOUBT_SECONDS);
+    const storeUpkeep = new StoreUpkeep(store, objects, settings.STORE_DOUBT_SECONDS);
     const retention = new Retention(upkeep, storeUpkeep, settings.RETENTION_EVERY_MS, log);
     const progress = new Progress();
     const gauges = new Gauges(

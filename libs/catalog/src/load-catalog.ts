@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { StartupError } from '#errors';
 import { type Catalog, catalogOf } from './catalog.js';
 import { packageRoot } from './parsed-rows.js';
 import { type ProviderDefinition, providerList, settingStem } from '#providers';
@@ -15,7 +16,7 @@ import {
 } from './read-rows.js';
 
 /** Some row cannot be used; nothing of the catalog is. */
-export class BadCatalog extends Error {
+export class BadCatalog extends StartupError {
   constructor(readonly problems: readonly CatalogProblem[]) {
     const lines = problems.map(
       ({ file, pointer, reason }) => `  - ${file}${pointer && `#${pointer}`}: ${reason}`,

@@ -1,5 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { Metrics } from './metrics.js';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Metrics } from './metrics.js';
+import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 
 interface Probes {
   /** Whether work should be sent here; asks the dependencies. */
@@ -8,39 +11,68 @@ interface Probes {
   live(): boolean;
 }
 
-/** Further things for operators, each with what is below its path. */
-type Mounts = Readonly<Record<string, RequestListener>>;
+/**
+ * Answers operators and probes, never callers: `/metrics`, `/health/ready`, `/health/live`. It listens once every
+ * module is initialised, so an app sets its probes and mounts in `onModuleInit`.
+ */
+@Injectable()
+export class InternalServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly server = createServer((request, response) => this.answer(request, response));
+  private probes: Probes = { ready: async () => true, live: () => true };
+  private readonly mounts = new Map<string, RequestListener>();
 
-/** Answers operators and probes, never callers: `/metrics`, `/health/ready`, `/health/live`. */
-export async function startInternalServer(
-  address: { host: string; port: number },
-  metrics: Metrics,
-  probes: Probes,
-  mounts: Mounts = {},
-): Promise<Server> {
-  const server = createServer((request, response) => {
-    const answer = (status: number, type: string, text: string) =>
+  constructor(
+    @Inject(OBSERVABILITY_OPTIONS) private readonly options: ObservabilityOptions,
+    private readonly metrics: Metrics,
+  ) {}
+
+  setProbes(probes: Probes): void {
+    this.probes = probes;
+  }
+
+  /** Hands everything at and below `path` to the listener. */
+  mount(path: string, listener: RequestListener): void {
+    this.mounts.set(path, listener);
+  }
+
+  /** Where it listens. */
+  get address(): AddressInfo | string | null {
+    return this.server.address();
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { INTERNAL_PORT: port, INTERNAL_HOST: host } = this.options;
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject).listen(port, host, resolve);
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.server.close();
+  }
+
+  private readonly answer: RequestListener = (request, response) => {
+    const send = (status: number, type: string, text: string) =>
       response.writeHead(status, { 'content-type': type }).end(text);
-    const failed = () => answer(503, 'text/plain', 'not ready\n');
-    const mounted = Object.entries(mounts).find(([path]) => isBelow(request.url ?? '', path));
+    const notReady = () => send(503, 'text/plain', 'not ready\n');
+    const url = request.url ?? '';
+    const mounted = [...this.mounts].find(([path]) => isBelow(url, path));
     if (mounted) {
       mounted[1](request, response);
-    } else if (request.url === '/metrics') {
-      metrics.registry.metrics().then((text) => answer(200, metrics.registry.contentType, text), failed);
-    } else if (request.url === '/health/ready') {
-      probes.ready().then((yes) => (yes ? answer(200, 'text/plain', 'ready\n') : failed()), failed);
-    } else if (request.url === '/health/live') {
-      const live = probes.live();
-      answer(live ? 200 : 503, 'text/plain', live ? 'live\n' : 'not live\n');
+    } else if (url === '/metrics') {
+      const { registry } = this.metrics;
+      registry.metrics().then((text) => send(200, registry.contentType, text), notReady);
+    } else if (url === '/health/ready') {
+      this.probes
+        .ready()
+        .then((ready) => (ready ? send(200, 'text/plain', 'ready\n') : notReady()), notReady);
+    } else if (url === '/health/live') {
+      const live = this.probes.live();
+      send(live ? 200 : 503, 'text/plain', live ? 'live\n' : 'not live\n');
     } else {
-      answer(404, 'text/plain', 'not found\n');
+      send(404, 'text/plain', 'not found\n');
     }
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(address.port, address.host, resolve);
-  });
-  return server;
+  };
 }
 
 const isBelow = (url: string, path: string): boolean =>

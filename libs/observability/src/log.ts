@@ -3,6 +3,9 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
+/** Injects the process's `Log`. */
+export const LOG = Symbol('log');
+
 /**
  * JSON lines on stdout, each written at once: gathered ones would be flushed at exit, and that flush never ends
  * when the reader of the pipe has died first. Whoever logs names the fields it means: bodies, headers and keys

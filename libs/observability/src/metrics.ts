@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { serviceVersion } from './service-version.js';
 
@@ -16,6 +17,7 @@ const waitBuckets = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300, 1800];
  * All metrics of a process. Labels are bounded: by the routes, the closed sets of the code and the configured
  * providers. No workspace, run, model, path or address ever becomes one.
  */
+@Injectable()
 export class Metrics {
   readonly registry = new Registry();
 

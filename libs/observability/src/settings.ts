@@ -24,7 +24,9 @@ export const observabilitySettings = {
     }),
 };
 
-export type TracingSettings = Pick<
-  z.infer<z.ZodObject<typeof observabilitySettings>>,
-  'OTEL_EXPORTER_OTLP_ENDPOINT'
->;
+export interface ObservabilityOptions extends z.infer<z.ZodObject<typeof observabilitySettings>> {
+  /** The name of the app in logs and traces. */
+  app: string;
+}
+
+export const OBSERVABILITY_OPTIONS = Symbol('observability options');

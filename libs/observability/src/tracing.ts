@@ -34,6 +34,9 @@ const noSpan: Span = { traceparent: undefined, set: () => {}, end: () => {} };
 /** What a process has that sends no traces: no SDK is loaded, nothing is allocated for a span. */
 export const noTracing: Tracing = { on: false, start: () => noSpan, close: async () => {} };
 
+/** Injects the process's `Tracing`. */
+export const TRACING = Symbol('tracing');
+
 const syntax = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** The parts of a W3C `traceparent`; undefined for anything else, which a caller may send. */

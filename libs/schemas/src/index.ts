@@ -37,7 +37,13 @@ export {
   routerModelListResponse,
 } from './model-shapes.js';
 export { momentOf } from './moment.js';
-export { type NodeQuery, nodeQuery, type NodeSort, type NodeSortColumn, nodeSortColumns } from './node-query.js';
+export {
+  type NodeQuery,
+  nodeQuery,
+  type NodeSort,
+  type NodeSortColumn,
+  nodeSortColumns,
+} from './node-query.js';
 export {
   nodeStatus,
   type NodeVersion,

@@ -116,7 +116,9 @@ function sortKeys(terms: readonly string[], context: z.RefinementCtx): NodeSort[
   for (const term of terms) {
     const descending = term.endsWith(descendingSuffix);
     const name = descending ? term.slice(0, -descendingSuffix.length) : term;
-    const column = Object.hasOwn(aliases, name) ? aliases[name] : nodeSortColumns.find((each) => each === name);
+    const column = Object.hasOwn(aliases, name)
+      ? aliases[name]
+      : nodeSortColumns.find((each) => each === name);
     if (column === undefined) {
       const names = [...nodeSortColumns, ...Object.keys(aliases)].join(', ');
       context.addIssue(`sort takes ${names}, each optionally followed by ${descendingSuffix}.`);

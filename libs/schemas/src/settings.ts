@@ -1,3 +1,4 @@
+import { StartupError } from '#errors';
 import { z } from 'zod';
 
 /**
@@ -6,7 +7,7 @@ import { z } from 'zod';
  */
 export type SettingsShape = Record<string, z.ZodType>;
 
-export class BadSettings extends Error {
+export class BadSettings extends StartupError {
   constructor(readonly problems: string[]) {
     super(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.name = 'BadSettings';

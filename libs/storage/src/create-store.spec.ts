@@ -9,11 +9,11 @@ const day = { expiresInSeconds: 86_400, nowMs: Date.UTC(2026, 0, 1) };
 
 describe('createStore', () => {
   it('keeps files without a bucket', async () => {
-    const { store, openSigned, warnings } = await open({
+    const { store, warnings } = await open({
       ASSET_BASE_URL: 'https://router.example.com',
       SIGNING_SECRET: 's'.repeat(32),
     });
-    expect([store.kind, typeof openSigned, warnings]).toEqual(['files', 'function', []]);
+    expect([store.kind, warnings]).toEqual(['files', []]);
     expect(await store.sign('a', day)).toMatch(
       /^https:\/\/router\.example\.com\/assets\/a\?expires=1767312000&/,
     );
@@ -46,12 +46,12 @@ describe('createStore', () => {
       'http://assets.s3.internal:9000/runs/1.png?',
     ],
   ])('signs for %s', async (_name, env, start) => {
-    const { store, openSigned } = await open({ ...bucket, ...env });
+    const { store } = await open({ ...bucket, ...env });
     const url = await store.sign('runs/1.png', day);
     expect(url.slice(0, start.length)).toBe(start);
     expect(new URL(url).searchParams.get('X-Amz-Date')).toBe('20260101T000000Z');
     expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('86400');
-    expect([store.kind, openSigned]).toEqual(['s3', undefined]);
+    expect(store.kind).toBe('s3');
     await store.close();
   });
 

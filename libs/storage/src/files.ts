@@ -70,7 +70,6 @@ export class FilesStore implements AssetStore {
     }
   }
 
-  /** Like `get`, for whoever holds a signed URL. A forged, expired or malformed claim is `not_found`. */
   async openSigned(claim: AssetUrlClaim, { nowMs, signal }: { nowMs: number; signal: AbortSignal }) {
     if (!verifyAssetUrl(claim, { secrets: this.options.secrets, nowMs })) {
       throw new StorageError('not_found', 'The asset URL is forged or has expired');

@@ -1,6 +1,8 @@
 export { type AssetUrlClaim, verifyAssetUrl } from './asset-url.js';
-export { createStore, type OpenedStore, type OpenSigned } from './create-store.js';
-export type { Asset, AssetStore, Body, ListedAsset, PutFacts, Stored } from './port.js';
+export { createStore, type OpenedStore } from './create-store.js';
+export { measuredStore } from './measured-store.js';
+export { type Asset, AssetStore, type Body, type ListedAsset, type PutFacts, type Stored } from './port.js';
 export { runKeys } from './run-keys.js';
 export { StorageError, type StorageFailure } from './storage-error.js';
+export { StorageModule } from './storage.module.js';
 export { type StorageSettings, storageSettings } from './settings.js';

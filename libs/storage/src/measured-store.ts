@@ -24,6 +24,7 @@ export function measuredStore(store: AssetStore, seconds: Seconds): AssetStore {
     get: (key, signal) => timed('get', () => store.get(key, signal)),
     delete: (keys, signal) => timed('delete', () => store.delete(keys, signal)),
     list: (prefix, signal) => store.list(prefix, signal),
+    openSigned: (claim, when) => timed('get', () => store.openSigned(claim, when)),
     sign: (key, life) => store.sign(key, life),
     abortStale: (startedBeforeMs, signal) => timed('abort', () => store.abortStale(startedBeforeMs, signal)),
     healthy: (signal) => store.healthy(signal),

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { AssetUrlClaim } from './asset-url.js';
 
 /** Whole bytes, or bytes as they arrive; a body is read once. */
 export type Body = AsyncIterable<Uint8Array> | Uint8Array;
@@ -37,35 +38,41 @@ export interface ListedAsset {
  * Failures are `StorageError`s; an ended signal rejects with its reason, and a body that fails rejects
  * with the body's own error, so that a partner's fault is never taken for ours.
  */
-export interface AssetStore {
-  readonly kind: 'files' | 's3';
+export abstract class AssetStore {
+  abstract readonly kind: 'files' | 's3';
 
   /**
    * Stores the body under the key, in place of what was there. Others see the old asset or the new one,
    * never a part. Only after `unavailable` is it open whether the new one is there.
    */
-  put(key: string, body: Body, facts: PutFacts): Promise<Stored>;
+  abstract put(key: string, body: Body, facts: PutFacts): Promise<Stored>;
 
   /** Rejects with `not_found` when nothing is stored there. The signal also ends the body. */
-  get(key: string, signal: AbortSignal): Promise<Asset>;
+  abstract get(key: string, signal: AbortSignal): Promise<Asset>;
 
   /** Whether there was something to delete makes no difference. */
-  delete(keys: Iterable<string>, signal: AbortSignal): Promise<void>;
+  abstract delete(keys: Iterable<string>, signal: AbortSignal): Promise<void>;
 
   /** All keys that start with the prefix (any string of key characters and `/`), in the order of their bytes. */
-  list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
+  abstract list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
+
+  /**
+   * Like `get`, for whoever holds a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a claim
+   * that is forged, expired or malformed, and always where signed URLs lead to the store itself.
+   */
+  abstract openSigned(claim: AssetUrlClaim, when: { nowMs: number; signal: AbortSignal }): Promise<Asset>;
 
   /** An absolute URL that opens the asset for everyone until it expires, at most seven days from `nowMs`. */
-  sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string>;
+  abstract sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string>;
 
   /**
    * Removes what killed processes left of their puts: those begun before `startedBeforeMs`. Returns how
    * many. A put that still runs and began earlier may fail: leave it the longest time that a put may take.
    */
-  abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number>;
+  abstract abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number>;
 
   /** Whether the store answers now; never rejects. */
-  healthy(signal: AbortSignal): Promise<boolean>;
+  abstract healthy(signal: AbortSignal): Promise<boolean>;
 
-  close(): Promise<void>;
+  abstract close(): Promise<void>;
 }

@@ -18,6 +18,7 @@ import type { Asset, AssetStore, Body, ListedAsset, PutFacts, Stored } from './p
 import { isMissing, s3Failure } from './s3-failure.js';
 import { upload } from './s3-upload.js';
 import { signedSeconds } from './signed-seconds.js';
+import { StorageError } from './storage-error.js';
 
 /** Deletes go one by one: not every S3-compatible service takes DeleteObjects from this SDK. */
 const deletesAtOnce = 8;
@@ -87,6 +88,10 @@ export class S3Store implements AssetStore {
     return this.pages(prefix, signal);
   }
 
+  async openSigned(): Promise<Asset> {
+    throw new StorageError('not_found', 'Signed URLs lead to S3, not to a gateway');
+  }
+
   async sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string> {
     checkKey(key);
     try {
@@ -125,6 +130,7 @@ export class S3Store implements AssetStore {
     this.options.client.destroy();
     this.options.signer.destroy();
   }
+
   private at(key: string) {
     return { Bucket: this.options.bucket, Key: key };
   }

@@ -1,6 +1,6 @@
 import type { RouterError } from '#errors';
-import type { Log } from '#observability';
-import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import { type Log, LOG } from '#observability';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRouterPath, registryErrorBody, routerErrorBody } from './error-body.js';
 import { toRouterError, unknownPath } from './to-router-error.js';
@@ -8,7 +8,7 @@ import { toRouterError, unknownPath } from './to-router-error.js';
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly log: Log) {}
+  constructor(@Inject(LOG) private readonly log: Log) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();

@@ -1,9 +1,9 @@
 import { RouterError } from '#errors';
-import { type Asset, type AssetUrlClaim, type OpenedStore, StorageError } from '#storage';
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { type Asset, type AssetUrlClaim, AssetStore, StorageError } from '#storage';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { openedFor } from '../http/opened-for.js';
-import { STORAGE } from '../resources.js';
+
 import { isShownInPlace } from './shown-in-place.js';
 
 interface SignedRequest {
@@ -17,7 +17,7 @@ const openMs = 10_000;
 /** Opens signed URLs while assets are files; with S3 such URLs lead there, and nothing is found here. */
 @Controller('assets')
 export class AssetsController {
-  constructor(@Inject(STORAGE) private readonly storage: OpenedStore) {}
+  constructor(private readonly store: AssetStore) {}
 
   @Get('*')
   async read(@Req() request: FastifyRequest<SignedRequest>, @Res() reply: FastifyReply): Promise<void> {
@@ -39,8 +39,7 @@ export class AssetsController {
 
   private async open(claim: AssetUrlClaim, signal: AbortSignal): Promise<Asset> {
     try {
-      if (this.storage.openSigned === undefined) throw new StorageError('not_found', 'Assets are in S3');
-      return await this.storage.openSigned(claim, { nowMs: Date.now(), signal });
+      return await this.store.openSigned(claim, { nowMs: Date.now(), signal });
     } catch (error) {
       throw answerTo(error);
     }

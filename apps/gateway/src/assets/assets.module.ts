@@ -1,9 +1,6 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { InfrastructureModule } from '../infrastructure.module.js';
 import { AssetsController } from './assets.controller.js';
 
-@Module({})
-export class AssetsModule {
-  static on(...imports: DynamicModule[]): DynamicModule {
-    return { module: AssetsModule, imports, controllers: [AssetsController] };
-  }
-}
+@Module({ imports: [InfrastructureModule], controllers: [AssetsController] })
+export class AssetsModule {}

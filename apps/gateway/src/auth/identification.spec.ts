@@ -51,7 +51,7 @@ const key = (text: string) => identification.find({ kind: 'api_key', text });
 describe('Identification', () => {
   it('believes a known key for its time, then asks again', async () => {
     expect(await key('good')).toMatchObject({ workspaceId: row.workspaceId, credential: 'key:k' });
-    nowMs += 29_999;
+    nowMs += 30_000;
     await key('good');
     expect(asked).toHaveLength(1);
     nowMs += 1;
@@ -63,7 +63,7 @@ describe('Identification', () => {
     expect(await key('bad')).toBeNull();
     expect(await key('bad')).toBeNull();
     expect(asked).toHaveLength(1);
-    nowMs += 2_000;
+    nowMs += 2_001;
     await key('bad');
     expect(asked).toHaveLength(2);
   });

@@ -1,8 +1,8 @@
 import type { ApiKeyRepository } from '#persistence';
+import { LRUCache } from 'lru-cache';
 import type { AccessTokens } from './access-tokens.js';
 import type { Caller } from './caller.js';
 import type { Credential } from './credential.js';
-import { ExpiringMap } from './expiring-map.js';
 import type { AuthSettings } from './settings.js';
 
 interface Found {
@@ -16,8 +16,8 @@ interface Found {
  * refused ones are remembered apart, so that guessing cannot push out the known ones.
  */
 export class Identification {
-  private readonly known: ExpiringMap<Caller>;
-  private readonly refused: ExpiringMap<true>;
+  private readonly known: LRUCache<string, Caller>;
+  private readonly refused: LRUCache<string, true>;
   private readonly underWay = new Map<string, Promise<Caller | null>>();
 
   constructor(
@@ -26,16 +26,18 @@ export class Identification {
     private readonly settings: AuthSettings,
     private readonly now: () => number = Date.now,
   ) {
-    this.known = new ExpiringMap(settings.AUTH_CACHE_ENTRIES);
-    this.refused = new ExpiringMap(settings.AUTH_CACHE_ENTRIES);
+    const options = { max: settings.AUTH_CACHE_ENTRIES, perf: { now }, ttlResolution: 0 };
+    this.known = new LRUCache({ ...options, ttl: settings.AUTH_CACHE_MS });
+    this.refused = new LRUCache({ ...options, ttl: settings.AUTH_REFUSED_CACHE_MS });
   }
 
   /** Null for a credential that is not usable, whatever the reason. */
   async find(credential: Credential): Promise<Caller | null> {
     // The kind is part of the name: a token that was verified is still no API key.
     const name = `${credential.kind}:${credential.text}`;
-    const remembered = this.remembered(name);
-    if (remembered !== undefined) return remembered;
+    const known = this.known.get(name);
+    if (known !== undefined) return known;
+    if (this.refused.has(name)) return null;
     // Calls that arrive together with a new credential share one look-up.
     const asked = this.underWay.get(name);
     if (asked !== undefined) return asked;
@@ -44,22 +46,17 @@ export class Identification {
     return answer;
   }
 
-  /** Undefined when the credential has to be looked up. */
-  private remembered(name: string): Caller | null | undefined {
-    const nowMs = this.now();
-    return this.known.get(name, nowMs) ?? (this.refused.get(name, nowMs) ? null : undefined);
-  }
-
   private async lookUp(credential: Credential, name: string): Promise<Caller | null> {
     const found = await (credential.kind === 'api_key'
       ? this.byApiKey(credential.text)
       : this.byAccessToken(credential.text));
-    const nowMs = this.now();
     if (found === null) {
-      this.refused.set(name, true, nowMs + this.settings.AUTH_REFUSED_CACHE_MS);
+      this.refused.set(name, true);
       return null;
     }
-    this.known.set(name, found.caller, Math.min(found.untilMs, nowMs + this.settings.AUTH_CACHE_MS));
+    const ttl = Math.min(found.untilMs - this.now(), this.settings.AUTH_CACHE_MS);
+    // To the cache a time to live of 0 means no end.
+    if (ttl > 0) this.known.set(name, found.caller, { ttl });
     return found.caller;
   }
 

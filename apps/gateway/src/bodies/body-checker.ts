@@ -1,5 +1,6 @@
 import type { Model } from '#catalog';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
 import { checkBody } from './check-body.js';
 import { type CheckedBody, CheckThread } from './check-thread.js';
 import type { BodySettings } from './settings.js';
@@ -8,10 +9,11 @@ import type { BodySettings } from './settings.js';
  * Checks bodies: small ones at once, large ones beside the event loop, where they hold up no other call. A mebibyte of
  * empty objects takes a fifth of a second.
  */
-export class BodyChecker implements OnModuleDestroy {
+@Injectable()
+export class BodyChecker implements OnApplicationShutdown {
   private readonly thread: CheckThread;
 
-  constructor(private readonly settings: BodySettings) {
+  constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {
     this.thread = new CheckThread(settings.BODY_CHECK_TIMEOUT_MS);
   }
 
@@ -21,7 +23,7 @@ export class BodyChecker implements OnModuleDestroy {
     return { bytes, reservedMicros: checkBody(model, bytes) };
   }
 
-  async onModuleDestroy(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.thread.close();
   }
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
 import { announcesJson } from './json-content-type.js';
 import type { BodySettings } from './settings.js';
 
@@ -14,10 +16,13 @@ interface HeldBody {
  * Reads request bodies, each bounded and all together bounded. A handler asks for the body when it knows
  * that it wants it: a call that is refused by its headers never has its body held.
  */
+@Injectable()
 export class BodyReader {
   private heldBytes = 0;
 
-  constructor(private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>) {}
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>,
+  ) {}
 
   /** `seen` gets every chunk in turn, so that hashing a large body is no work in one piece. */
   async read(request: IncomingMessage, seen?: (chunk: Buffer) => void): Promise<HeldBody> {

@@ -1,10 +1,12 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { InfrastructureModule } from '../infrastructure.module.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
-@Module({})
-export class HealthModule {
-  static on(...imports: DynamicModule[]): DynamicModule {
-    return { module: HealthModule, imports, controllers: [HealthController], providers: [Readiness] };
-  }
-}
+@Module({
+  imports: [InfrastructureModule],
+  controllers: [HealthController],
+  providers: [Readiness],
+  exports: [Readiness],
+})
+export class HealthModule {}

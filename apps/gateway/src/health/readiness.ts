@@ -1,12 +1,20 @@
+import { InternalServer } from '#observability';
 import { Database } from '#persistence';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 
 /** Whether calls should be sent here. */
 @Injectable()
-export class Readiness {
+export class Readiness implements OnModuleInit, OnModuleDestroy {
   private isStopping = false;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly internal: InternalServer,
+  ) {}
+
+  onModuleInit(): void {
+    this.internal.setProbes({ ready: () => this.ready(), live: () => true });
+  }
 
   get stopping(): boolean {
     return this.isStopping;
@@ -16,8 +24,8 @@ export class Readiness {
     return !this.isStopping && (await this.database.healthy());
   }
 
-  /** From now on not ready. The listener closes next: who balances has to have stopped sending, as `preStop` in k8s sees to. */
-  stop(): void {
+  /** The listener closes next: the load balancer must have stopped sending by then, as `preStop` in k8s sees to. */
+  onModuleDestroy(): void {
     this.isStopping = true;
   }
 }

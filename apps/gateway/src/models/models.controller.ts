@@ -1,4 +1,4 @@
-import { detail, entry, openApiDocument, openCursor, sealCursor } from '#catalog';
+import { detail, entry, LiveCatalog, openApiDocument, openCursor, sealCursor } from '#catalog';
 import type { RouterModelDetail, RouterModelListResponse } from '#schemas';
 import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,7 +7,7 @@ import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
 import { generationOf } from '../http/generation.js';
-import { CATALOG, type RunningCatalog, SETTINGS } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import { sentUnchanged } from './entity-tag.js';
 import { visibleModel } from './find-model.js';
@@ -17,7 +17,7 @@ import { type Query as PageQuery, pageCursor, pageLimit } from './page-request.j
 @UseGuards(CallerGuard)
 export class ModelsController {
   constructor(
-    @Inject(CATALOG) private readonly catalog: RunningCatalog,
+    private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 

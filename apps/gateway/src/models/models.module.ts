@@ -1,10 +1,12 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { CatalogModule } from '../catalog.module.js';
+import { InfrastructureModule } from '../infrastructure.module.js';
 import { ModelsController } from './models.controller.js';
 import { VariantPathsController } from './variant-paths.controller.js';
 
-@Module({})
-export class ModelsModule {
-  static on(...imports: DynamicModule[]): DynamicModule {
-    return { module: ModelsModule, imports, controllers: [ModelsController, VariantPathsController] };
-  }
-}
+@Module({
+  imports: [InfrastructureModule, CatalogModule, AuthModule],
+  controllers: [ModelsController, VariantPathsController],
+})
+export class ModelsModule {}

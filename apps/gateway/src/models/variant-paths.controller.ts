@@ -1,10 +1,11 @@
-import { Controller, Get, Inject, Param, Post, Put, UseGuards } from '@nestjs/common';
+import { LiveCatalog } from '#catalog';
+import { Controller, Get, Param, Post, Put, UseGuards } from '@nestjs/common';
 import { unknownPath } from '../answers/to-router-error.js';
 import { Access } from '../auth/access.js';
 import type { Caller } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
-import { CATALOG, type RunningCatalog } from '../resources.js';
+
 import { modelNotFound } from './find-model.js';
 
 interface Segments {
@@ -22,7 +23,7 @@ const routeWords = new Set(['requests', 'openapi.json']);
 @Controller()
 @UseGuards(CallerGuard)
 export class VariantPathsController {
-  constructor(@Inject(CATALOG) private readonly catalog: RunningCatalog) {}
+  constructor(private readonly catalog: LiveCatalog) {}
 
   @Get([v1, `${v1}/openapi.json`, v2, `${v2}/openapi.json`])
   @Access({ scope: 'catalog' })

@@ -3,7 +3,7 @@ import { NodeReader } from '#persistence';
 import { type NodeQuery, nodeQuery, type RegistryNodeList } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { SETTINGS } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import { platformFilter } from './platform-filter.js';
 
 interface NodePageSettings {
@@ -27,7 +27,9 @@ const maxParsedUrlLength = 500;
 @Injectable()
 export class NodePages {
   private readonly maxAgeMs: number;
-  private readonly parsedUrls = new LRUCache<string, { query: NodeQuery; key: string }>({ max: maxParsedUrls });
+  private readonly parsedUrls = new LRUCache<string, { query: NodeQuery; key: string }>({
+    max: maxParsedUrls,
+  });
   private readonly pages: LRUCache<string, CachedPage, NodeQuery>;
 
   constructor(
@@ -53,7 +55,8 @@ export class NodePages {
     const known = this.parsedUrls.get(rawUrl);
     if (known !== undefined) return known;
     const { success, data, error } = nodeQuery.safeParse(parameters);
-    if (!success) throw new RouterError('invalid_input', error.issues[0]?.message ?? 'The query is malformed.');
+    if (!success)
+      throw new RouterError('invalid_input', error.issues[0]?.message ?? 'The query is malformed.');
     const parsed = { query: data, key: JSON.stringify({ ...data, latest: undefined }) };
     if (rawUrl.length <= maxParsedUrlLength) this.parsedUrls.set(rawUrl, parsed);
     return parsed;

@@ -7,10 +7,7 @@ export class NodesController {
   constructor(private readonly pages: NodePages) {}
 
   @Get()
-  async list(
-    @Req() { method, url, query }: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async list(@Req() { method, url, query }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const parsed = this.pages.parse(url, query);
     const body = method === 'HEAD' ? undefined : await this.pages.page(parsed);
     void reply.header('content-type', 'application/json; charset=utf-8').send(body);

@@ -4,7 +4,7 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sentUnchanged } from '../models/entity-tag.js';
 import type { HttpSettings } from '../http/settings.js';
-import { SETTINGS } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import { referencePage } from './page.js';
 import { inPage, sendPage } from './send-page.js';
 import { style } from './style.js';

@@ -1,10 +1,7 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { SettingsModule } from '../settings.module.js';
 import { ModelPageController } from './model-page.controller.js';
 import { ReferenceController } from './reference.controller.js';
 
-@Module({})
-export class ReferenceModule {
-  static on(...imports: DynamicModule[]): DynamicModule {
-    return { module: ReferenceModule, imports, controllers: [ReferenceController, ModelPageController] };
-  }
-}
+@Module({ imports: [SettingsModule], controllers: [ReferenceController, ModelPageController] })
+export class ReferenceModule {}

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '#observability';
+import { type Log, LOG } from '#observability';
 import { Inject, Injectable } from '@nestjs/common';
-import { LOG, SETTINGS } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import { RunCancellation } from './run-cancellation.js';
 

@@ -1,12 +1,12 @@
 import { RouterError } from '#errors';
-import type { Log } from '#observability';
+import { type Log, LOG } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
-import { type OpenedStore, runKeys, StorageError } from '#storage';
+import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { openedFor } from '../http/opened-for.js';
-import { LOG, SETTINGS, STORAGE } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import type { Output } from './result.js';
 
@@ -14,7 +14,7 @@ import type { Output } from './result.js';
 @Injectable()
 export class Payloads {
   constructor(
-    @Inject(STORAGE) private readonly storage: OpenedStore,
+    private readonly store: AssetStore,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
     @Inject(LOG) private readonly log: Log,
     private readonly objects: StoredObjectRepository,
@@ -27,7 +27,7 @@ export class Payloads {
     await this.objects.note(key, runId, this.settings.STORE_DOUBT_SECONDS);
     const signal = AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS);
     try {
-      await this.storage.store.put(key, bytes, {
+      await this.store.put(key, bytes, {
         mediaType: 'application/json',
         maxBytes: bytes.length,
         signal,
@@ -65,7 +65,7 @@ export class Payloads {
   private async open(reply: FastifyReply, key: string): Promise<Readable> {
     try {
       const asset = await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) =>
-        this.storage.store.get(key, signal),
+        this.store.get(key, signal),
       );
       reply.header('content-length', asset.bytes);
       return asset.body;

@@ -6,7 +6,7 @@ import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
-import { TRANSPORT } from '../resources.js';
+import { TRANSPORT } from '../infrastructure.module.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
 import { refusal, refusingLimits } from './refusal.js';

@@ -1,8 +1,8 @@
-import { type Log, Metrics, recordRun } from '#observability';
+import { type Log, LOG, Metrics, recordRun } from '#observability';
 import { type AgedOut, type CancelAnswer, RunReader } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { LOG, TRANSPORT } from '../resources.js';
+import { TRANSPORT } from '../infrastructure.module.js';
 
 /** Asks for cancellation and tells whoever the answer concerns. */
 @Injectable()

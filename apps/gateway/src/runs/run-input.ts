@@ -1,12 +1,10 @@
-import type { Model } from '#catalog';
-import { Inject, Injectable } from '@nestjs/common';
+import { LiveCatalog, type Model } from '#catalog';
+import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
-
 import { runnableModel } from '../models/find-model.js';
-import { CATALOG, type RunningCatalog } from '../resources.js';
 
 /** A checked input; its bytes count against the budget for bodies until released. */
 interface AcceptedInput {
@@ -20,7 +18,7 @@ interface AcceptedInput {
 @Injectable()
 export class RunInput {
   constructor(
-    @Inject(CATALOG) private readonly catalog: RunningCatalog,
+    private readonly catalog: LiveCatalog,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
   ) {}

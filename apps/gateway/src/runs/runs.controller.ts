@@ -1,3 +1,4 @@
+import { LiveCatalog } from '#catalog';
 import { RunReader } from '#persistence';
 import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
 import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
@@ -7,7 +8,7 @@ import type { Caller } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
 import { originOf } from '../http/origin.js';
-import { CATALOG, type RunningCatalog, SETTINGS } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import { Payloads } from './payloads.js';
 import { outputOf } from './result.js';
@@ -23,7 +24,7 @@ const run = ':requestId';
 @UseGuards(CallerGuard)
 export class RunsController {
   constructor(
-    @Inject(CATALOG) private readonly catalog: RunningCatalog,
+    private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
     private readonly answers: RunReader,
     private readonly cancellation: RunCancellation,

@@ -6,7 +6,7 @@ import type { Caller } from '../auth/caller.js';
 import { CallerGuard } from '../auth/caller.guard.js';
 import { Calling } from '../auth/calling.js';
 import { originOf } from '../http/origin.js';
-import { SETTINGS } from '../resources.js';
+import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import { Fingerprint, idempotencyKey } from './idempotency-key.js';
 import { RunAdmission } from './run-admission.js';

@@ -24,7 +24,7 @@ export interface NodeRange {
 }
 
 /** Reads within one snapshot of the database. */
-export type Read = <Row extends object>(query: { text: string; values: unknown[] }) => Promise<Row[]>;
+type Read = <Row extends object>(query: { text: string; values: unknown[] }) => Promise<Row[]>;
 
 const listed = `FROM node WHERE status <> 'NodeStatusDeleted'`;
 const facetColumns = 'supported_os, supported_accelerators, supported_app_version, banned';

@@ -4,12 +4,12 @@ import { Database } from '../database.js';
 import { NodeColumns, type NodeFilter, type NodeRange } from './node-columns.js';
 import { listedNode, nodesById, type NodesById } from './nodes-by-id.js';
 
-export interface NodePageQuery extends NodeRange, NodeFilter {
+interface NodePageQuery extends NodeRange, NodeFilter {
   /** How old the page may be. With 0 it shows everything that was written before it was asked for. */
   maxAgeMs: number;
 }
 
-export interface NodePage {
+interface NodePage {
   nodes: RegistryNode[];
   /** How many nodes there are on all pages. */
   total: number;

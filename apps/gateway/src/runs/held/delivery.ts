@@ -1,8 +1,7 @@
-import type { Log } from '#observability';
+import { type Log, LOG } from '#observability';
 import { HeldRunRepository } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LOG } from '../../resources.js';
 
 /** Whether the result of a key went out in full: a retry afterwards is a replay, before it a collection. */
 @Injectable()

@@ -1,9 +1,10 @@
 import { RouterError } from '#errors';
-import { type Log, Metrics, recordRun } from '#observability';
+import { type Log, LOG, Metrics, recordRun } from '#observability';
 import { HeldRunRepository, RunReader, type RunResult } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { LOG, SETTINGS, TRANSPORT } from '../../resources.js';
+import { SETTINGS } from '../../settings.module.js';
+import { TRANSPORT } from '../../infrastructure.module.js';
 import type { HeldSettings } from './settings.js';
 import { noLongerKept } from '../run-admission.js';
 import { WakeUps } from './wake-ups.js';

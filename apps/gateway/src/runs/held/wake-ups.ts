@@ -1,6 +1,10 @@
-import type { Log } from '#observability';
-import type { HeldRunRepository } from '#persistence';
+import { every, type Log, LOG, type PeriodicWork } from '#observability';
+import { HeldRunRepository } from '#persistence';
 import type { Transport } from '#queue';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { TRANSPORT } from '../../infrastructure.module.js';
+import { SETTINGS } from '../../settings.module.js';
+import type { HeldSettings } from './settings.js';
 
 interface Watch {
   /** Resolves at the next sign that the run may have its outcome, at the latest when `signal` ends. */
@@ -12,26 +16,32 @@ interface Watch {
  * Tells held calls when to look at their run's row. The transport's announcement comes first; behind it one
  * query a second for all held calls of this gateway finds what an announcement failed to say.
  */
-export class WakeUps {
+@Injectable()
+export class WakeUps implements OnModuleDestroy {
   private readonly watched = new Map<string, Set<() => void>>();
+  private readonly checks: PeriodicWork;
   private readonly closing = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly holding: HeldRunRepository,
-    private readonly transport: Transport,
-    private readonly everyMs: number,
-    private readonly log: Log,
-  ) {}
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(SETTINGS) settings: HeldSettings,
+    @Inject(LOG) log: Log,
+  ) {
+    this.checks = every(settings.SYNC_CHECK_MS, () => this.check(), {
+      onError: (error) =>
+        log.warn({ error, held: this.watched.size }, 'held calls could not look at their runs'),
+    });
+  }
 
   /** Ends when this gateway stops: held calls then answer as at their deadline. */
   get stopping(): AbortSignal {
     return this.closing.signal;
   }
 
-  stop(): void {
+  onModuleDestroy(): void {
     this.closing.abort();
-    clearTimeout(this.timer);
+    void this.checks.stop();
   }
 
   watch(runId: string): Watch {
@@ -44,7 +54,6 @@ export class WakeUps {
     const unlisten = this.transport.listen(runId, ring);
     const rings = this.watched.get(runId) ?? new Set();
     this.watched.set(runId, rings.add(ring));
-    this.timer ??= this.checkLater();
     return {
       next: (signal) =>
         new Promise((resolve) => {
@@ -66,18 +75,9 @@ export class WakeUps {
     };
   }
 
-  private checkLater(): NodeJS.Timeout {
-    return setTimeout(() => void this.check(), this.everyMs).unref();
-  }
-
   private async check(): Promise<void> {
-    try {
-      const completed = await this.holding.completedOf([...this.watched.keys()]);
-      for (const runId of completed) for (const ring of this.watched.get(runId) ?? []) ring();
-    } catch (error) {
-      this.log.warn({ error, held: this.watched.size }, 'held calls could not look at their runs');
-    }
-    const goesOn = this.watched.size > 0 && !this.closing.signal.aborted;
-    this.timer = goesOn ? this.checkLater() : undefined;
+    if (this.watched.size === 0) return;
+    const completed = await this.holding.completedOf([...this.watched.keys()]);
+    for (const runId of completed) for (const ring of this.watched.get(runId) ?? []) ring();
   }
 }

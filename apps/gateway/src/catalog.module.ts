@@ -1,0 +1,47 @@
+import { LiveCatalog } from '#catalog';
+import { type Log, LOG, Metrics } from '#observability';
+import { ProcessRecord } from '#persistence';
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { InfrastructureModule } from './infrastructure.module.js';
+import { compileAhead } from './models/compile-ahead.js';
+import type { GatewaySettings } from './settings.js';
+import { SETTINGS } from './settings.module.js';
+
+/** The catalog that the gateway runs on; it is read again when it changes. */
+@Module({
+  imports: [InfrastructureModule],
+  providers: [
+    {
+      provide: LiveCatalog,
+      inject: [SETTINGS, ProcessRecord, LOG, Metrics],
+      useFactory: (settings: GatewaySettings, record: ProcessRecord, log: Log, metrics: Metrics) =>
+        LiveCatalog.open({
+          directory: settings.CATALOG_DIR,
+          builtInRows: true,
+          everyMs: settings.CATALOG_POLL_MS,
+          prepare: compileAhead,
+          report: (state) => record.say(state),
+          log,
+          metrics,
+        }),
+    },
+  ],
+  exports: [LiveCatalog],
+})
+export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    private readonly catalog: LiveCatalog,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    compileAhead(this.catalog.current).catch((error: unknown) =>
+      this.log.error({ error }, 'a schema could not be compiled'),
+    );
+    this.catalog.watch();
+  }
+
+  onApplicationShutdown(): void {
+    this.catalog.stop();
+  }
+}

@@ -1,0 +1,52 @@
+import { type Log, LOG, Metrics, type Tracing, TRACING } from '#observability';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { ErrorFilter } from '../answers/error.filter.js';
+import { HealthModule } from '../health/health.module.js';
+import { Readiness } from '../health/readiness.js';
+import { InfrastructureModule } from '../infrastructure.module.js';
+import { allowOtherOrigins } from '../nodes/other-origins.js';
+import { recordCalls } from './call-records.js';
+import { closeSilentConnections } from './silent-connections.js';
+import { takeOverFromNode } from './take-over-from-node.js';
+
+/** What holds for every call, whatever its route: its record, its errors, and the life of its connection. */
+@Module({
+  imports: [InfrastructureModule, HealthModule],
+  providers: [ErrorFilter, { provide: APP_FILTER, useExisting: ErrorFilter }],
+})
+export class HttpModule implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    @Inject(LOG) private readonly log: Log,
+    private readonly metrics: Metrics,
+    @Inject(TRACING) private readonly tracing: Tracing,
+    private readonly readiness: Readiness,
+  ) {}
+
+  /** Hooks come before the routes, which are registered when every module is initialised. */
+  onModuleInit(): void {
+    const server: FastifyInstance = this.host.httpAdapter.getInstance();
+    recordCalls(server, this.log, this.metrics, this.tracing);
+    closeSilentConnections(server);
+    takeOverFromNode(server);
+    allowOtherOrigins(server);
+    leaveBodiesUnread(server);
+    closeConnectionsOnStop(server, this.readiness);
+  }
+}
+
+/** Handlers read the bodies they want, after the caller is identified; whatever else arrives is discarded. */
+function leaveBodiesUnread(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
+
+/** While the gateway stops, each answer is the last on its connection: an idle one would hold up the stop. */
+function closeConnectionsOnStop(server: FastifyInstance, readiness: Readiness): void {
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (readiness.stopping) void reply.header('connection', 'close');
+    done(null, payload);
+  });
+}

@@ -1,0 +1,69 @@
+import { StartupError } from '#errors';
+import { type INestApplicationContext, type NestApplicationOptions, ShutdownSignal } from '@nestjs/common';
+import { InternalServer } from './internal-server.js';
+import { type Log, LOG, nestLogger } from './log.js';
+
+interface Bootable<App extends INestApplicationContext> {
+  /** Builds the app with these options; a `StartupError` refuses the start with its message alone. */
+  create(options: NestApplicationOptions): Promise<App>;
+  /** Opens the app to its work; returns the message of the log line about it, and what the line says beside that. */
+  start(app: App): Promise<{ message: string }>;
+  /** How long a stop may take in all; afterwards the process exits with 1. */
+  closeMs(app: App): number;
+  /** Reads the catalog again, at SIGHUP; it never rejects. */
+  reload(app: App): Promise<void>;
+}
+
+const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
+
+/** The one way in which an app starts, and stops at SIGTERM or SIGINT by the lifecycle hooks of its modules. */
+export async function boot<App extends INestApplicationContext>(bootable: Bootable<App>): Promise<void> {
+  stopWithParent();
+  try {
+    await start(bootable);
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+async function start<App extends INestApplicationContext>(bootable: Bootable<App>): Promise<void> {
+  // Buffered until the app's own log is there. What Nest says about a failed start is dropped: `boot` says it.
+  const app = await bootable.create({ bufferLogs: true, autoFlushLogs: false, abortOnError: false });
+  const log = app.get<Log>(LOG);
+  app.useLogger(nestLogger(log));
+  app.flushLogs();
+  const { message, ...facts } = await bootable.start(app);
+  log.info({ ...facts, internal: app.get(InternalServer).address }, message);
+
+  const closeMs = bootable.closeMs(app);
+  for (const signal of stopSignals) process.once(signal, () => exitAfter(closeMs, log));
+  app.enableShutdownHooks(stopSignals, { useProcessExit: true });
+  process.on('SIGHUP', () => void bootable.reload(app));
+}
+
+function exitAfter(ms: number, log: Log): void {
+  setTimeout(() => {
+    log.warn({ within_ms: ms }, 'the process could not stop in time');
+    process.exit(1);
+  }, ms).unref();
+}
+
+/** Anything but a `StartupError` is a fault of the program, and shows where it came from. */
+function explain(error: unknown): string {
+  if (error instanceof StartupError) return error.message;
+  return String(error instanceof Error ? error.stack : error);
+}
+
+/**
+ * A process that was started by the local launcher holds an IPC channel to it. When the channel closes, the launcher
+ * is gone, perhaps killed: stop as at SIGTERM, within three seconds.
+ */
+export function stopWithParent(): void {
+  if (!process.channel) return;
+  process.channel.unref();
+  process.once('disconnect', () => {
+    setTimeout(() => process.exit(1), 3_000).unref();
+    process.kill(process.pid, 'SIGTERM');
+  });
+}

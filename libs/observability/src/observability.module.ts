@@ -1,0 +1,50 @@
+import { ConfigurableModuleBuilder, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { InternalServer } from './internal-server.js';
+import { createLog, LOG } from './log.js';
+import { Metrics } from './metrics.js';
+import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
+import { noTracing, TRACING, type Tracing } from './tracing.js';
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ObservabilityOptions>({
+  optionsInjectionToken: OBSERVABILITY_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .build();
+
+/** The log, the metrics and the traces of a process, and the internal listener that shows them. */
+@Module({
+  providers: [
+    Metrics,
+    InternalServer,
+    {
+      provide: LOG,
+      inject: [OBSERVABILITY_OPTIONS],
+      useFactory: ({ app, LOG_LEVEL }: ObservabilityOptions) => createLog(app, LOG_LEVEL),
+    },
+    {
+      provide: TRACING,
+      inject: [OBSERVABILITY_OPTIONS],
+      useFactory: (options: ObservabilityOptions) => createTracing(options.app, options),
+    },
+  ],
+  exports: [Metrics, InternalServer, LOG, TRACING],
+})
+export class ObservabilityModule extends ConfigurableModuleClass implements OnApplicationShutdown {
+  constructor(@Inject(TRACING) private readonly tracing: Tracing) {
+    super();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.tracing.close();
+  }
+}
+
+/** Off unless a collector is named. */
+export async function createTracing(
+  app: string,
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: Omit<ObservabilityOptions, 'app'>,
+): Promise<Tracing> {
+  if (endpoint === undefined) return noTracing;
+  const { OtlpTracing } = await import('./otlp-tracing.js');
+  return new OtlpTracing(app, endpoint);
+}
