@@ -40,6 +40,8 @@ export class NodePages {
     this.pages = new LRUCache<string, CachedPage, NodeQuery>({
       maxSize: settings.REGISTRY_CACHE_BYTES,
       sizeCalculation: ({ body }, key) => body.byteLength + 2 * key.length + entryBytes,
+      // The clock by which pages tell their age.
+      perf: performance,
       // Callers who wait for a page get it, also when a newer one has replaced it meanwhile.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { options, context }) => {
