@@ -1,10 +1,10 @@
-/** `page` wakes a person: callers are hurt now. `ticket` waits for the morning. */
+/** `page` wakes a person: callers are affected now. `ticket` waits for working hours. */
 type Severity = 'page' | 'ticket';
 
 interface Alert {
   name: string;
   expression: string;
-  /** How long it must hold, as Prometheus writes durations. */
+  /** For how long the expression must be true, as Prometheus writes durations. */
   holds: string;
   severity: Severity;
   summary: string;
@@ -13,46 +13,47 @@ interface Alert {
 const calls = 'http_server_request_duration_seconds_count';
 const ours = '{error_type=~"internal_error|service_unavailable"}';
 
-/** The error budget is one call in a thousand; this is how many times too fast it burns within a window. */
+/** True while the error budget of one call in a thousand burns so many times too fast within a window. */
 const burn = (window: string, times: number) =>
   `sum by (error_type) (rate(${calls}${ours}[${window}])) / ignoring (error_type) group_left sum(rate(${calls}[${window}])) > ${times} * 0.001`;
 
-/** The lanes in which runs wait because an operator wants them to. */
-const pausedLanes =
+/** The providers that an operator has paused: their runs are meant to wait. */
+const pausedProviders =
   'label_replace(router_provider_paused{calls="submit",asked_by="operator"}, "queue", "dispatch-$1", "provider", "(.+)")';
 
-/** Every alert has a page in docs/operations/alerts with its name, and a case in which it fires and one in which it does not. */
+/** Every alert has a section in docs/operations/alerts.md, and a test with data for which it fires and data for which it does not. */
 export const alerts: readonly Alert[] = [
   {
     name: 'RouterAppAbsent',
     expression: 'absent(up{app="gateway"} == 1) or absent(up{app="worker"} == 1)',
     holds: '3m',
     severity: 'page',
-    summary: 'No {{ $labels.app }} answers a scrape.',
+    summary: 'No {{ $labels.app }} answers Prometheus.',
   },
   {
     name: 'RouterErrorBudgetBurnsFast',
     expression: `${burn('5m', 14.4)} and ${burn('1h', 14.4)}`,
     holds: '2m',
     severity: 'page',
-    summary: '{{ $labels.error_type }} takes {{ $value | humanizePercentage }} of all calls.',
+    summary: '{{ $value | humanizePercentage }} of all calls end with {{ $labels.error_type }}.',
   },
   {
     name: 'RouterErrorBudgetBurnsSlowly',
     expression: `${burn('30m', 3)} and ${burn('6h', 3)}`,
     holds: '15m',
     severity: 'ticket',
-    summary: '{{ $labels.error_type }} takes {{ $value | humanizePercentage }} of all calls, for hours.',
+    summary:
+      '{{ $value | humanizePercentage }} of all calls have ended with {{ $labels.error_type }} for hours.',
   },
   {
     name: 'RouterRunsWaitForWorkers',
-    expression: `max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120 unless on (queue) ${pausedLanes}`,
+    expression: `max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120 unless on (queue) ${pausedProviders}`,
     holds: '5m',
     severity: 'page',
-    summary: 'A run waits in {{ $labels.queue }} for {{ $value | humanizeDuration }}.',
+    summary: 'A run in {{ $labels.queue }} has waited {{ $value | humanizeDuration }} for a worker.',
   },
   {
-    name: 'RouterLaneStandsStill',
+    name: 'RouterQueueStalled',
     expression:
       'max by (queue) (router_queue_jobs{state="waiting"}) > 0 unless on (queue) sum by (queue) (rate(router_queue_wait_seconds_count[5m])) > 0',
     holds: '5m',
@@ -60,25 +61,25 @@ export const alerts: readonly Alert[] = [
     summary: 'Jobs wait in {{ $labels.queue }} and no worker takes one.',
   },
   {
-    name: 'RouterDeliveriesOverdue',
+    name: 'RouterOutboxOverdue',
     expression: 'max(router_outbox_oldest_age_seconds) > 30',
     holds: '2m',
     severity: 'page',
-    summary: 'A delivery is {{ $value | humanizeDuration }} overdue: the transport takes none.',
+    summary: 'The outbox is {{ $value | humanizeDuration }} overdue: the transport takes no jobs.',
   },
   {
     name: 'RouterCountersDrift',
     expression: 'sum(increase(router_admission_drift_total[1h])) > 0',
     holds: '0m',
     severity: 'page',
-    summary: 'Allowances do not match the runs they count.',
+    summary: 'Counters of a workspace do not match the runs they count.',
   },
   {
     name: 'RouterDispatchUnknown',
     expression: 'sum by (provider) (increase(router_dispatch_unknown_total[1h])) > 0',
     holds: '0m',
     severity: 'ticket',
-    summary: 'Submissions to {{ $labels.provider }} ended with a worker: perhaps bought, not billed.',
+    summary: 'A worker died while it submitted to {{ $labels.provider }}: perhaps charged to us, not billed.',
   },
   {
     name: 'RouterProviderRefusesOurAccount',
@@ -100,7 +101,7 @@ export const alerts: readonly Alert[] = [
     expression: 'sum by (provider) (increase(router_provider_asks_to_wait_total[10m])) > 5',
     holds: '30m',
     severity: 'ticket',
-    summary: '{{ $labels.provider }} refuses calls and asks to be left alone, again and again.',
+    summary: '{{ $labels.provider }} keeps answering with a Retry-After.',
   },
   {
     name: 'RouterAssetCopiesFail',
@@ -109,7 +110,7 @@ export const alerts: readonly Alert[] = [
     holds: '15m',
     severity: 'ticket',
     summary:
-      '{{ $value | humanizePercentage }} of assets are not copied: callers get URLs that the provider lets expire.',
+      '{{ $value | humanizePercentage }} of assets are not copied: results hold URLs of the provider, which expire.',
   },
   {
     name: 'RouterStoreFails',
@@ -128,18 +129,18 @@ export const alerts: readonly Alert[] = [
     summary: 'Polls begin {{ $value | humanizeDuration }} late.',
   },
   {
-    name: 'RouterSweepRedelivers',
+    name: 'RouterReconcilerRequeues',
     expression: 'sum(rate(router_reconciler_requeued_total[10m])) > 1',
     holds: '15m',
     severity: 'ticket',
-    summary: 'The sweep repeats {{ $value | humanize }} deliveries a second: the transport loses jobs.',
+    summary: 'The reconciler enqueues {{ $value | humanize }} runs a second again: jobs get lost.',
   },
   {
     name: 'RouterWorkersDie',
     expression: 'sum(increase(router_stalled_jobs_total[15m])) > 5',
     holds: '0m',
     severity: 'ticket',
-    summary: 'Jobs are taken over from workers that died or froze.',
+    summary: 'Jobs were taken over from workers that died or froze.',
   },
   {
     name: 'RouterAdmissionSlow',
@@ -170,13 +171,14 @@ export const alerts: readonly Alert[] = [
       'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"} >= kube_horizontalpodautoscaler_spec_max_replicas',
     holds: '15m',
     severity: 'ticket',
-    summary: 'The scaler would start more workers and may not.',
+    summary: 'The scaler runs as many workers as it may.',
   },
   {
     name: 'RouterRedisFills',
     expression: 'redis_memory_used_bytes / (redis_memory_max_bytes > 0) > 0.8',
     holds: '5m',
     severity: 'ticket',
-    summary: 'Redis has used {{ $value | humanizePercentage }} of its memory and then refuses deliveries.',
+    summary:
+      'Redis has used {{ $value | humanizePercentage }} of its memory; when it is full it refuses jobs.',
   },
 ];

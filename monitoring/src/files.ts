@@ -9,6 +9,9 @@ import { queues } from './dashboards/queues.js';
 import { registry } from './dashboards/registry.js';
 import { build } from './panel.js';
 
+/** Where docs/operations/alerts.md is published: `RUNBOOKS=https://… npm run monitoring` makes links of its anchors. */
+const runbooks = process.env['RUNBOOKS'] ?? 'docs/operations/alerts.md';
+
 export const dashboards = { overview, queues, providers, assets, money, registry, infrastructure };
 
 const rules = {
@@ -20,7 +23,7 @@ const rules = {
         expr: expression,
         for: holds,
         labels: { severity },
-        annotations: { summary, runbook: `docs/operations/alerts/${name}.md` },
+        annotations: { summary, runbook_url: `${runbooks}#${name.toLowerCase()}` },
       })),
     },
   ],

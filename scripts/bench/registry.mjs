@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
-import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
+import { freePort } from '../../dist/apps/local/src/ports.js';
+import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
+import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
 import { currentRevision, Findings } from '../../dist/libs/persistence/src/registry/findings.js';
 import { listedKinds } from '../../dist/libs/persistence/src/registry/kinds.js';
 import { readPage } from '../../dist/libs/persistence/src/registry/registry.js';
@@ -19,14 +20,12 @@ const versionsEach = 10;
 /** Imports 100,000 nodes, adds versions up to a million, and asks for pages. */
 export async function* run() {
   const folder = mkdtempSync(path.join(tmpdir(), 'bench-registry-'));
-  const guard = Guard.open();
-  const closing = [
-    async () => rmSync(folder, { recursive: true, force: true }),
-    async () => void guard.close(),
-  ];
+  const records = new ProcessRecords(path.join(folder, 'running'));
+  const closing = [async () => rmSync(folder, { recursive: true, force: true }), () => records.endAll()];
   try {
     const { url, server } = await startPostgres({
-      guard,
+      records,
+      port: await freePort(),
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'postgres.log'),
       password: 'bench',

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { Guard } from '../../dist/apps/local/src/embedded/guard.js';
-import { freePort } from '../../dist/apps/local/src/embedded/ports.js';
-import { startPostgres } from '../../dist/apps/local/src/embedded/postgres.js';
-import { findRedisServer, startRedis } from '../../dist/apps/local/src/embedded/redis.js';
+import { freePort } from '../../dist/apps/local/src/ports.js';
+import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
+import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
+import { findRedisServer, startRedis } from '../../dist/apps/local/src/servers/redis.js';
 import { Database, WorkspaceRepository } from '../../dist/libs/persistence/src/index.js';
 
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
@@ -20,14 +20,15 @@ export const hasRedis = () => findRedisServer(process.env.PATH ?? '') !== undefi
 /** Without a transport's own server when `transport` is `postgres`. Stops everything with `stop`. */
 export async function startService({ transport }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'bench-runs-'));
-  const guard = Guard.open();
-  const closing = [async () => rmSync(folder, { recursive: true, force: true }), () => guard.close()];
+  const records = new ProcessRecords(path.join(folder, 'running'));
+  const closing = [async () => rmSync(folder, { recursive: true, force: true }), () => records.endAll()];
   const stop = async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   };
   try {
     const postgres = await startPostgres({
-      guard,
+      records,
+      port: await freePort(),
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'postgres.log'),
       password: 'bench',
@@ -45,7 +46,13 @@ export async function startService({ transport }) {
     if (transport === 'redis') {
       const command = findRedisServer(env.PATH ?? '');
       const logPath = path.join(folder, 'redis.log');
-      const redis = await startRedis({ guard, command, folder: path.join(folder, 'redis'), logPath });
+      const redis = await startRedis({
+        records,
+        command,
+        folder: path.join(folder, 'redis'),
+        logPath,
+        port: await freePort(),
+      });
       closing.push(() => redis.server.stop());
       env.REDIS_URL = redis.url;
     }

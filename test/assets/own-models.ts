@@ -10,7 +10,7 @@ handle:
 poll:
   url: '{statusUrl}'
   status: /status
-  life: { COMPLETED: succeeded }
+  statuses: { COMPLETED: succeeded }
   every_seconds: 0.1
 fetch: { url: '{responseUrl}' }
 `,

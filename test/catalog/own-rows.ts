@@ -13,7 +13,7 @@ handle:
 poll:
   url: '{base}/jobs/{id}'
   status: /state
-  life: { BUSY: running, FINE: succeeded, BAD: failed }
+  statuses: { BUSY: running, FINE: succeeded, BAD: failed }
   every_seconds: 0.1
 fetch: { url: '{base}/jobs/{id}/result' }
 `;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
+import { isRunning } from '../../apps/local/src/processes.js';
 import { least, freePort } from '../harness/faults.js';
 import { failOnLeftovers, patience, waitFor } from '../harness/index.js';
 import {
@@ -34,15 +35,19 @@ describe('the end of a launcher', () => {
     expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
   });
 
-  it('leaves nothing behind for more than five seconds when it is killed, and starts again', async () => {
-    await endsInFiveSeconds(async () => {
-      launched.kill('SIGKILL');
-      await launched.ended;
-    });
-    expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
-    // The next start does not mistake what the killed one left for a running one.
-    await start();
-    expect(launched.error()).toBe('');
+  it('leaves what the next start on the same port ends when it is killed', async () => {
+    const left = processesOf(folder).filter(({ pid }) => pid !== launched.pid);
+    launched.kill('SIGKILL');
+    await launched.ended;
+    await startOver(left);
+  });
+
+  it('leaves a frozen app that the next start ends', async () => {
+    const left = processesOf(folder).filter(({ pid }) => pid !== launched.pid);
+    process.kill(pidOf(/apps\/gateway\//), 'SIGSTOP');
+    launched.kill('SIGKILL');
+    await launched.ended;
+    await startOver(left);
   });
 
   it('stops when npm has died without a word', async () => {
@@ -63,32 +68,6 @@ describe('the end of a launcher', () => {
     });
   });
 
-  it('ends frozen apps too when it is killed', async () => {
-    await endsInFiveSeconds(async () => {
-      process.kill(pidOf(/apps\/gateway\//), 'SIGSTOP');
-      launched.kill('SIGKILL');
-      await launched.ended;
-    });
-  });
-
-  it('comes up while the parts of a killed one are still ending', async () => {
-    launched.kill('SIGKILL');
-    await launched.ended;
-    launched = await launch({ folder, port: await portOf(launched) });
-    await launched.ready();
-    expect(launched.error()).toBe('');
-  });
-
-  it('comes up over the servers of a launcher that was killed together with its guard', async () => {
-    for (const { pid, command } of processesOf(folder)) {
-      if (command.includes('apps/local')) process.kill(pid, 'SIGKILL');
-    }
-    await launched.ended;
-    launched = await launch({ folder });
-    await launched.ready();
-    expect(launched.error()).toBe('');
-  });
-
   it.each(['gateway', 'worker', 'simulator'])(
     'follows when the %s dies, and says so in one line',
     async (name) => {
@@ -107,6 +86,17 @@ describe('the end of a launcher', () => {
     expect(launched.error()).toContain('model-router: postgres ended');
     await nothingLeft(folder, 500);
   });
+
+  /** On the same port, with servers of its own, and with an end that leaves nothing. */
+  async function startOver(left: readonly { pid: number }[]): Promise<void> {
+    launched = await launch({ folder, port: await portOf(launched) });
+    await launched.ready();
+    expect(launched.error()).toBe('');
+    expect(left.filter(({ pid }) => isRunning(pid))).toEqual([]);
+    launched.kill('SIGTERM');
+    expect(await launched.ended).toBe(0);
+    await nothingLeft(folder, 500);
+  }
 
   async function endsInFiveSeconds(end: () => Promise<void>): Promise<void> {
     const measure = async (attempt: number) => {

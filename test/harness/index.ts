@@ -1,6 +1,6 @@
 export { createDatabase, type TestDatabase } from './database.js';
 export { failOnLeftovers } from './leftovers.js';
-export { openGuard, temporaryFolder } from './running.js';
+export { temporaryFolder, trackChild } from './running.js';
 export { startRedis } from './servers.js';
 export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
 export { transports, type TransportKind } from './transports.js';

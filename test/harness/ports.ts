@@ -1,4 +1,4 @@
-import { freePort as freePortOf } from '../../apps/local/src/embedded/ports.js';
+import { freePort as freePortOf } from '../../apps/local/src/ports.js';
 
 const each = 3_000;
 // The global set-up, which runs in no worker of Jest's, has the first of the ranges.

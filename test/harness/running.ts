@@ -1,9 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
-import { Guard } from '../../apps/local/src/embedded/guard.js';
+import { ProcessRecords } from '../../apps/local/src/processes.js';
 
 /** What lasts as long as the whole run of Jest lies below this folder. */
 export const runFolder = (): string => process.env['TEST_FOLDER'] ?? '';
+
+/** A folder of the run, removed at its end. */
+export function temporaryFolder(purpose: string): string {
+  return mkdtempSync(path.join(runFolder(), `${purpose}-`));
+}
+
+/** All processes of the run: when Jest is killed, the next run ends what is recorded here. */
+export const runRecords = (): ProcessRecords => new ProcessRecords(path.join(runFolder(), 'running'));
 
 interface Process {
   pid: number;
@@ -13,30 +22,13 @@ interface Process {
 
 const processes = new Map<number, Process>();
 const databases = new Set<string>();
-let guard: Guard | undefined;
 
-/** One guard a process of Jest's: what is started here ends with it, even when Jest is killed. */
-export function openGuard(): Guard {
-  guard ??= Guard.open();
-  return guard;
-}
+/** For a process that a test starts by itself, and ends. */
+export const trackChild = (child: ChildProcess, name: string): void => runRecords().track(child, name);
 
-/** A folder of the run, removed at its end. */
-export function temporaryFolder(purpose: string): string {
-  return mkdtempSync(path.join(runFolder(), `${purpose}-`));
-}
-
-export function noteStarted(started: Process): void {
-  processes.set(started.pid, started);
-  const folder = path.join(runFolder(), 'running');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, String(started.pid)), started.name);
-}
-
-export function noteEnded(pid: number): void {
-  processes.delete(pid);
-  rmSync(path.join(runFolder(), 'running', String(pid)), { force: true });
-}
+/** A process that this test file must have ended before its end. */
+export const noteStarted = (started: Process): unknown => processes.set(started.pid, started);
+export const noteEnded = (pid: number): unknown => processes.delete(pid);
 
 export const noteCreated = (database: string): unknown => databases.add(database);
 export const noteDropped = (database: string): unknown => databases.delete(database);
@@ -46,8 +38,6 @@ export async function endAll(): Promise<string[]> {
   const left = [...processes.values()];
   const open = [...databases];
   await Promise.all(left.map((each) => each.end()));
-  await guard?.close();
-  guard = undefined;
   databases.clear();
   return [...left.map((each) => `${each.name} (pid ${each.pid})`), ...open];
 }

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
-import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/embedded/postgres.js';
-import { isRunning } from '../../apps/local/src/embedded/processes.js';
-import { startRedis as startEmbeddedRedis } from '../../apps/local/src/embedded/redis.js';
+import { isRunning } from '../../apps/local/src/processes.js';
+import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/servers/postgres.js';
+import { startRedis as startEmbeddedRedis } from '../../apps/local/src/servers/redis.js';
+import type { ServerProcess } from '../../apps/local/src/servers/server-process.js';
 import { freePort } from './ports.js';
-import { openGuard, noteEnded, noteStarted, temporaryFolder } from './running.js';
+import { noteEnded, noteStarted, runRecords, temporaryFolder } from './running.js';
 import { waitFor } from './wait-for.js';
 
 export interface TestServer {
@@ -23,8 +23,7 @@ export interface TestServer {
 
 interface Started {
   url: string;
-  port: number;
-  server: GuardedServer;
+  server: ServerProcess;
 }
 
 /** A Redis for one test file, with or without an append-only file (default: with). */
@@ -33,7 +32,7 @@ export async function startRedis(options: { durable?: boolean } = {}): Promise<T
   if (command === '') throw new Error('There is no Redis here: use describe.each(transports())');
   return keep('redis', (folder, port) =>
     startEmbeddedRedis({
-      guard: openGuard(),
+      records: runRecords(),
       command,
       folder: path.join(folder, 'data'),
       logPath: path.join(folder, 'log'),
@@ -49,7 +48,7 @@ export async function startPostgres(
 ): Promise<TestServer> {
   return keep('postgres', (folder, port) =>
     startEmbeddedPostgres({
-      guard: openGuard(),
+      records: runRecords(),
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'log'),
       password: 'test',
@@ -83,7 +82,8 @@ async function keep(
   start: (folder: string, port: number) => Promise<Started>,
 ): Promise<TestServer> {
   const folder = temporaryFolder(name);
-  let { url, port, server } = await start(folder, await freePort());
+  const port = await freePort();
+  let { url, server } = await start(folder, port);
   const stop = async () => {
     await server.stop();
     noteEnded(server.pid);
@@ -107,14 +107,12 @@ async function keep(
       noteEnded(server.pid);
     },
     restart: async () => {
-      if (!server.end) await stop();
-      const again = await start(folder, port);
-      if (again.port !== port) throw new Error(`Port ${port} of ${name} was taken meanwhile`);
-      server = again.server;
+      if (server.running) await stop();
+      ({ server } = await start(folder, port));
       note();
     },
     stop: async () => {
-      if (!server.end) await stop();
+      if (server.running) await stop();
       rmSync(folder, { recursive: true, force: true });
     },
     logs: () => readFileSync(path.join(folder, 'log'), 'utf8'),

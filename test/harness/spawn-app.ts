@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { appMain } from '../../apps/local/src/checkout.js';
 import { openLogFile } from './log-file.js';
-import { noteEnded, noteStarted, openGuard } from './running.js';
+import { noteEnded, noteStarted, trackChild } from './running.js';
 import { waitFor } from './wait-for.js';
 
 type AppName = 'gateway' | 'worker' | 'simulator';
@@ -73,7 +73,7 @@ export async function spawnApp(
     }
     return child.exitCode;
   };
-  openGuard().watch(child);
+  trackChild(child, name);
   noteStarted({ pid, name, end: async () => void (await stop(2_000)) });
 
   let addresses: Addresses | undefined;

@@ -50,7 +50,7 @@ export const alertCases: Record<string, Case> = {
       'router_provider_paused{provider="bfl",calls="submit",asked_by="operator"}': '1x20',
     },
   },
-  RouterLaneStandsStill: {
+  RouterQueueStalled: {
     at: '20m',
     fires: {
       'router_queue_jobs{queue="poll",state="waiting"}': '5x20',
@@ -61,7 +61,7 @@ export const alertCases: Record<string, Case> = {
       'router_queue_wait_seconds_count{queue="poll"}': '0+10x20',
     },
   },
-  RouterDeliveriesOverdue: {
+  RouterOutboxOverdue: {
     at: '10m',
     fires: { router_outbox_oldest_age_seconds: '0+20x10' },
     rests: { router_outbox_oldest_age_seconds: '3x10' },
@@ -133,7 +133,7 @@ export const alertCases: Record<string, Case> = {
     fires: late('router_provider_poll_lateness_seconds', '0+50x30', '0+100x30'),
     rests: late('router_provider_poll_lateness_seconds', '0+100x30', '0+100x30'),
   },
-  RouterSweepRedelivers: {
+  RouterReconcilerRequeues: {
     at: '40m',
     fires: { 'router_reconciler_requeued_total{lane="dispatch"}': '0+120x40' },
     rests: { 'router_reconciler_requeued_total{lane="dispatch"}': '0+6x40' },

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { alerts } from '../../monitoring/src/alerts.js';
-import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
+import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { temporaryFolder } from '../harness/index.js';
 import { alertCases } from './alert-cases.js';
@@ -48,13 +48,24 @@ describe('monitoring', () => {
   it('has for each alert a case in which it fires and one in which it does not', () =>
     expect(Object.keys(alertCases)).toEqual(names));
 
-  it('has for each alert a page that says what it means and what to do', () => {
-    const pages = filesBelow('docs/operations/alerts').map((file) => path.basename(file, '.md'));
-    expect(pages).toEqual([...names].sort());
-    const headings = names.map((name) =>
-      [...textOf(`docs/operations/alerts/${name}.md`).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading),
+  it('has for each alert a section in the runbook, which says how urgent it is and what to do', () => {
+    const sections = textOf('docs/operations/alerts.md').split(/^## /m).slice(1);
+    const told = sections.map((section) => {
+      const [name = '', , urgency = ''] = section.split('\n');
+      return {
+        name,
+        severity: /^(Page|Ticket)\./.exec(urgency)?.[1]?.toLowerCase(),
+        steps: /^- /m.test(section),
+      };
+    });
+    expect(told).toEqual(alerts.map(({ name, severity }) => ({ name, severity, steps: true })));
+  });
+
+  it('links each alert to its section', () => {
+    const links = [...textOf('monitoring/rules.yaml').matchAll(/runbook_url: (.+)$/gm)].map(
+      ([, link]) => link,
     );
-    expect(headings).toEqual(names.map((name) => [name, 'What it means', 'Look at', 'Do']));
+    expect(links).toEqual(names.map((name) => `docs/operations/alerts.md#${name.toLowerCase()}`));
   });
 });
 

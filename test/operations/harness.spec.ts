@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import net from 'node:net';
 import { Client } from 'pg';
-import { isRunning } from '../../apps/local/src/embedded/processes.js';
+import { isRunning } from '../../apps/local/src/processes.js';
 import { startPostgres } from '../harness/faults.js';
 import {
   createDatabase,

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { freePort, type App } from '../harness/faults.js';
-import { openGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { temporaryFolder, trackChild, waitFor } from '../harness/index.js';
 
 export interface Prometheus {
   /** The series that an expression returns now; throws when Prometheus does not understand it. */
@@ -37,7 +37,7 @@ export async function startPrometheus(program: string, apps: readonly App[]): Pr
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  openGuard().watch(child);
+  trackChild(child, 'prometheus');
   const base = `http://127.0.0.1:${port}`;
   const ready = async () => (await fetch(`${base}/-/ready`, { signal: AbortSignal.timeout(2_000) })).ok;
   await waitFor(ready, { withinMs: 90_000, what: 'Prometheus', everyMs: 100 });

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { GuardedServer } from '../../apps/local/src/embedded/guard.js';
+import { startServer, type ServerProcess } from '../../apps/local/src/servers/server-process.js';
 import { freePort } from '../harness/faults.js';
-import { openGuard, temporaryFolder, waitFor } from '../harness/index.js';
-import { noteEnded, noteStarted } from '../harness/running.js';
+import { temporaryFolder, waitFor } from '../harness/index.js';
+import { noteEnded, noteStarted, runRecords } from '../harness/running.js';
 import {
   ringProgram,
   serverProgram,
@@ -79,21 +79,20 @@ async function makeRings(packages: SwiftPackages, folder: string, ports: SwiftPo
 }
 
 async function run(packages: SwiftPackages, folder: string, name: string, command: string, args: string[]) {
-  const server = await openGuard().run({
+  const server = await startServer({
     name,
     command,
     args,
     env: packages.env,
     logPath: path.join(folder, 'log'),
-    stopSignal: 'SIGTERM',
-    graceMs: 3_000,
+    records: runRecords(),
   });
   noteStarted({ pid: server.pid, name, end: () => end(server) });
   return server;
 }
 
-async function end(server: GuardedServer): Promise<void> {
-  if (!server.end) await server.stop();
+async function end(server: ServerProcess): Promise<void> {
+  if (server.running) await server.stop();
   noteEnded(server.pid);
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { freePort } from '../harness/ports.js';
-import { openGuard, temporaryFolder, waitFor } from '../harness/index.js';
+import { temporaryFolder, trackChild, waitFor } from '../harness/index.js';
 import { withRedis } from './wiped.js';
 
 /** A cluster of one node, which refuses commands over several slots like a large one. */
@@ -18,7 +18,7 @@ export async function startRedisCluster(): Promise<{ url: string; stop(): Promis
     ].flat(),
     { stdio: 'ignore' },
   );
-  openGuard().watch(child);
+  trackChild(child, 'redis cluster');
   const exited = once(child, 'exit');
   const ask = (...command: [string, ...string[]]) => withRedis(url, (client) => client.call(...command));
   await waitFor(() => ask('PING'), { withinMs: 20_000, what: 'a Redis node' });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { appMain } from './checkout.js';
-import { StartFailure } from './embedded/start-failure.js';
+import { StartFailure } from './start-failure.js';
 
 const withinMs = 120_000;
 

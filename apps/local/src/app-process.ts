@@ -3,41 +3,41 @@ import { createWriteStream, existsSync, renameSync } from 'node:fs';
 import readline from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { appMain } from './checkout.js';
-import type { Guard } from './embedded/guard.js';
-import { lastLines } from './embedded/server-log.js';
-import { StartFailure } from './embedded/start-failure.js';
-import { worthShowing } from './worth-showing.js';
+import type { ProcessRecords } from './processes.js';
+import { describeExit, isRunningChild, lastLines, stopChild } from './servers/server-process.js';
+import { StartFailure } from './start-failure.js';
 
 const readyWithinMs = 60_000;
+/** An app that does not end in this time after SIGTERM is killed. */
+const stopGraceMs = 4_000;
 
 interface AppOptions {
   name: string;
-  guard: Guard;
   env: NodeJS.ProcessEnv;
   logPath: string;
+  records: ProcessRecords;
   /** Gets the errors of its log, one line each. */
-  show: (line: string) => void;
+  showError: (line: string) => void;
 }
 
 /** One of the apps as a child process: its log in a file, its errors shown as well. */
 export class AppProcess {
-  readonly name: string;
   private readonly child: ChildProcess;
   private lastLine = '';
   /** Settles when it has ended, for whatever reason. */
   readonly ended: Promise<void>;
 
   constructor(private readonly options: AppOptions) {
-    this.name = options.name;
-    if (existsSync(options.logPath)) renameSync(options.logPath, `${options.logPath}.1`);
+    const { name, env, logPath, records } = options;
+    if (existsSync(logPath)) renameSync(logPath, `${logPath}.1`);
     // A process group of its own: Ctrl-C reaches the launcher alone, which stops the apps in order. The
     // channel tells the app when the launcher is gone.
-    this.child = spawn(process.execPath, ['--enable-source-maps', appMain(options.name)], {
-      env: options.env,
+    this.child = spawn(process.execPath, ['--enable-source-maps', appMain(name)], {
+      env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    options.guard.watch(this.child);
+    records.track(this.child, name);
     this.ended = new Promise((resolve) => {
       this.child.once('exit', () => resolve());
       // It could not be started at all.
@@ -46,33 +46,27 @@ export class AppProcess {
     this.keepLog();
   }
 
-  get running(): boolean {
-    return this.child.pid !== undefined && this.child.exitCode === null && this.child.signalCode === null;
-  }
-
   /** One line for people: that it ended, how, and where to read on. */
-  get epitaph(): string {
-    const how = this.child.signalCode ?? `exit code ${this.child.exitCode ?? 'unknown'}`;
-    return `${this.name} ended (${how}): ${this.lastWords()} (log: ${this.options.logPath})`;
+  get exitMessage(): string {
+    const { name, logPath } = this.options;
+    const lastWords = this.lastLine || lastLines(logPath, 1) || 'it said nothing';
+    return `${name} ended (${describeExit(this.child)}): ${lastWords} (log: ${logPath})`;
   }
 
   /** Asks `isReady` until it is true; throws when the app ends before, or takes too long. */
   async untilReady(isReady: () => Promise<boolean>): Promise<void> {
     const lastMs = Date.now() + readyWithinMs;
     while (Date.now() < lastMs) {
-      if (!this.running) throw new StartFailure(this.epitaph);
+      if (!isRunningChild(this.child)) throw new StartFailure(this.exitMessage);
       if (await isReady().catch(() => false)) return;
       await pause(25);
     }
-    throw new StartFailure(`${this.name} is not ready after a minute (log: ${this.options.logPath})`);
+    const { name, logPath } = this.options;
+    throw new StartFailure(`${name} is not ready after a minute (log: ${logPath})`);
   }
 
-  async stop(graceMs: number): Promise<void> {
-    if (!this.running) return;
-    this.child.kill('SIGTERM');
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), graceMs);
-    await this.ended;
-    clearTimeout(timer);
+  stop(): Promise<void> {
+    return stopChild(this.child, this.ended, 'SIGTERM', stopGraceMs);
   }
 
   /** Output lines that a caller waits for, such as the simulator's addresses. */
@@ -89,14 +83,30 @@ export class AppProcess {
       readline.createInterface(stream).on('line', (line) => {
         log.write(`${line}\n`);
         this.lastLine = line;
-        const shown = worthShowing(line, stream === this.child.stderr);
-        if (shown !== undefined) this.options.show(`${this.name}: ${shown}`);
+        const error = errorIn(line, stream === this.child.stderr);
+        if (error !== undefined) this.options.showError(`${this.options.name}: ${error}`);
       });
     }
     this.child.once('close', () => log.end());
   }
+}
 
-  private lastWords(): string {
-    return this.lastLine || lastLines(this.options.logPath, 1) || 'it said nothing';
+/** Level numbers of the JSON log; 50 is an error. */
+const errorLevel = 50;
+
+/** The part of a log line that the terminal gets: errors, and what is no log line but was written to stderr. */
+export function errorIn(line: string, fromErrorStream: boolean): string | undefined {
+  const record = parse(line);
+  if (record === undefined) return fromErrorStream && line.trim() !== '' ? line : undefined;
+  if (typeof record['level'] !== 'number' || record['level'] < errorLevel) return undefined;
+  return typeof record['msg'] === 'string' ? record['msg'] : line;
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
   }
 }

@@ -21,7 +21,7 @@ export class Cleanup {
   }
 }
 
-/** A part that fails to end must not keep the others from ending; the guard ends what is left. */
+/** A part that fails to end must not keep the others from ending. */
 async function attempt(end: End): Promise<void> {
   try {
     await end();

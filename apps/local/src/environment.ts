@@ -1,31 +1,22 @@
 import { providerList } from '#providers';
-import type { LocalFolder } from './local-folder.js';
-import type { Secrets } from './secrets.js';
-
-interface Facts {
-  baseUrl: string;
-  databaseUrl: string;
-  redisUrl: string | null;
-}
+import type { LocalContext } from './local-context.js';
 
 /** The environment of every app: what the person set (not to nothing) wins over what the installation brings. */
 export function appEnvironment(
-  given: NodeJS.ProcessEnv,
-  facts: Facts,
-  folder: LocalFolder,
-  secrets: Secrets,
+  { env, folder, secrets }: LocalContext,
+  urls: { baseUrl: string; databaseUrl: string; redisUrl: string | null },
 ): NodeJS.ProcessEnv {
   return {
-    PUBLIC_BASE_URL: facts.baseUrl,
+    PUBLIC_BASE_URL: urls.baseUrl,
     SIGNING_SECRET: secrets.signing,
     JWT_SECRET: secrets.jwt,
     ASSET_DIR: folder.assets,
-    ASSET_BASE_URL: facts.baseUrl,
+    ASSET_BASE_URL: urls.baseUrl,
     // Stopping must not take longer than the launcher waits.
     WORKER_CLOSE_MS: '2000',
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
-    DATABASE_URL: facts.databaseUrl,
-    ...(facts.redisUrl !== null && { REDIS_URL: facts.redisUrl }),
+    ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+    DATABASE_URL: urls.databaseUrl,
+    ...(urls.redisUrl !== null && { REDIS_URL: urls.redisUrl }),
   };
 }
 

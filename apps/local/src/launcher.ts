@@ -2,11 +2,9 @@ import path from 'node:path';
 import { BadSettings, readSettings } from '#schemas';
 import { checkout } from './checkout.js';
 import { Cleanup } from './cleanup.js';
-import { raise } from './installation.js';
 import { localSettings } from './settings.js';
-import { Steps } from './steps.js';
-import { untilAskedToStop } from './stop-signals.js';
-import { welcome } from './welcome.js';
+import { startAll } from './start-all.js';
+import { summary } from './summary.js';
 
 /**
  * `npm start`: everything that the service needs, on this machine, until Ctrl-C. Resolves to the exit code:
@@ -20,7 +18,7 @@ export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
   const asked = untilAskedToStop(env).then(() => 0);
   const served = serve(env, cleanup, stopping.signal).catch((error: unknown) => {
     // What fails after the request to stop fails because of it.
-    if (!stopping.signal.aborted) complain(`model-router: ${oneLine(error)}`);
+    if (!stopping.signal.aborted) showError(`model-router: ${oneLine(error)}`);
     return 1;
   });
   const code = await Promise.race([asked, served]);
@@ -31,24 +29,40 @@ export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
 
 async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSignal): Promise<never> {
   const settings = readSettings(localSettings, env);
-  const { baseUrl, demo, readyFile, broken } = await raise({
+  const localDir = path.resolve(settings.LOCAL_DIR ?? path.join(checkout, '.local'));
+  const { baseUrl, demo, readyFile, broken } = await startAll({
     env,
     settings,
-    wantedFolder: path.resolve(settings.LOCAL_DIR ?? path.join(checkout, '.local')),
+    localDir,
     cleanup,
     signal,
-    steps: new Steps(say, signal),
-    complain,
+    show,
+    showError,
   });
-  say(welcome({ baseUrl, apiKey: demo.api_key, accessToken: demo.access_token, readyFile }));
+  show(summary({ baseUrl, apiKey: demo.api_key, accessToken: demo.access_token, readyFile }));
   return broken;
 }
 
-const say = (text: string): void => void process.stdout.write(text);
-const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+const show = (text: string): void => void process.stdout.write(text);
+const showError = (line: string): void => void process.stderr.write(`${line}\n`);
 
 function oneLine(error: unknown): string {
   if (error instanceof BadSettings) return `bad settings: ${error.problems.join('; ')}`;
   if (!(error instanceof Error)) return String(error);
   return (error.message || error.name).replaceAll('\n', ' ');
+}
+
+/**
+ * Settles at Ctrl-C, SIGTERM, a closed terminal, and when npm has died without forwarding its signal. A
+ * launcher that was started without npm may outlive its parent: it is somebody's background job.
+ */
+function untilAskedToStop(env: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    if (env['npm_lifecycle_event'] === undefined) return;
+    const parent = process.ppid;
+    setInterval(() => {
+      if (process.ppid !== parent) resolve();
+    }, 500).unref();
+  });
 }

@@ -1,85 +1,58 @@
-import path from 'node:path';
-import type { Guard, GuardedServer } from './embedded/guard.js';
-import { startPostgres } from './embedded/postgres.js';
-import { findRedisServer, startRedis } from './embedded/redis.js';
-import type { KeptPorts } from './kept-ports.js';
-import type { LocalFolder } from './local-folder.js';
-import type { Secrets } from './secrets.js';
-import type { LocalSettings } from './settings.js';
+import { findRedisServer, startRedis } from './servers/redis.js';
+import { startPostgres } from './servers/postgres.js';
+import type { ServerProcess } from './servers/server-process.js';
+import type { LocalContext } from './local-context.js';
 
-/** What a service of the installation needs to start. */
-export interface Ground {
-  guard: Guard;
-  folder: LocalFolder;
-  secrets: Secrets;
-  ports: KeptPorts;
-  signal: AbortSignal;
-}
-
-export interface Service {
-  /** Where the apps find it; null: they do without. */
-  url: string | null;
+interface Service<Url> {
+  url: Url;
   /** One line for the person at the terminal. */
-  told: string;
+  summary: string;
   /** Absent when somebody else runs it. */
-  server?: { name: string; logPath: string } & GuardedServer;
+  server?: ServerProcess;
 }
 
-export async function provideDatabase(
-  settings: LocalSettings,
-  ground: Ground,
-): Promise<Service & { url: string }> {
+export async function startDatabase(context: LocalContext): Promise<Service<string>> {
+  const { settings, records, folder, secrets, ports, signal } = context;
   if (settings.DATABASE_URL !== undefined) {
-    return { url: settings.DATABASE_URL, told: `as DATABASE_URL says, ${placeOf(settings.DATABASE_URL)}` };
+    const summary = `as DATABASE_URL says, ${hostOf(settings.DATABASE_URL)}`;
+    return { url: settings.DATABASE_URL, summary };
   }
-  const { guard, folder, secrets, ports, signal } = ground;
-  const logPath = path.join(folder.logs, 'postgres.log');
-  const former = ports.before('postgres');
-  const { url, port, server } = await startPostgres({
-    guard,
+  const { url, server } = await startPostgres({
+    records,
     folder: folder.postgres,
     password: secrets.postgres,
-    logPath,
+    logPath: folder.logOf('postgres'),
+    port: ports.postgres,
     signal,
-    ...(former !== undefined && { port: former }),
   });
-  ports.keep('postgres', port);
-  return { url, told: `embedded, 127.0.0.1:${port}`, server: named(server, 'postgres', logPath) };
+  context.cleanup.add(() => server.stop());
+  return { url, summary: `embedded, 127.0.0.1:${ports.postgres}`, server };
 }
 
-export async function provideTransport(
-  settings: LocalSettings,
-  searchPath: string,
-  ground: Ground,
-): Promise<Service> {
+/** A null URL: Postgres carries the deliveries. */
+export async function startTransport(context: LocalContext): Promise<Service<string | null>> {
+  const { settings, env, records, folder, secrets, ports } = context;
   if (settings.REDIS_URL !== undefined) {
-    return { url: settings.REDIS_URL, told: `Redis as REDIS_URL says, ${placeOf(settings.REDIS_URL)}` };
+    const summary = `Redis as REDIS_URL says, ${hostOf(settings.REDIS_URL)}`;
+    return { url: settings.REDIS_URL, summary };
   }
-  const command = findRedisServer(searchPath);
+  const command = findRedisServer(env['PATH'] ?? '');
   if (command === undefined) {
-    return { url: null, told: 'Postgres (no redis-server or valkey-server on the PATH; Redis is faster)' };
+    return { url: null, summary: 'Postgres (no redis-server or valkey-server on the PATH; Redis is faster)' };
   }
-  const { guard, folder, secrets, ports } = ground;
-  const logPath = path.join(folder.logs, 'redis.log');
-  const former = ports.before('redis');
-  const { url, port, server } = await startRedis({
-    guard,
+  const { url, server } = await startRedis({
+    records,
     command,
     folder: folder.redis,
     password: secrets.redis,
-    logPath,
-    ...(former !== undefined && { port: former }),
+    logPath: folder.logOf('redis'),
+    port: ports.redis,
   });
-  ports.keep('redis', port);
-  return { url, told: `Redis, ${command} on 127.0.0.1:${port}`, server: named(server, 'redis', logPath) };
-}
-
-/** Keeps the getter of `end` alive, which a spread would freeze. */
-function named(server: GuardedServer, name: string, logPath: string) {
-  return Object.assign(Object.create(server) as GuardedServer, { name, logPath });
+  context.cleanup.add(() => server.stop());
+  return { url, summary: `Redis, ${command} on 127.0.0.1:${ports.redis}`, server };
 }
 
 /** An address without its password. */
-function placeOf(url: string): string {
+function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'an address of several hosts';
 }

@@ -130,7 +130,10 @@ describe('a provider of a directory', () => {
 
   it('has its problems told by file and place', async () => {
     const files = {
-      'p.yaml': provider('acme', 'poll: { url: "{base}/{task}", status: /s, life: {}, every_seconds: 1 }\n'),
+      'p.yaml': provider(
+        'acme',
+        'poll: { url: "{base}/{task}", status: /s, statuses: {}, every_seconds: 1 }\n',
+      ),
     };
     await expect(load(await directoryOf(files))).rejects.toThrow(
       /p\.yaml#\/poll\/url: there is no \{task\} here/,

@@ -24,13 +24,13 @@ export class Metrics {
   // Calls.
   readonly requestSeconds = this.histogram(
     'http_server_request_duration_seconds',
-    'Time from request to the last byte of the answer.',
+    'Time from the request to the last byte of the response.',
     ['route', 'method', 'status_class', 'error_type'],
     callBuckets,
   );
   readonly heldCalls = this.gauge(
     'router_held_calls',
-    'Synchronous calls whose connection is held for an outcome.',
+    'Synchronous calls that wait for the outcome of their run.',
   );
 
   // Admission.
@@ -41,13 +41,13 @@ export class Metrics {
   );
   readonly admissionSeconds = this.histogram(
     'router_admission_duration_seconds',
-    'Time of the database call that admits a run, its wait for a batch included.',
+    'Time of the database call that admits a run, including its wait for a batch.',
     [],
     callBuckets,
   );
   readonly counterDrift = this.counter(
     'router_admission_drift_total',
-    'Workspace counters found to differ from the sums over live runs; stays 0.',
+    'Workspace counters that did not match the sums over live runs; stays 0.',
   );
 
   // Runs.
@@ -59,13 +59,13 @@ export class Metrics {
   ]);
   readonly runSeconds = this.histogram(
     'router_run_duration_seconds',
-    'Time of a finished run in each phase: parked or waiting, dispatch, at the provider, copying assets.',
+    'Time of a finished run in each phase: waiting for a slot, for a worker, for the provider, copying assets.',
     ['phase'],
     [0.01, 0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 3600],
   );
   readonly inflightRuns = this.gauge(
     'router_inflight_runs',
-    'Live runs as the database has them; every worker says the same, so take the maximum.',
+    'Live runs in the database; every worker reports the same value, so take the maximum.',
     ['provider', 'state'],
   );
   readonly billedDollars = this.counter('router_billed_dollars_total', 'Dollars billed for finished runs.', [
@@ -73,43 +73,43 @@ export class Metrics {
   ]);
   readonly committedDollars = this.gauge(
     'router_committed_dollars',
-    'Dollars reserved for live runs that hold a slot; every worker says the same.',
+    'Dollars reserved for live runs that have a slot; every worker reports the same value.',
   );
   readonly heldDollars = this.gauge(
     'router_held_dollars',
-    'Dollars of credits held by live runs, parked ones included; every worker says the same.',
+    'Dollars of credits reserved for all live runs; every worker reports the same value.',
   );
 
   // Queues.
   readonly queueJobs = this.gauge(
     'router_queue_jobs',
-    'Jobs by lane and state; every worker says the same.',
+    'Jobs by queue and state; every worker reports the same value.',
     ['queue', 'state'],
   );
   readonly oldestJobSeconds = this.gauge(
     'router_queue_oldest_job_age_seconds',
-    'Time since the admission of the run that waits longest; every worker says the same.',
+    'Time since the admission of the oldest waiting run; every worker reports the same value.',
     ['queue'],
   );
   readonly queueWaitSeconds = this.histogram(
     'router_queue_wait_seconds',
-    'From the moment a job was due to the moment a worker took it.',
+    'Time from when a job was due until a worker took it.',
     ['queue'],
     waitBuckets,
   );
   readonly pollLatenessSeconds = this.histogram(
     'router_provider_poll_lateness_seconds',
-    'How much later than asked for a poll began.',
+    'Time from when a poll was due until it began.',
     ['provider'],
     waitBuckets,
   );
   readonly oldestOverdueSeconds = this.gauge(
     'router_outbox_oldest_age_seconds',
-    'Age of the longest overdue delivery; every worker says the same.',
+    'Time since the oldest overdue outbox row was due; every worker reports the same value.',
   );
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
-    'Deliveries that the sweep had to repeat.',
+    'Runs that the reconciler enqueued again.',
     ['lane'],
   );
   readonly stalledJobs = this.counter(
@@ -119,7 +119,7 @@ export class Metrics {
   );
   readonly lostLocks = this.counter(
     'router_lock_lost_total',
-    'Jobs this worker had to give up because it could not renew their lock.',
+    'Jobs this worker gave up because it could not renew their lock.',
     ['queue'],
   );
 
@@ -132,60 +132,61 @@ export class Metrics {
   );
   readonly dispatchUnknown = this.counter(
     'router_dispatch_unknown_total',
-    'Submissions whose fate at the provider is unknown after a crash.',
+    'Submissions whose outcome is unknown after a crash.',
     ['provider'],
   );
   readonly accountTrouble = this.counter(
     'router_provider_account_errors_total',
-    'Replies that say our key or balance at the provider is not accepted.',
+    'Replies by which a provider refused our key or balance.',
     ['provider'],
   );
   readonly asksToWait = this.counter(
     'router_provider_asks_to_wait_total',
-    'Refusals by which a provider named a time to stay away.',
+    'Refusals by which a provider told us when to retry (Retry-After).',
     ['provider', 'calls'],
   );
   readonly pausedProviders = this.gauge(
     'router_provider_paused',
-    'Always 1: calls that are not made to a provider, and who asked for that; every worker says the same.',
+    '1 while calls to a provider are paused, and by whom; every worker reports the same value.',
     ['provider', 'calls', 'asked_by'],
   );
-  readonly assetCopies = this.counter(
-    'router_asset_copy_total',
-    'Assets of results, by whether they were copied or why not.',
-    ['outcome'],
-  );
+  readonly assetCopies = this.counter('router_asset_copy_total', 'Assets of results: copied, or why not.', [
+    'outcome',
+  ]);
   readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
   readonly storeSeconds = this.histogram(
     'router_store_request_duration_seconds',
-    'Calls of the asset store by what came of them; a put lasts as long as its body arrives.',
+    'Time of a call to the asset store; a put takes as long as its body arrives.',
     ['op', 'result'],
     [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   );
   readonly storedObjects = this.gauge(
     'router_stored_objects',
-    'Objects of the store that no run needs: in doubt still, or left behind and to be deleted.',
+    'Stored objects that no run needs: in doubt, or due for deletion.',
     ['state'],
   );
 
   // Catalog.
   readonly catalogReadings = this.counter(
     'router_catalog_readings_total',
-    'Readings of the catalog by what came of them: loaded, unchanged, refused.',
+    'Reloads of the catalog: loaded, unchanged or refused.',
     ['result'],
   );
   readonly catalogRefused = this.gauge(
     'router_catalog_refused',
-    'Whether the last reading of the catalog was refused, so that an older revision runs on.',
+    '1 if the last reload of the catalog was refused, so that an older revision is in use.',
   );
   readonly catalogLoadedAt = this.gauge(
     'router_catalog_loaded_timestamp_seconds',
-    'When the running revision of the catalog was loaded.',
+    'When the catalog revision in use was loaded.',
   );
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    const build = this.gauge('router_build_info', 'Always 1; what runs.', ['version', 'node']);
+    const build = this.gauge('router_build_info', 'Always 1; the version in its labels.', [
+      'version',
+      'node',
+    ]);
     build.set({ version: serviceVersion(), node: process.versions.node }, 1);
   }
 
@@ -202,7 +203,7 @@ export class Metrics {
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({
       name: 'router_database_connections',
-      help: 'Connections of a pool that are busy or idle, and callers waiting for one.',
+      help: 'Connections of a pool that are busy or idle, and callers that wait for one.',
       labelNames: ['pool', 'state'],
       registers: [this.registry],
       collect: () => {

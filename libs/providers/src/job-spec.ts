@@ -5,7 +5,7 @@ import type { Pointer } from './pointer.js';
 import type { Rule } from './rules.js';
 
 /** What a partner's status word means; a word that is not listed means `running`. */
-export type Life = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
+export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
  * One value of the handle: its place in the submit reply, its place in the poll reply that says that the run has
@@ -28,7 +28,7 @@ interface PollSpec<F extends HandleFields> {
   call(kept: Kept<F>): HttpCall;
   /** Where the status word is, or `http` when the reply's own status is it. A number or boolean counts by its text. */
   status: Pointer | 'http';
-  life: Readonly<Record<string, Life>>;
+  statuses: Readonly<Record<string, RunStatus>>;
   everyMs: number;
 }
 
@@ -65,7 +65,7 @@ interface JobBase {
   waits?: Pointer;
   /** A JSON result with nothing at any of these places is no result. */
   needs?: readonly Pointer[];
-  /** A result may also come as the file itself: a success whose content type is a picture, a sound or a film. */
+  /** A result may also come as the file itself: a success whose content type says image, audio, video or model. */
   files?: true;
 }
 

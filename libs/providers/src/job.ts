@@ -108,7 +108,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { reply, json } = reading;
     const word =
       poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
-    switch (Object.hasOwn(poll.life, word) ? poll.life[word] : 'running') {
+    switch (Object.hasOwn(poll.statuses, word) ? poll.statuses[word] : 'running') {
       case 'succeeded':
         if (fetch) return ended(handle, reading);
         return succeeded('poll', reading);

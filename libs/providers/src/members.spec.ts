@@ -57,7 +57,7 @@ describe('membersOf', () => {
     expect(membersOf(text, outer?.from).map(({ name }) => name)).toEqual(['b']);
   });
 
-  it('passes over a picture of 2 MB', () => {
+  it('passes over an image of 2 MB', () => {
     const text = `{"image":"${'A'.repeat(2_000_000)}","seed":7}`;
     expect(membersOf(text).map(({ name }) => name)).toEqual(['image', 'seed']);
   });

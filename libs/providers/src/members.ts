@@ -44,7 +44,7 @@ function afterSpace(text: string, at: number): number {
 
 /**
  * The members of the object that stands at `at`, in document order. The text is valid JSON; it is not parsed, so
- * that numbers keep their digits and a picture of 20 MB is not copied.
+ * that numbers keep their digits and an image of 20 MB is not copied.
  */
 export function membersOf(text: string, at = 0): Member[] {
   const members: Member[] = [];

@@ -12,19 +12,19 @@ const common = {
 };
 const adapter = protocols({
   speech: job({ ...common, submit: { url: () => 'https://partner.example/speech' }, files: true }),
-  film: job({
+  video: job({
     ...common,
-    submit: { url: () => 'https://partner.example/film' },
+    submit: { url: () => 'https://partner.example/video' },
     handle: { id: { at: '/id' }, path: { upstream: 'path' } },
     poll: {
       call: ({ id, path }) => ({ method: 'GET', url: `https://partner.example/${path}/${id}` }),
       status: 'http',
-      life: { 200: 'succeeded' },
+      statuses: { 200: 'succeeded' },
       everyMs: 1000,
     },
     files: true,
     cancel: {
-      call: ({ id }) => ({ method: 'DELETE', url: `https://partner.example/film/${id}` }),
+      call: ({ id }) => ({ method: 'DELETE', url: `https://partner.example/video/${id}` }),
       replies: [],
     },
   }),
@@ -32,7 +32,7 @@ const adapter = protocols({
 const run = (protocol: string) => ({
   runId: 'r',
   model: 'p/m',
-  upstream: { protocol, path: 'films' },
+  upstream: { protocol, path: 'videos' },
   body: new TextEncoder().encode('{}'),
 });
 const reply = (status: number, type: string, body = '{"id":"7"}'): HttpReply => ({
@@ -44,12 +44,12 @@ const reply = (status: number, type: string, body = '{"id":"7"}'): HttpReply => 
 describe('protocols', () => {
   it('follows the row, and the handle from then on', () => {
     expect(adapter.submit(run('speech')).url).toBe('https://partner.example/speech');
-    const outcome = adapter.onSubmit(run('film'), reply(200, 'application/json'));
+    const outcome = adapter.onSubmit(run('video'), reply(200, 'application/json'));
     if (outcome.kind !== 'pending') throw new Error(outcome.kind);
-    expect(outcome.handle).toEqual({ v: 1, step: 'poll', id: '7', path: 'films', protocol: 'film' });
-    expect(adapter.resume?.(outcome.handle).url).toBe('https://partner.example/films/7');
+    expect(outcome.handle).toEqual({ v: 1, step: 'poll', id: '7', path: 'videos', protocol: 'video' });
+    expect(adapter.resume?.(outcome.handle).url).toBe('https://partner.example/videos/7');
     expect(adapter.onResume?.(outcome.handle, reply(202, 'application/json'))).toEqual(outcome);
-    expect(adapter.onResume?.(outcome.handle, reply(200, 'video/mp4', 'film'))).toMatchObject({
+    expect(adapter.onResume?.(outcome.handle, reply(200, 'video/mp4', 'video'))).toMatchObject({
       kind: 'succeeded',
       output: { mediaType: 'video/mp4' },
     });

@@ -4,20 +4,20 @@ const store = 'router_store_request_duration_seconds';
 
 export const assets: Dashboard = {
   uid: 'model-router-assets',
-  title: 'Model router: assets and the store',
+  title: 'Model router: assets and storage',
   rows: [
     {
-      title: 'Copies of results',
+      title: 'Copied assets',
       panels: [
         {
           title: 'Copies by outcome',
-          says: 'What is not copied keeps the provider’s URL; the run succeeds all the same.',
+          says: 'An asset that is not copied keeps the provider’s URL; the run still succeeds.',
           unit: 'ops',
           queries: [rate('router_asset_copy_total', ['outcome'])],
         },
         {
           title: 'Bytes copied',
-          says: 'A second.',
+          says: 'Per second.',
           unit: 'bytes',
           queries: [['sum(rate(router_asset_copy_bytes_total[$__rate_interval]))', 'copied']],
         },
@@ -30,23 +30,23 @@ export const assets: Dashboard = {
       ],
     },
     {
-      title: 'The store',
+      title: 'Asset store',
       panels: [
         {
-          title: 'Calls of the store',
-          says: 'unavailable is the store’s fault; cut_short was given up by us, or its body broke off.',
+          title: 'Store calls',
+          says: 'unavailable: the store failed. cut_short: we gave up, or the body ended early.',
           unit: 'ops',
           queries: [rate(`${store}_count`, ['op', 'result'])],
         },
         {
-          title: 'Time of its calls',
-          says: 'A put lasts as long as its body arrives from the provider.',
+          title: 'Store latency',
+          says: 'A put takes as long as the provider sends the body.',
           unit: 's',
           queries: quantiles(store, ['op']),
         },
         {
-          title: 'Objects that no run needs',
-          says: 'in_doubt: a run may still come to need them. left_behind are deleted within minutes; many for long means that deletions fail.',
+          title: 'Orphaned objects',
+          says: 'in_doubt: a run may still need them. left_behind: due for deletion; if the number stays high, deletions fail.',
           unit: 'short',
           queries: [['max by (state) (router_stored_objects)', '{{state}}']],
         },

@@ -9,19 +9,19 @@ export const infrastructure: Dashboard = {
       panels: [
         {
           title: 'Versions',
-          says: 'Two at once is a rollout.',
+          says: 'Two versions at a time mean a rollout.',
           unit: 'short',
           queries: [['count by (app, version) (router_build_info)', '{{app}} {{version}}']],
         },
         {
-          title: 'Event loop, slow end',
-          says: 'Half a second means that calls queue inside the process.',
+          title: 'Event loop lag, p99',
+          says: 'At half a second calls queue up inside the process.',
           unit: 's',
           queries: [['max by (app, instance) (nodejs_eventloop_lag_p99_seconds)', '{{app}} {{instance}}']],
         },
         {
           title: 'CPU',
-          says: 'Cores; one process uses little more than one.',
+          says: 'In cores. A process uses little more than one.',
           unit: 'short',
           queries: [
             [
@@ -32,21 +32,21 @@ export const infrastructure: Dashboard = {
         },
         {
           title: 'Memory',
-          says: 'Resident.',
+          says: 'Resident set size.',
           unit: 'bytes',
           queries: [['max by (app, instance) (process_resident_memory_bytes)', '{{app}} {{instance}}']],
         },
         {
           title: 'Database connections',
-          says: 'waiting above 0 for long: the pool or the database is too small.',
+          says: 'If waiting stays above 0, the pool or the database is too small.',
           unit: 'short',
           queries: [
             ['sum by (app, pool, state) (router_database_connections)', '{{app}} {{pool}} {{state}}'],
           ],
         },
         {
-          title: 'Admission in the database',
-          says: 'The call that admits a run, with its wait for a batch.',
+          title: 'Admission latency',
+          says: 'The database call that admits a run, including its wait for a batch.',
           unit: 's',
           queries: quantiles('router_admission_duration_seconds'),
         },

@@ -2,14 +2,14 @@ import { type Dashboard, rate } from '../panel.js';
 
 export const money: Dashboard = {
   uid: 'model-router-money',
-  title: 'Model router: money',
+  title: 'Model router: spend',
   rows: [
     {
-      title: 'Money',
+      title: 'Spend',
       panels: [
         {
-          title: 'Committed and held now',
-          says: 'Reserved for runs with a slot; credits held for all live runs.',
+          title: 'Committed and held',
+          says: 'committed: reserved for runs that have a slot. held: credits reserved for all live runs.',
           unit: 'currencyUSD',
           queries: [
             ['max(router_committed_dollars)', 'committed'],
@@ -17,8 +17,8 @@ export const money: Dashboard = {
           ],
         },
         {
-          title: 'Billed an hour',
-          says: 'By provider. The ledger is the truth: admin usage.',
+          title: 'Billed per hour',
+          says: 'By provider. The ledger is authoritative: admin usage.',
           unit: 'currencyUSD',
           queries: [
             [
@@ -28,7 +28,7 @@ export const money: Dashboard = {
           ],
         },
         {
-          title: 'Refused for money',
+          title: 'Refused for spend or credits',
           says: 'credits: the balance is used up. spend and ceiling: the committed-spend limit.',
           unit: 'ops',
           queries: [
@@ -37,19 +37,19 @@ export const money: Dashboard = {
         },
         {
           title: 'Failed runs, not billed',
-          says: 'A rise of provider_… buckets is work that nobody pays for.',
+          says: 'A rise of the provider_… buckets is work that nobody pays for.',
           unit: 'ops',
           queries: [rate('router_runs_total', ['provider', 'error_type'], '{outcome="failed"}')],
         },
         {
-          title: 'Counters that differ',
-          says: 'Allowances that do not match the runs they count. Stays 0.',
+          title: 'Counter drift',
+          says: 'Workspace counters that do not match the runs they count. Stays 0.',
           unit: 'short',
           queries: [['sum(increase(router_admission_drift_total[$__rate_interval]))', 'differing']],
         },
         {
-          title: 'Submissions with unknown fate',
-          says: 'Perhaps bought and not billed: ask the provider.',
+          title: 'Submissions with unknown outcome',
+          says: 'The provider may have charged for them: ask it.',
           unit: 'short',
           queries: [
             ['sum by (provider) (increase(router_dispatch_unknown_total[$__rate_interval]))', '{{provider}}'],

@@ -11,19 +11,19 @@ export const overview: Dashboard = {
       panels: [
         {
           title: 'Calls by route',
-          says: 'What callers ask for.',
+          says: 'By method and route.',
           unit: 'reqps',
           queries: [rate(calls, ['method', 'route'])],
         },
         {
           title: 'Errors by bucket',
-          says: 'internal_error and service_unavailable are ours, provider_… the partner’s, the rest the callers’.',
+          says: 'internal_error and service_unavailable are our failures, provider_… the provider’s, the rest the callers’.',
           unit: 'reqps',
           queries: [rate(calls, ['error_type'], '{error_type!=""}')],
         },
         {
-          title: 'Share of calls that we failed',
-          says: 'The objective is one in a thousand.',
+          title: 'Error rate',
+          says: 'Our own failures only. The objective is one in a thousand.',
           unit: 'percentunit',
           queries: [
             [
@@ -33,8 +33,8 @@ export const overview: Dashboard = {
           ],
         },
         {
-          title: 'Time of queued submits',
-          says: 'Admission and delivery; no provider is waited for.',
+          title: 'Latency of queued submissions',
+          says: 'Admission and enqueueing; no provider is involved.',
           unit: 's',
           queries: quantiles(
             'http_server_request_duration_seconds',
@@ -43,7 +43,7 @@ export const overview: Dashboard = {
           ),
         },
         {
-          title: 'Time of status and collect',
+          title: 'Latency of status and collect',
           says: 'One read by primary key.',
           unit: 's',
           queries: quantiles(
@@ -65,19 +65,19 @@ export const overview: Dashboard = {
       panels: [
         {
           title: 'Runs finished',
-          says: 'By delivery and outcome.',
+          says: 'By delivery mode and outcome.',
           unit: 'ops',
           queries: [rate('router_runs_total', ['delivery', 'outcome'])],
         },
         {
-          title: 'Where a run spends its time',
-          says: 'queue is the wait for a slot of the workspace, dispatch the wait for a worker, provider the partner’s own time.',
+          title: 'Run phases',
+          says: 'queue: waiting for a slot of the workspace. dispatch: waiting for a worker. provider: at the provider. assets: copying.',
           unit: 's',
           queries: quantiles('router_run_duration_seconds', ['phase']),
         },
         {
           title: 'Refused at admission',
-          says: 'By the limit that refused: the callers’ allowances, not our capacity.',
+          says: 'By limit. These are the workspaces’ limits, not our capacity.',
           unit: 'ops',
           queries: [rate('router_admission_rejections_total', ['reason'])],
         },

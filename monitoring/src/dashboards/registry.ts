@@ -11,18 +11,18 @@ export const registry: Dashboard = {
       panels: [
         {
           title: 'Calls by status',
-          says: 'Pages of the registry.',
+          says: 'By status class.',
           unit: 'reqps',
           queries: [rate('http_server_request_duration_seconds_count', ['status_class'], nodes)],
         },
         {
-          title: 'Time',
-          says: 'Fifty milliseconds at the slow end is the aim.',
+          title: 'Latency',
+          says: 'The aim is 50 ms at p99.',
           unit: 's',
           queries: quantiles('http_server_request_duration_seconds', [], nodes),
         },
         {
-          title: 'Share of calls that failed',
+          title: 'Error rate',
           says: 'Server errors only.',
           unit: 'percentunit',
           queries: [

@@ -1,13 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { appMain } from '../../../apps/local/src/checkout.js';
-import { startPostgres } from '../../../apps/local/src/embedded/postgres.js';
-import { findRedisServer } from '../../../apps/local/src/embedded/redis.js';
-import { endAll, openGuard, runFolder } from '../running.js';
+import { startPostgres } from '../../../apps/local/src/servers/postgres.js';
+import { findRedisServer } from '../../../apps/local/src/servers/redis.js';
+import {
+  identify,
+  isAlive,
+  type ProcessIdentity,
+  ProcessRecords,
+} from '../../../apps/local/src/processes.js';
+import type { ServerProcess } from '../../../apps/local/src/servers/server-process.js';
+import { freePort } from '../ports.js';
+import { runFolder, runRecords } from '../running.js';
 
 let starting: Promise<void> | undefined;
+let postgres: ServerProcess | undefined;
+
+/** Of the folders of all runs; the file names the process of Jest whose run it is. */
+const folderPrefix = 'model-router-test-';
+const ownerFile = 'owner.json';
 
 /** One Postgres for the whole run, and the place of a Redis; tests learn both from the environment. */
 export function startServices(): Promise<void> {
@@ -22,10 +35,13 @@ async function start(): Promise<void> {
     if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and there is ${missing}`);
     process.stderr.write(`Tests with Redis are skipped: ${missing} (apt-get install redis-server)\n`);
   }
-  const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'model-router-test-')));
+  await endKilledRuns();
+  const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), folderPrefix)));
+  writeFileSync(path.join(folder, ownerFile), JSON.stringify(identify(process.pid)));
   Object.assign(process.env, { TEST_FOLDER: folder, TEST_REDIS_SERVER: redisServer ?? '' });
-  const postgres = await startPostgres({
-    guard: openGuard(),
+  const { url, server } = await startPostgres({
+    records: runRecords(),
+    port: await freePort(),
     folder: path.join(folder, 'postgres'),
     password: 'test',
     logPath: path.join(folder, 'postgres.log'),
@@ -33,8 +49,28 @@ async function start(): Promise<void> {
     durable: false,
     settings: { max_connections: 400 },
   });
-  migrateTemplate(postgres.url);
-  process.env['TEST_TEMPLATE_URL'] = postgres.url;
+  postgres = server;
+  migrateTemplate(url);
+  process.env['TEST_TEMPLATE_URL'] = url;
+}
+
+/** A Jest that was killed leaves its servers running. */
+async function endKilledRuns(): Promise<void> {
+  for (const name of readdirSync(os.tmpdir()).filter((name) => name.startsWith(folderPrefix))) {
+    const folder = path.join(os.tmpdir(), name);
+    const owner = readOwner(folder);
+    if (!owner || isAlive(owner)) continue;
+    await new ProcessRecords(path.join(folder, 'running')).endAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readOwner(folder: string): ProcessIdentity | undefined {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, ownerFile), 'utf8')) as ProcessIdentity;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Every test database is a copy of this one, so that the migrations run once. */
@@ -50,17 +86,9 @@ function migrateTemplate(url: string): void {
 export async function stopServices(): Promise<string[]> {
   const folder = runFolder();
   if (folder === '') return [];
-  const left = leftBehind(path.join(folder, 'running'));
-  await endAll();
+  await postgres?.stop();
+  const left = runRecords().list().filter(isAlive);
+  await runRecords().endAll();
   rmSync(folder, { recursive: true, force: true });
-  return left.map((each) => `Left running: ${each}`);
-}
-
-/** The harness notes every process that it starts, and takes the note away when the process has ended. */
-function leftBehind(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((pid) => `${pid} ${readFileSync(path.join(folder, pid), 'utf8')}`);
-  } catch {
-    return [];
-  }
+  return left.map(({ name, pid }) => `Left running: ${name} (pid ${pid})`);
 }

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { appMain } from '../../../apps/local/src/checkout.js';
 import { freePort } from '../../harness/faults.js';
 import { patience } from '../../harness/index.js';
-import { openGuard, noteEnded, noteStarted } from '../../harness/running.js';
+import { noteEnded, noteStarted, trackChild } from '../../harness/running.js';
 import { waitFor } from '../../harness/wait-for.js';
 
 /** A start takes three seconds, and much longer on a machine that is busy with other tests. */
@@ -66,7 +66,7 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
     noteEnded(pid);
     return child.exitCode;
   });
-  openGuard().watch(child);
+  trackChild(child, 'launcher');
   noteStarted({
     pid,
     name: 'launcher',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { openGuard } from '../../harness/index.js';
+import { trackChild } from '../../harness/index.js';
 import type { Image } from './laid-out.js';
 
 /** How near to a container this machine lets a process come. */
@@ -79,7 +79,7 @@ export function container(image: Image, near: Nearness): Container {
         ...made.options,
         stdio: ['ignore', 'ignore', 'inherit'],
       });
-      openGuard().watch(child);
+      trackChild(child, 'contained program');
       return child;
     },
     run: (words, env) => {

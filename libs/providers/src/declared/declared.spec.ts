@@ -14,7 +14,7 @@ const polled = {
   poll: {
     url: ['{pollUrl}', '{base}/v1/jobs/{id}'],
     status: '/status',
-    life: { done: 'succeeded' },
+    statuses: { done: 'succeeded' },
     every_seconds: 2,
   },
 };
@@ -230,9 +230,9 @@ describe('a declaration', () => {
       'poll.url',
     ],
     [
-      'a word of life that is none',
-      { ...polled, poll: { ...polled.poll, life: { done: 'finished' } } },
-      'poll.life.done',
+      'a status that means none of ours',
+      { ...polled, poll: { ...polled.poll, statuses: { done: 'finished' } } },
+      'poll.statuses.done',
     ],
     ['a rule for everything', { ...sound, rules: [{ class: 'content_policy' }] }, 'rules.0'],
     [

@@ -66,7 +66,7 @@ function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinitio
     poll: {
       call: (kept) => callOf(poll, base, kept),
       status: poll.status,
-      life: poll.life,
+      statuses: poll.statuses,
       everyMs: poll.every_seconds * 1000,
     },
     ...(fetch && { fetch: { call: (kept: Kept<HandleFields>) => callOf(fetch, base, kept) } }),

@@ -133,7 +133,7 @@ export const providerRow = z.strictObject({
   poll: call('GET')
     .extend({
       status: z.union([pointer, z.literal('http')]),
-      life: z.record(z.string(), word),
+      statuses: z.record(z.string(), word),
       every_seconds: seconds.min(0.05),
     })
     .optional(),
@@ -160,7 +160,7 @@ export const providerRow = z.strictObject({
   }),
   files: z.literal(true).optional().meta({
     description:
-      'A result may be the file itself: a success whose content type is a picture, a sound or a film.',
+      'A result may be the file itself: a success whose content type says image, audio, video or model.',
   }),
   rejections: z
     .strictObject({

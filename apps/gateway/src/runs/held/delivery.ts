@@ -14,7 +14,7 @@ export class Delivery {
   /**
    * To be awaited before the last of the answer is written: whoever has seen it all retries after the note. It is
    * taken back when the connection breaks first. A gateway that dies in between leaves it standing: see
-   * docs/decisions/0033-a-delivery-is-noted-before-its-end.md.
+   * docs/decisions/0002-a-synchronous-call-is-a-queued-run-that-is-waited-for.md.
    */
   async note(reply: FastifyReply, workspaceId: string, key: string, runId: string): Promise<void> {
     const { socket } = reply.request.raw;

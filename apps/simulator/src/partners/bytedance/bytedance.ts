@@ -3,8 +3,8 @@ import { bearer } from '../../keys.js';
 import type { Partner, View } from '../../partner.js';
 import { recorded } from '../../said.js';
 
-const picture = recorded('bytedance', 'picture');
-const clip = recorded('bytedance', 'clip');
+const picture = recorded('bytedance', 'image');
+const clip = recorded('bytedance', 'video');
 const clips = '/contents/generations/tasks';
 
 const modelOf = (_params: unknown, body: Record<string, unknown>) =>
@@ -74,9 +74,7 @@ function textOf(body: Record<string, unknown>): unknown {
 }
 
 function pictures(view: View) {
-  const name = view.control.has('soft_refusal')
-    ? 'submit-content-policy-of-every-picture'
-    : submitReply(view);
+  const name = view.control.has('soft_refusal') ? 'submit-content-policy-of-every-image' : submitReply(view);
   return name === 'submit-accepted'
     ? picture(name, { '/model': view.generation.model, '/data/0/url': `${filesOf(view)}/0.png` })
     : picture(name);

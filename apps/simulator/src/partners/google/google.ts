@@ -6,7 +6,7 @@ import { recorded } from '../../said.js';
 import { createAccount } from './account.js';
 
 const video = recorded('google', 'video');
-const picture = recorded('google', 'picture');
+const picture = recorded('google', 'image');
 const account = createAccount();
 const models = '/projects/:project/locations/:location/publishers/google/models';
 

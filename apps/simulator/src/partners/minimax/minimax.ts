@@ -5,8 +5,8 @@ import { bearer } from '../../keys.js';
 import type { Partner, View } from '../../partner.js';
 import { recorded } from '../../said.js';
 
-const clip = recorded('minimax', 'clip');
-const sound = recorded('minimax', 'sound');
+const clip = recorded('minimax', 'video');
+const sound = recorded('minimax', 'audio');
 
 const modelOf = (_params: unknown, body: Record<string, unknown>) =>
   typeof body['model'] === 'string' ? body['model'] : undefined;

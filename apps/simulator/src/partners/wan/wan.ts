@@ -64,8 +64,8 @@ function progress(view: View) {
   if (name !== 'poll-succeeded') return said(name, identity);
   const files = filesOf(view);
   if (view.generation.path.includes('video'))
-    return said('poll-succeeded-clip', { ...identity, '/output/video_url': `${files}/0.mp4` });
+    return said('poll-succeeded-video', { ...identity, '/output/video_url': `${files}/0.mp4` });
   return view.control.has('soft_refusal')
-    ? said('poll-content-policy-of-every-picture', identity)
+    ? said('poll-content-policy-of-every-image', identity)
     : said(name, { ...identity, '/output/results': [{ url: `${files}/0.png` }] });
 }

@@ -24,7 +24,7 @@ export const bfl: ProviderDefinition = {
           url: pollUrl ?? `${base}/v1/get_result?id=${encodeURIComponent(id)}`,
         }),
         status: '/status',
-        life: { Pending: 'running', Ready: 'succeeded', Error: 'failed', Failed: 'failed' },
+        statuses: { Pending: 'running', Ready: 'succeeded', Error: 'failed', Failed: 'failed' },
         everyMs: 500,
       },
       needs: ['/result/sample'],

@@ -5,8 +5,8 @@ import { bytedance } from './bytedance.js';
 
 const { submitted, polled } = failuresOf(
   bytedance,
-  { path: 'contents/generations/tasks', protocol: 'clip' },
-  { id: '7', protocol: 'clip' },
+  { path: 'contents/generations/tasks', protocol: 'video' },
+  { id: '7', protocol: 'video' },
 );
 const error = (code: string) => ({
   error: { code, message: 'x Request id: 0217862d', param: '', type: 'y' },

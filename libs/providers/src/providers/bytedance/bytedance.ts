@@ -9,7 +9,7 @@ const policy = /SensitiveContentDetected|RiskDetection/;
 const rules: readonly Rule[] = [
   { where: '/error/code', is: policy, class: 'content_policy' },
   { where: '/error/code', is: /^(InvalidParameter|MissingParameter)/, class: 'rejected_input' },
-  // Each picture of a reply may have been refused for itself; only when all were has the run failed.
+  // Each image of a reply may have been refused for itself; only when all were has the run failed.
   {
     where: '/data/*/error/code',
     is: policy,
@@ -19,7 +19,7 @@ const rules: readonly Rule[] = [
   { phase: 'poll', where: '/status', is: 'expired', class: 'partner_timeout' },
 ];
 
-/** ByteDance's Ark: pictures (Seedream) come with the reply, clips (Seedance) are polled for. */
+/** ByteDance's Ark: images (Seedream) come with the reply, videos (Seedance) are polled for. */
 export const bytedance: ProviderDefinition = {
   name: 'bytedance',
   defaultBase: 'https://ark.ap-southeast.bytepluses.com/api/v3',
@@ -30,16 +30,16 @@ export const bytedance: ProviderDefinition = {
       fields: sentenceFields({ msg: '/error/message', type: '/error/code', field: '/error/param' }),
       rules,
     };
-    const clipUrl = (id: string) => `${base}/contents/generations/tasks/${encodeURIComponent(id)}`;
+    const videoUrl = (id: string) => `${base}/contents/generations/tasks/${encodeURIComponent(id)}`;
     return protocols({
-      picture: job({ ...common, needs: ['/data/*/url', '/data/*/b64_json'] }),
-      clip: job({
+      image: job({ ...common, needs: ['/data/*/url', '/data/*/b64_json'] }),
+      video: job({
         ...common,
         handle: { id: { at: '/id' } },
         poll: {
-          call: ({ id }) => ({ method: 'GET', url: clipUrl(id) }),
+          call: ({ id }) => ({ method: 'GET', url: videoUrl(id) }),
           status: '/status',
-          life: {
+          statuses: {
             queued: 'queued',
             running: 'running',
             succeeded: 'succeeded',
@@ -50,7 +50,7 @@ export const bytedance: ProviderDefinition = {
         },
         // Takes a run out of the partner's queue; one that has begun goes on.
         cancel: {
-          call: ({ id }) => ({ method: 'DELETE', url: clipUrl(id) }),
+          call: ({ id }) => ({ method: 'DELETE', url: videoUrl(id) }),
           replies: [{ http: 409, answer: 'too_late' }],
         },
         needs: ['/content/video_url'],

@@ -2,7 +2,7 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
-/** ElevenLabs: the sound itself is the reply. A voice is part of the address, so each has rows of its own. */
+/** ElevenLabs: the audio itself is the reply. A voice is part of the address, so each has rows of its own. */
 export const elevenlabs: ProviderDefinition = {
   name: 'elevenlabs',
   defaultBase: 'https://api.elevenlabs.io/v1',
@@ -13,7 +13,7 @@ export const elevenlabs: ProviderDefinition = {
       auth: (secret) => ({ 'xi-api-key': secret }),
       submit: { headers: () => ({ accept: 'audio/*' }) },
       files: true,
-      // A JSON reply with 200 is no sound.
+      // A JSON reply with 200 is not audio.
       needs: [],
       fields: sentenceFields({ msg: '/detail/message', type: '/detail/status' }),
       rules: [

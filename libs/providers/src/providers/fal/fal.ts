@@ -22,7 +22,7 @@ export const fal: ProviderDefinition = {
       poll: {
         call: ({ statusUrl }) => ({ method: 'GET', url: statusUrl }),
         status: '/status',
-        life: { IN_QUEUE: 'queued', IN_PROGRESS: 'running', COMPLETED: 'succeeded' },
+        statuses: { IN_QUEUE: 'queued', IN_PROGRESS: 'running', COMPLETED: 'succeeded' },
         everyMs: 750,
       },
       fetch: { call: ({ responseUrl }) => ({ method: 'GET', url: responseUrl }) },

@@ -65,9 +65,9 @@ describe('the exchange of a service account’s key for a token', () => {
   });
 });
 
-describe('clips in a bucket of our own', () => {
-  const adapter = google.create(google.defaultBase, { STORAGE_URI: 'gs://my-bucket/clips/' });
-  const target = '"storageUri":"gs://my-bucket/clips/0197c2a4/"';
+describe('videos in a bucket of our own', () => {
+  const adapter = google.create(google.defaultBase, { STORAGE_URI: 'gs://my-bucket/videos/' });
+  const target = '"storageUri":"gs://my-bucket/videos/0197c2a4/"';
 
   it.each([
     ['{"instances":[{"prompt":"a"}]}', `{"parameters":{${target}},"instances":[{"prompt":"a"}]}`],
@@ -86,13 +86,13 @@ describe('clips in a bucket of our own', () => {
   };
 
   it('come as links that Google’s store verifies, good for 24 hours', () => {
-    const before = '{"seed":1.0,"videos":[{"gcsUri": "gs://my-bucket/clips/0197c2a4/a b.mp4"}]}';
+    const before = '{"seed":1.0,"videos":[{"gcsUri": "gs://my-bucket/videos/0197c2a4/a b.mp4"}]}';
     const signed = sign(before);
     const [, link = ''] = /"gcsUri": "([^"]+)"/.exec(signed) ?? [];
     expect(signed).toBe(`{"seed":1.0,"videos":[{"gcsUri": "${link}"}]}`);
     const url = new URL(link);
     expect(url.origin + url.pathname).toBe(
-      'https://storage.googleapis.com/my-bucket/clips/0197c2a4/a%20b.mp4',
+      'https://storage.googleapis.com/my-bucket/videos/0197c2a4/a%20b.mp4',
     );
     expect(url.searchParams.get('X-Goog-Expires')).toBe('86400');
     const query = url.search.slice(1).replace(/&X-Goog-Signature=.*$/, '');
@@ -105,8 +105,8 @@ describe('clips in a bucket of our own', () => {
 
   it('leaves every other address alone, and every result without one', () => {
     for (const body of [
-      '{"gcsUri":"gs://elsewhere/clips/a.mp4"}',
-      '{"gcsUri":"gs://my-bucket/clipsish/a"}',
+      '{"gcsUri":"gs://elsewhere/videos/a.mp4"}',
+      '{"gcsUri":"gs://my-bucket/videosish/a"}',
       '{ }',
     ])
       expect(sign(body)).toBe(body);

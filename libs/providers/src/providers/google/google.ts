@@ -2,11 +2,11 @@ import type { ProviderDefinition, Run } from '../../contract.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
 import { upstream } from '../../upstream.js';
-import { pictureRules, videoRules, violations } from './rules.js';
+import { imageRules, videoRules, violations } from './rules.js';
 import { exchange } from './service-account.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
-/** Google's models on Vertex AI: Veo is an operation that is polled by POST, pictures come at once. */
+/** Google's models on Vertex AI: Veo is an operation that is polled by POST, images come at once. */
 export const google: ProviderDefinition = {
   name: 'google',
   defaultBase: 'https://us-central1-aiplatform.googleapis.com/v1',
@@ -23,8 +23,8 @@ export const google: ProviderDefinition = {
     },
     STORAGE_URI: {
       description:
-        'Where Veo writes its clips; results hold links to them, signed for 24 hours. Without it clips come inside the result.',
-      example: 'gs://my-bucket/clips',
+        'Where Veo writes its videos; results hold links to them, signed for 24 hours. Without it videos come inside the result.',
+      example: 'gs://my-bucket/videos',
     },
   },
   create(base, { PROJECT = '', LOCATION = '', STORAGE_URI = '' }) {
@@ -53,17 +53,17 @@ export const google: ProviderDefinition = {
             body: Buffer.from(JSON.stringify({ operationName: name })),
           }),
           status: '/done',
-          life: { true: 'succeeded' },
+          statuses: { true: 'succeeded' },
           everyMs: 10_000,
         },
         needs: ['/response/videos/*/bytesBase64Encoded', '/response/videos/*/gcsUri'],
         rules: videoRules,
       }),
-      picture: job({
+      image: job({
         ...common,
         submit: { url: (run) => `${models}/${upstream(run, 'path')}:${upstream(run, 'method')}` },
         needs: ['/candidates/*/content/parts/*/inlineData/data', '/predictions/*/bytesBase64Encoded'],
-        rules: pictureRules,
+        rules: imageRules,
       }),
     });
     if (target === '') return adapter;

@@ -28,7 +28,7 @@ export const videoRules: readonly Rule[] = [
     class: failure,
   })),
   { phase: 'poll', http: 200, where: '/error', class: 'partner_failed' },
-  // Some clips may be held back; as long as one is there the run has a result.
+  // Some videos may be held back; as long as one is there the run has a result.
   {
     phase: 'poll',
     http: 200,
@@ -39,22 +39,22 @@ export const videoRules: readonly Rule[] = [
   },
 ];
 
-const picture = '/candidates/*/content/parts/*/inlineData/data';
+const image = '/candidates/*/content/parts/*/inlineData/data';
 
-export const pictureRules: readonly Rule[] = [
+export const imageRules: readonly Rule[] = [
   { http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
   {
     http: 200,
     where: '/promptFeedback/blockReason',
     is: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
-    unless: picture,
+    unless: image,
     class: 'content_policy',
   },
   {
     http: 200,
     where: '/candidates/*/finishReason',
     is: /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/,
-    unless: picture,
+    unless: image,
     class: 'content_policy',
   },
   {

@@ -30,7 +30,7 @@ export function withSignedLinks(
   secret: string,
   nowMs: number,
 ): ProviderOutput {
-  // What was too large for a reply with links is in the store and holds its clips itself.
+  // What was too large for a reply with links is in the store and holds its videos itself.
   if ('storedAs' in output.body) return output;
   const text = new TextDecoder().decode(output.body);
   const signed = text.replaceAll(found, (whole, name: string, bucket: string, object: string) =>

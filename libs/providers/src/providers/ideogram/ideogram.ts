@@ -2,7 +2,7 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
-/** Ideogram: pictures at once. An unsafe one is left out of a success; a refused prompt is a 422 without fields. */
+/** Ideogram: images at once. An unsafe one is left out of a success; a refused prompt is a 422 without fields. */
 export const ideogram: ProviderDefinition = {
   name: 'ideogram',
   defaultBase: 'https://api.ideogram.ai',

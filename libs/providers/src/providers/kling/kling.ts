@@ -40,7 +40,7 @@ export const kling: ProviderDefinition = {
       poll: {
         call: ({ id, path }) => ({ method: 'GET', url: `${base}/v1/${path}/${encodeURIComponent(id)}` }),
         status: '/data/task_status',
-        life: { submitted: 'queued', processing: 'running', succeed: 'succeeded', failed: 'failed' },
+        statuses: { submitted: 'queued', processing: 'running', succeed: 'succeeded', failed: 'failed' },
         everyMs: 5000,
       },
       needs: ['/data/task_result/videos/*/url', '/data/task_result/images/*/url'],

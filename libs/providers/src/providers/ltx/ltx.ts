@@ -2,7 +2,7 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
-/** LTX: the reply to the submission is the clip itself, after minutes. */
+/** LTX: the reply to the submission is the video itself, after minutes. */
 export const ltx: ProviderDefinition = {
   name: 'ltx',
   defaultBase: 'https://api.ltx.video/v1',

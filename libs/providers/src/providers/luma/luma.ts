@@ -17,7 +17,7 @@ export const luma: ProviderDefinition = {
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/generations/${encodeURIComponent(id)}` }),
         status: '/state',
-        life: { queued: 'queued', dreaming: 'running', completed: 'succeeded', failed: 'failed' },
+        statuses: { queued: 'queued', dreaming: 'running', completed: 'succeeded', failed: 'failed' },
         everyMs: 3000,
       },
       fields: sentenceFields({ msg: '/failure_reason' }),

@@ -14,7 +14,7 @@ export const meshy: ProviderDefinition = {
       poll: {
         call: ({ id, path }) => ({ method: 'GET', url: `${base}/${path}/${encodeURIComponent(id)}` }),
         status: '/status',
-        life: {
+        statuses: {
           PENDING: 'queued',
           IN_PROGRESS: 'running',
           SUCCEEDED: 'succeeded',

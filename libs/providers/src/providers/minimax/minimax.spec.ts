@@ -5,8 +5,8 @@ import { minimax } from './minimax.js';
 
 const { submitted, polled } = failuresOf(
   minimax,
-  { path: 'video_generation', protocol: 'clip' },
-  { taskId: '7', protocol: 'clip' },
+  { path: 'video_generation', protocol: 'video' },
+  { taskId: '7', protocol: 'video' },
 );
 const reply = (code: number) => ({ task_id: '', base_resp: { status_code: code, status_msg: 'x' } });
 

@@ -4,7 +4,7 @@ import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
 import { outcomeRules } from './outcome-rules.js';
 
-/** MiniMax: sounds come with the reply; clips are polled for, and their file is fetched by an id of its own. */
+/** MiniMax: audio comes with the reply; videos are polled for, and their file is fetched by an id of its own. */
 export const minimax: ProviderDefinition = {
   name: 'minimax',
   defaultBase: 'https://api.minimax.io/v1',
@@ -18,14 +18,14 @@ export const minimax: ProviderDefinition = {
     const get = (path: string, name: string, id: string) =>
       ({ method: 'GET', url: `${base}/${path}?${name}=${encodeURIComponent(id)}` }) as const;
     return protocols({
-      sound: job({ ...common, needs: ['/data/audio'] }),
-      clip: job({
+      audio: job({ ...common, needs: ['/data/audio'] }),
+      video: job({
         ...common,
         handle: { taskId: { at: '/task_id' }, fileId: { at: '/file_id', polled: true } },
         poll: {
           call: ({ taskId }) => get('query/video_generation', 'task_id', taskId),
           status: '/status',
-          life: {
+          statuses: {
             Preparing: 'queued',
             Queueing: 'queued',
             Processing: 'running',

@@ -2,7 +2,7 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
-/** OpenAI's pictures and speech: the reply to the submission is the result, JSON or the sound itself. */
+/** OpenAI's images and speech: the reply to the submission is the result, JSON or the audio itself. */
 export const openai: ProviderDefinition = {
   name: 'openai',
   defaultBase: 'https://api.openai.com/v1',

@@ -31,7 +31,7 @@ export const pixverse: ProviderDefinition = {
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/video/result/${encodeURIComponent(id)}` }),
         status: '/Resp/status',
-        life: { 1: 'succeeded', 2: 'queued', 3: 'queued', 5: 'running', 6: 'failed', 8: 'failed' },
+        statuses: { 1: 'succeeded', 2: 'queued', 3: 'queued', 5: 'running', 6: 'failed', 8: 'failed' },
         everyMs: 5000,
       },
       needs: ['/Resp/url'],

@@ -16,7 +16,7 @@ export const replicate: ProviderDefinition = {
       poll: {
         call: ({ getUrl }) => ({ method: 'GET', url: getUrl }),
         status: '/status',
-        life: {
+        statuses: {
           starting: 'queued',
           processing: 'running',
           succeeded: 'succeeded',

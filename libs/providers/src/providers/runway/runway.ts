@@ -23,7 +23,7 @@ export const runway: ProviderDefinition = {
       poll: {
         call: ({ id }) => task('GET', id),
         status: '/status',
-        life: {
+        statuses: {
           PENDING: 'queued',
           // Our own concurrency there is used up: the task waits, and nothing is lost.
           THROTTLED: 'queued',

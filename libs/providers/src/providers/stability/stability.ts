@@ -9,7 +9,7 @@ import { upstream } from '../../upstream.js';
 
 const rules: readonly Rule[] = [
   { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },
-  // The picture is there, and blurred.
+  // The image is there, and blurred.
   { http: 200, header: 'finish-reason', is: 'CONTENT_FILTERED', class: 'content_policy' },
 ];
 
@@ -52,7 +52,7 @@ export const stability: ProviderDefinition = {
             headers: { accept },
           }),
           status: 'http',
-          life: { 202: 'running', 200: 'succeeded' },
+          statuses: { 202: 'running', 200: 'succeeded' },
           everyMs: 10_000,
         },
         needs: [],

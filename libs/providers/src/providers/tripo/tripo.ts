@@ -16,7 +16,7 @@ export const tripo: ProviderDefinition = {
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/task/${encodeURIComponent(id)}` }),
         status: '/data/status',
-        life: {
+        statuses: {
           queued: 'queued',
           running: 'running',
           success: 'succeeded',

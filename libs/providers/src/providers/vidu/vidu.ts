@@ -27,7 +27,7 @@ export const vidu: ProviderDefinition = {
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/tasks/${encodeURIComponent(id)}/creations` }),
         status: '/state',
-        life: {
+        statuses: {
           created: 'queued',
           queueing: 'queued',
           processing: 'running',

@@ -30,7 +30,7 @@ export const wan: ProviderDefinition = {
       poll: {
         call: ({ id }) => ({ method: 'GET', url: `${base}/tasks/${encodeURIComponent(id)}` }),
         status,
-        life: {
+        statuses: {
           PENDING: 'queued',
           RUNNING: 'running',
           SUCCEEDED: 'succeeded',
@@ -43,7 +43,7 @@ export const wan: ProviderDefinition = {
       fields: (body) => ofReply(body) ?? ofRun(body),
       rules: [
         ...codeRules,
-        // Of several pictures some may be refused; only when all are has the run failed.
+        // Of several images some may be refused; only when all are has the run failed.
         {
           where: '/output/results/*/code',
           is: policy,

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Admin } from '../admin.js';
+import { StartFailure } from '../start-failure.js';
+import { readJsonFile, writeJsonFile } from '../json-file.js';
+
+const schema = z.object({
+  workspace: z.string(),
+  api_key: z.string(),
+  access_token: z.string(),
+  access_token_expires_at: z.iso.datetime(),
+});
+
+/** Credentials of the demo workspace. A key is shown only when it is made, so the launcher keeps it. */
+export type Demo = z.infer<typeof schema>;
+
+const workspace = 'demo';
+const credits = '10000';
+const tokenLifeS = 30 * 24 * 3600;
+/** A token that ends sooner is replaced at start. */
+const minTokenLifeMs = 24 * 3600 * 1000;
+
+interface FoundDemo {
+  demo: Demo;
+  kept: boolean;
+}
+
+export async function demoWorkspace(file: string, admin: Admin): Promise<FoundDemo> {
+  const kept = readJsonFile(file, schema);
+  if (!kept) return { demo: await makeDemo(file, admin), kept: false };
+  if (Date.parse(kept.access_token_expires_at) - Date.now() > minTokenLifeMs)
+    return { demo: kept, kept: true };
+  const demo = { ...kept, ...(await makeToken(admin)) };
+  writeJsonFile(file, demo);
+  return { demo, kept: true };
+}
+
+/** For the first start, and for credentials that the database or a changed secret no longer accepts. */
+export async function makeDemo(file: string, admin: Admin): Promise<Demo> {
+  await makeWorkspace(admin);
+  const { key } = await admin.run('key', 'create', '--workspace', workspace, '--name', 'local demo');
+  const demo = schema.parse({ workspace, api_key: key, ...(await makeToken(admin)) });
+  writeJsonFile(file, demo);
+  return demo;
+}
+
+async function makeWorkspace(admin: Admin): Promise<void> {
+  const { workspaces } = z
+    .object({ workspaces: z.array(z.object({ name: z.string() })) })
+    .parse(await admin.run('workspace', 'list'));
+  if (workspaces.some(({ name }) => name === workspace)) return;
+  await admin.run('workspace', 'create', workspace, '--credits-cents', credits);
+}
+
+async function makeToken(admin: Admin) {
+  const made = await admin.run('token', 'create', '--workspace', workspace, '--ttl-seconds', `${tokenLifeS}`);
+  const { token, expires_at } = z.object({ token: z.string(), expires_at: z.string() }).parse(made);
+  return { access_token: token, access_token_expires_at: expires_at };
+}
+
+/** Whether the gateway takes both credentials; throws on any other answer than a yes or a no. */
+export async function accepts(baseUrl: string, demo: Demo): Promise<boolean> {
+  // The v2 routes take both kinds of credential.
+  const url = `${baseUrl}/v2/models?limit=1`;
+  const credentials: Record<string, string>[] = [
+    { 'X-API-Key': demo.api_key },
+    { Authorization: `Bearer ${demo.access_token}` },
+  ];
+  for (const headers of credentials) {
+    const reply = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) });
+    await reply.body?.cancel();
+    if (reply.status === 401) return false;
+    if (reply.status !== 200) throw new StartFailure(`The gateway answers ${reply.status} to GET ${url}`);
+  }
+  return true;
+}

