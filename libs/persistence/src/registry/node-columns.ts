@@ -61,8 +61,8 @@ export class NodeColumns {
     return new NodeColumns(
       revision,
       await values(read, 'id'),
-      Float64Array.from(await values<number>(read, 'extract(epoch FROM updated_at) * 1000')),
-      Int32Array.from(await values<number>(read, `dense_rank() OVER (ORDER BY ${facetColumns}) - 1`)),
+      new Float64Array(await values<number>(read, 'extract(epoch FROM updated_at) * 1000')),
+      new Int32Array(await values<number>(read, `dense_rank() OVER (ORDER BY ${facetColumns}) - 1`)),
       facets,
     );
   }
@@ -82,7 +82,7 @@ export class NodeColumns {
       if (column === 'id' || this.ranks.has(column)) continue;
       const name = column === 'status' ? 'listed_status' : column;
       const ranks = await values<number>(read, `dense_rank() OVER (ORDER BY ${name} NULLS FIRST) - 1`);
-      this.ranks.set(column, Int32Array.from(ranks));
+      this.ranks.set(column, new Int32Array(ranks));
     }
   }
 
@@ -118,8 +118,9 @@ export class NodeColumns {
     const key = JSON.stringify([keys, sort[end]?.descending]);
     const kept = this.orders.get(key);
     if (kept !== undefined) return kept;
-    let order: Int32Array = Int32Array.from(this.ids, (_id, place) => place);
-    if (sort[end]?.descending) order.reverse();
+    const last = this.ids.length - 1;
+    let order: Int32Array = new Int32Array(this.ids.length);
+    for (let place = 0; place <= last; place += 1) order[place] = sort[end]?.descending ? last - place : place;
     for (const { column, descending } of keys.toReversed()) {
       const ranks = this.ranks.get(column);
       if (ranks === undefined) throw new Error(`The ranks of ${column} have not been read.`);
@@ -141,21 +142,24 @@ async function values<Value = string>(read: Read, expression: string): Promise<V
 
 /** A counting sort: stable, and linear in the number of nodes. Sorting by the last key first gives the order of all keys. */
 function sortedByRank(order: Int32Array, ranks: Int32Array, descending: boolean): Int32Array {
-  const maxRank = ranks.reduce((max, rank) => Math.max(max, rank), 0);
-  const bucketOf = (place: number): number => {
+  const { length } = order;
+  // A descending order is an ascending one seen from its other end.
+  const at = (index: number): number => (descending ? length - 1 - index : index);
+  // There are no more ranks than nodes.
+  const ends = new Int32Array(length);
+  for (let place = 0; place < length; place += 1) {
     const rank = ranks[place] ?? 0;
-    return descending ? maxRank - rank : rank;
-  };
-  const starts = new Int32Array(maxRank + 2);
-  const bump = (bucket: number): number => {
-    const start = starts[bucket] ?? 0;
-    starts[bucket] = start + 1;
-    return start;
-  };
-  for (const place of order) bump(bucketOf(place) + 1);
-  for (let bucket = 1; bucket < starts.length; bucket += 1)
-    starts[bucket] = (starts[bucket] ?? 0) + (starts[bucket - 1] ?? 0);
-  const sorted = new Int32Array(order.length);
-  for (const place of order) sorted[bump(bucketOf(place))] = place;
+    ends[rank] = (ends[rank] ?? 0) + 1;
+  }
+  for (let rank = 1; rank < length; rank += 1) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0);
+  const sorted = new Int32Array(length);
+  // From the last node to the first, each takes the last free place of its rank.
+  for (let index = length - 1; index >= 0; index -= 1) {
+    const place = order[at(index)] ?? 0;
+    const rank = ranks[place] ?? 0;
+    const end = (ends[rank] ?? 0) - 1;
+    ends[rank] = end;
+    sorted[at(end)] = place;
+  }
   return sorted;
 }
