@@ -71,7 +71,7 @@ const forbidden = [
     name: 'only-persistence-knows-sql',
     severity: 'error',
     from: { pathNot: [lib('persistence'), lib('queue'), '^apps/local/', '^test/'] },
-    to: { path: 'node_modules/(typeorm|pg)/' },
+    to: { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' },
   },
   {
     name: 'only-queue-knows-bullmq-and-redis',

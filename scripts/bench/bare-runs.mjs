@@ -7,7 +7,7 @@ import { createTransport, dispatchNow, queueSettings } from '../../dist/libs/que
 import { readSettings } from '../../dist/libs/schemas/src/index.js';
 
 const { env, workspaceId, run, bytes } = JSON.parse(process.env.BARE ?? '{}');
-const database = new Database({
+const database = Database.create({
   DATABASE_URL: env.DATABASE_URL,
   DATABASE_POOL: 8,
   DATABASE_READ_POOL: 3,

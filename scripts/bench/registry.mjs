@@ -115,7 +115,7 @@ const orders = [
 
 /** Reads the columns of all nodes, as a gateway does for the first page and after nodes were written. */
 async function* reading(url) {
-  const database = new Database({
+  const database = Database.create({
     DATABASE_URL: url,
     DATABASE_POOL: 1,
     DATABASE_READ_POOL: 1,

@@ -172,7 +172,7 @@ async function admitted({ client }) {
 
 /** Admissions into one workspace: in batches as a gateway makes them, and one call each. */
 async function hotWorkspace({ env, workspaceId }) {
-  const database = new Database({
+  const database = Database.create({
     DATABASE_URL: env.DATABASE_URL,
     DATABASE_POOL: 8,
     DATABASE_READ_POOL: 1,

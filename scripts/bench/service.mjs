@@ -10,7 +10,7 @@ import { freePort } from '../../dist/apps/local/src/ports.js';
 import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
 import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
 import { findRedisServer, startRedis } from '../../dist/apps/local/src/servers/redis.js';
-import { Database, WorkspaceRepository } from '../../dist/libs/persistence/src/index.js';
+import { ApiKey, Database, Workspace, WorkspaceRepository } from '../../dist/libs/persistence/src/index.js';
 
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
@@ -86,7 +86,7 @@ export async function startService({ transport }) {
 
 /** A workspace whose allowances nothing here reaches, and its key. */
 async function customer(env) {
-  const database = new Database({
+  const database = Database.create({
     DATABASE_URL: env.DATABASE_URL,
     DATABASE_POOL: 1,
     DATABASE_READ_POOL: 1,
@@ -94,8 +94,11 @@ async function customer(env) {
     DATABASE_ACQUIRE_MS: 5000,
     DATABASE_STATEMENT_MS: 10_000,
   });
-  const dataSource = await database.openDataSource();
-  const workspaces = new WorkspaceRepository(dataSource);
+  const dataSource = await database.dataSource();
+  const workspaces = new WorkspaceRepository(
+    dataSource.getRepository(Workspace),
+    dataSource.getRepository(ApiKey),
+  );
   const many = 1_000_000_000;
   const { id } = await workspaces.create('bench', {
     balanceMicros: null,
@@ -109,7 +112,6 @@ async function customer(env) {
     scopes: ['catalog', 'run'],
     expiresAt: null,
   });
-  await dataSource.destroy();
   await database.close();
   return { workspaceId: id, key: key.key };
 }

@@ -24,7 +24,7 @@ describe('admin key and token', () => {
   beforeAll(async () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
-    database = new Database(readSettings(databaseSettings, { ...env, ...patience }));
+    database = Database.create(readSettings(databaseSettings, { ...env, ...patience }));
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
     await answerOf(env, 'workspace', 'create', 'other');
   });

@@ -24,7 +24,7 @@ describe('admin workspace limits', () => {
   beforeAll(async () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
-    database = new Database(readSettings(databaseSettings, { ...env, ...patience }));
+    database = Database.create(readSettings(databaseSettings, { ...env, ...patience }));
     client = new Client({ connectionString: testDatabase.url });
     await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme');

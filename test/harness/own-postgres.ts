@@ -1,14 +1,14 @@
 import { migrate } from '#persistence';
 import { type TestDatabase, withClockAt } from './database.js';
-import { patientDatabase } from './patience.js';
+import { operatorDatabase } from './patience.js';
 import { startPostgres, type TestServer } from './servers.js';
 
 /** A Postgres of the caller's own with a migrated database; dropping that database ends the server. */
 export async function startDatabaseServer(): Promise<{ database: TestDatabase; server: TestServer }> {
   const server = await startPostgres();
-  const store = patientDatabase(server.url);
+  const store = operatorDatabase(server.url);
   try {
-    await migrate(store);
+    await migrate(await store.dataSource());
   } finally {
     await store.close();
   }

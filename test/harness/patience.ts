@@ -1,15 +1,24 @@
-import { Database } from '#persistence';
+import { ApiKey, Database, Workspace, WorkspaceRepository } from '#persistence';
 
 /** For a Postgres that no test takes away: an answer is late only when the machine is busy, and never refused for that. */
 export const patience = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
 /** How the harness itself looks into a database. */
-export const patientDatabase = (url: string): Database =>
-  new Database({
-    DATABASE_URL: url,
-    DATABASE_POOL: 2,
-    DATABASE_READ_POOL: 1,
-    DATABASE_REGISTRY_POOL: 1,
-    DATABASE_ACQUIRE_MS: 20_000,
-    DATABASE_STATEMENT_MS: 20_000,
-  });
+export const patientDatabase = (url: string): Database => Database.create(patientSettings(url));
+
+/** How the harness does what operators do: what that takes is not limited. */
+export const operatorDatabase = (url: string): Database => Database.createForOperator(patientSettings(url));
+
+const patientSettings = (url: string) => ({
+  DATABASE_URL: url,
+  DATABASE_POOL: 3,
+  DATABASE_READ_POOL: 1,
+  DATABASE_REGISTRY_POOL: 1,
+  DATABASE_ACQUIRE_MS: 20_000,
+  DATABASE_STATEMENT_MS: 20_000,
+});
+
+export async function workspacesOf(database: Database): Promise<WorkspaceRepository> {
+  const dataSource = await database.dataSource();
+  return new WorkspaceRepository(dataSource.getRepository(Workspace), dataSource.getRepository(ApiKey));
+}

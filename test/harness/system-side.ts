@@ -2,7 +2,7 @@ import {
   type Database,
   OutboxRepository,
   type WorkspaceLimits,
-  WorkspaceRepository,
+  type WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
 import { Caller } from './caller.js';
 import { PartnerSide } from './partner-side.js';
-import { patientDatabase } from './patience.js';
+import { patientDatabase, workspacesOf } from './patience.js';
 import type { RunningApp } from './spawn-app.js';
 import { waitFor } from './wait-for.js';
 
@@ -76,12 +76,7 @@ export abstract class SystemSide {
 
   /** What an operator does. */
   async operate<T>(act: (workspaces: WorkspaceRepository) => Promise<T>): Promise<T> {
-    const dataSource = await this.store.openDataSource();
-    try {
-      return await act(new WorkspaceRepository(dataSource));
-    } finally {
-      await dataSource.destroy();
-    }
+    return act(await workspacesOf(this.store));
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -15,7 +15,7 @@ import {
 import { readSettings } from '#schemas';
 import { Pool, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
-import { patience } from '../harness/index.js';
+import { patience, workspacesOf } from '../harness/patience.js';
 import type { EndingKind, Start } from './commands.js';
 
 type AdmitCommand = { mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number };
@@ -132,11 +132,10 @@ export class Store {
 
   static async open(url: string, processes = 1): Promise<Store> {
     const settings = readSettings(databaseSettings, { DATABASE_URL: url, ...patience });
-    const databases = Array.from({ length: processes }, () => new Database(settings));
-    const dataSource = await (databases[0] as Database).openDataSource();
+    const databases = Array.from({ length: processes }, () => Database.create(settings));
+    const workspaces = await workspacesOf(databases[0] as Database);
     const pool = new Pool({ connectionString: url, max: 2 });
-    return new Store(databases, new WorkspaceRepository(dataSource), pool, async () => {
-      await dataSource.destroy();
+    return new Store(databases, workspaces, pool, async () => {
       await pool.end();
       await Promise.all(databases.map((database) => database.close()));
     });

@@ -78,7 +78,7 @@ it('has the nodes that Postgres finds, in the order in which Postgres sorts them
         found.slice(offset, offset + limit).map(({ id }) => id),
       ]);
     }),
-    { numRuns: 80 },
+    { numRuns: 50 },
   );
 });
 

@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { readRecord } from '../../apps/admin/src/registry/read-record.js';
 import { NodePages } from '../../apps/gateway/src/nodes/node-pages.js';
 import { createDatabase, type TestDatabase } from '../harness/index.js';
-import { patientDatabase } from '../harness/patience.js';
+import { operatorDatabase } from '../harness/patience.js';
 
 export type GivenNode = Record<string, unknown> & { id: string };
 
@@ -80,16 +80,15 @@ export function registryForFile(): () => TestRegistry {
   let registry: TestRegistry;
   beforeAll(async () => {
     testDatabase = await createDatabase();
-    const database = patientDatabase(testDatabase.url);
+    const database = operatorDatabase(testDatabase.url);
     registry = {
       databaseUrl: testDatabase.url,
       database,
-      dataSource: await database.openDataSource(),
+      dataSource: await database.dataSource(),
       reader: new RegistryReader(database),
     };
   });
   afterAll(async () => {
-    await registry.dataSource.destroy();
     await registry.database.close();
     await testDatabase.drop();
   });

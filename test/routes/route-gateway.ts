@@ -5,7 +5,7 @@ import {
   StoredObjectRepository,
   type Workspace,
   type WorkspaceLimits,
-  WorkspaceRepository,
+  type WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
 import { runKeys } from '#storage';
@@ -13,7 +13,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
-import { patientDatabase } from '../harness/patience.js';
+import { patientDatabase, workspacesOf } from '../harness/patience.js';
 import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
@@ -28,7 +28,6 @@ interface Moment {
 export class RouteGateway {
   readonly database: Database;
   private readonly past = new Map<string, Database>();
-  private operators: ReturnType<Database['openDataSource']> | undefined;
 
   constructor(
     private readonly app: Pick<RunningApp, 'url' | 'internalUrl' | 'logs'>,
@@ -53,7 +52,6 @@ export class RouteGateway {
 
   /** Ends the connections of this process; the gateway goes on. */
   async close(): Promise<void> {
-    await (await this.operators)?.destroy();
     await Promise.all([this.database, ...this.past.values()].map((database) => database.close()));
   }
 
@@ -74,8 +72,7 @@ export class RouteGateway {
   }
 
   async operate<Result>(act: (workspaces: WorkspaceRepository) => Promise<Result>): Promise<Result> {
-    this.operators ??= this.database.openDataSource();
-    return act(new WorkspaceRepository(await this.operators));
+    return act(await workspacesOf(this.database));
   }
 
   /** The first run of a workspace, once it is admitted: a call that is held does not name it. */

@@ -1,10 +1,12 @@
 import {
+  ApiKey,
   Database,
   databaseSettings,
   NodeMirrorRepository,
   NodeModerationRepository,
   NodeRepository,
   schemaIsCurrent,
+  Workspace,
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
@@ -14,7 +16,7 @@ export async function withDatabase<T>(
   env: NodeJS.ProcessEnv,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = new Database(readSettings(databaseSettings, env));
+  const database = Database.createForOperator(readSettings(databaseSettings, env));
   try {
     return await use(database);
   } finally {
@@ -22,12 +24,19 @@ export async function withDatabase<T>(
   }
 }
 
-/** Lends the operators' verbs on workspaces, and the database they run on. */
+type OpenDataSource = Awaited<ReturnType<Database['dataSource']>>;
+
+/** Lends what operators do with workspaces, and the database it is done on. */
 export const withWorkspaces = <T>(
   env: NodeJS.ProcessEnv,
   use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
 ): Promise<T> =>
-  withDataSource(env, (dataSource, database) => use(new WorkspaceRepository(dataSource), database));
+  withDataSource(env, (dataSource, database) =>
+    use(
+      new WorkspaceRepository(dataSource.getRepository(Workspace), dataSource.getRepository(ApiKey)),
+      database,
+    ),
+  );
 
 /** The operators' verbs on the node registry. */
 interface RegistryVerbs {
@@ -52,16 +61,12 @@ export const withRegistry = <T>(
 /** Refuses a database whose schema is missing or older than this program. */
 async function withDataSource<T>(
   env: NodeJS.ProcessEnv,
-  use: (dataSource: Awaited<ReturnType<Database['openDataSource']>>, database: Database) => Promise<T>,
+  use: (dataSource: OpenDataSource, database: Database) => Promise<T>,
 ): Promise<T> {
   return withDatabase(env, async (database) => {
-    if (!(await schemaIsCurrent(database)))
+    const dataSource = await database.dataSource();
+    if (!(await schemaIsCurrent(dataSource)))
       throw new Error('The database schema is not up to date; run the command "migrate" first.');
-    const dataSource = await database.openDataSource();
-    try {
-      return await use(dataSource, database);
-    } finally {
-      await dataSource.destroy();
-    }
+    return use(dataSource, database);
   });
 }

@@ -1,19 +1,8 @@
-import { StartupError } from '#errors';
 import { type Log, LOG, Metrics, ObservabilityModule } from '#observability';
-import {
-  AdmissionRepository,
-  ApiKeyRepository,
-  Database,
-  HeldRunRepository,
-  NodeReader,
-  ProcessRecord,
-  RunReader,
-  schemaIsCurrent,
-  StoredObjectRepository,
-} from '#persistence';
+import { DatabaseModule } from '#persistence';
 import { createTransport, type Transport } from '#queue';
 import { StorageModule } from '#storage';
-import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewaySettings } from './settings.js';
 import { SETTINGS, SettingsModule } from './settings.module.js';
 
@@ -32,37 +21,15 @@ const storage = StorageModule.forRootAsync({
   useFactory: (settings: GatewaySettings) => settings,
 });
 
-const repositories = [
-  AdmissionRepository,
-  ApiKeyRepository,
-  HeldRunRepository,
-  NodeReader,
-  StoredObjectRepository,
-];
+const database = DatabaseModule.forRootAsync({
+  imports: [SettingsModule, observability],
+  inject: [SETTINGS],
+  useFactory: (settings: GatewaySettings) => ({ ...settings, app: 'gateway' }),
+});
 
 @Module({
   imports: [SettingsModule, observability],
   providers: [
-    {
-      provide: Database,
-      inject: [SETTINGS],
-      useFactory: (settings: GatewaySettings) => new Database(settings),
-    },
-    ...repositories.map((Repository) => ({
-      provide: Repository,
-      inject: [Database],
-      useFactory: (database: Database) => new Repository(database),
-    })),
-    {
-      provide: RunReader,
-      inject: [Database, SETTINGS],
-      useFactory: (database: Database, settings: GatewaySettings) => new RunReader(database, settings),
-    },
-    {
-      provide: ProcessRecord,
-      inject: [Database, LOG],
-      useFactory: (database: Database, log: Log) => new ProcessRecord(database, 'gateway', log),
-    },
     {
       provide: TRANSPORT,
       inject: [SETTINGS, LOG, Metrics],
@@ -70,35 +37,19 @@ const repositories = [
         createTransport(settings, log, metrics),
     },
   ],
-  exports: [Database, ...repositories, RunReader, ProcessRecord, TRANSPORT],
+  exports: [TRANSPORT],
 })
-class BackendModule implements OnModuleInit, OnApplicationShutdown {
-  constructor(
-    private readonly database: Database,
-    private readonly record: ProcessRecord,
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly metrics: Metrics,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    const current = await schemaIsCurrent(this.database).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartupError(`The database cannot be reached: ${reason}`);
-    });
-    if (!current) throw new StartupError('The database schema is not current: run "admin migrate" first.');
-    this.metrics.watchPools(() => this.database.pools());
-  }
+class TransportModule implements OnApplicationShutdown {
+  constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
 
   async onApplicationShutdown(): Promise<void> {
     await this.transport.close();
-    await this.record.stop();
-    await this.database.close();
   }
 }
 
 /** What the gateway is built on, each library configured once. */
 @Module({
-  imports: [SettingsModule, observability, storage, BackendModule],
-  exports: [SettingsModule, observability, storage, BackendModule],
+  imports: [SettingsModule, observability, storage, database, TransportModule],
+  exports: [SettingsModule, observability, storage, database, TransportModule],
 })
 export class InfrastructureModule {}

@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   // Not SIGHUP: it asks for the catalog to be read again.
   app.enableShutdownHooks([ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT], { useProcessExit: true });
   const database = app.get(Database);
-  if (!(await schemaIsCurrent(database))) {
+  if (!(await schemaIsCurrent(await database.dataSource()))) {
     throw new Error('The database schema is not current: run "npm run admin -- migrate" first.');
   }
   const transport = app.get<Transport>(TRANSPORT);

@@ -1,5 +1,5 @@
 import { catalogSettings } from '#catalog';
-import { databaseSettings, upkeepSettings } from '#persistence';
+import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
@@ -14,7 +14,7 @@ export const workerSettings = {
   ...queueSettings,
   ...boardSettings,
   ...databaseSettings,
-  ...upkeepSettings,
+  ...retentionSettings,
   ...catalogSettings,
   ...providerSettings,
   ...providerKeySettings,

@@ -1,6 +1,6 @@
 import { LiveCatalog } from '#catalog';
 import type { Tracing } from '#observability';
-import { Database, DatabaseClock, ProcessRecord } from '#persistence';
+import { Database, DatabaseClock } from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
@@ -16,7 +16,6 @@ import { STORAGE, TRACING, TRANSPORT } from './tokens.js';
 export class ShutDown implements OnApplicationShutdown {
   constructor(
     private readonly catalog: LiveCatalog,
-    private readonly record: ProcessRecord,
     private readonly retention: Retention,
     private readonly gauges: Gauges,
     private readonly replies: ReplyReader,
@@ -36,7 +35,6 @@ export class ShutDown implements OnApplicationShutdown {
     await this.transport.close();
     await this.storage.store.close();
     this.clock.stop();
-    await this.record.stop();
     await this.database.close();
     await this.tracing.close();
   }

@@ -49,8 +49,8 @@ export class WorkerModule {
     const storage = await createStore(settings);
     for (const warning of storage.warnings) log.warn({}, warning);
     const store = measuredStore(storage.store, metrics.storeSeconds);
-    const database = new Database(settings);
-    const record = new ProcessRecord(database, 'worker', log);
+    const database = Database.create(settings);
+    const record = new ProcessRecord(database, { app: 'worker' }, log);
     const providers = new Providers(env, settings.PROVIDER_KEYS_DIR, metrics, log);
     const catalog = await openCatalog(settings, providers, record, metrics, log);
     const transport = await createTransport(settings, log, metrics);

@@ -1,7 +1,8 @@
 import { RouterError } from '#errors';
 import { failpoint } from '#observability';
+import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AnswerLost, type Database } from './database.js';
+import { AnswerLost, Database } from './database.js';
 import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
 
 export interface Admission {
@@ -53,6 +54,7 @@ interface Waiting {
  * Admits runs in one round trip each. Admissions of one workspace that arrive while a call is under way
  * travel together in the next: the row lock of a hot workspace is taken once a batch, not once a run.
  */
+@Injectable()
 export class AdmissionRepository {
   private readonly waiting = new Map<string, Waiting[]>();
 

@@ -1,5 +1,6 @@
+import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
-import type { Database } from './database.js';
+import { Database } from './database.js';
 import { isApiKey, keyHash, keyPrefix } from './key-format.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
@@ -17,6 +18,7 @@ const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "work
   workspace.visible, workspace.runnable`;
 
 /** Finds who calls. */
+@Injectable()
 export class ApiKeyRepository {
   constructor(private readonly database: Database) {}
 

@@ -94,7 +94,7 @@ describe('the beginning of a submission', () => {
 
   it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
     const { runId, epoch } = await life.run('claimed');
-    const deaf = new Deaf(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
+    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
     const begun = new RunRepository(deaf).beginSubmission(runId, epoch, leaseMs);
     await expect(begun).rejects.toThrow('The answer was lost.');
     await deaf.close();

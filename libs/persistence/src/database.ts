@@ -1,25 +1,11 @@
 import { RouterError } from '#errors';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
-import { ApiKey } from './entities/api-key.entity.js';
-import { Workspace } from './entities/workspace.entity.js';
-import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
-import { ProviderPause1763700600000 } from './migrations/1763700600000-provider-pause.js';
-import { Registry1763800000000 } from './migrations/1763800000000-registry.js';
-import { Processes1763900000000 } from './migrations/1763900000000-processes.js';
-
-interface DatabaseOptions {
-  DATABASE_URL: string;
-  DATABASE_DIRECT_URL?: string | undefined;
-  DATABASE_POOL: number;
-  DATABASE_READ_POOL: number;
-  DATABASE_REGISTRY_POOL: number;
-  DATABASE_ACQUIRE_MS: number;
-  DATABASE_STATEMENT_MS: number;
-}
-
-const bootConnectMs = 10_000;
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { dataSourceOptions, poolOptions } from './data-source.js';
+import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 
 /** A statement with a name is prepared once a connection. */
 interface Statement {
@@ -46,43 +32,55 @@ const persistentPauseMs = 250;
 export class AnswerLost extends RouterError {}
 
 /**
- * The connections to Postgres. `work` serves admission and the run's life, `reads` is kept for status and
- * collect, `registry` for the list of nodes, which anybody may ask for. Every wait is bounded: for a connection, for the server, and for an answer that never comes.
+ * The connections to Postgres. The work pool, that of the data source, serves admission and every step of a run. Two more
+ * pools stand beside it: `reads` for status and collect, which answer while admission is saturated, and `registry` for
+ * the list of nodes, which anybody may request. They are plain pools, not data sources: all that they run is SQL
+ * text, and each data source would build the metadata of every entity again.
  */
-export class Database {
-  private readonly work: Pool;
+@Injectable()
+export class Database implements OnApplicationShutdown {
   private readonly reads: Pool;
   private readonly registry: Pool;
+  private opening: Promise<DataSource> | undefined;
   private closed = false;
 
-  constructor(private readonly options: DatabaseOptions) {
-    const common = {
-      connectionString: options.DATABASE_URL,
-      connectionTimeoutMillis: options.DATABASE_ACQUIRE_MS,
-      statement_timeout: options.DATABASE_STATEMENT_MS,
-      query_timeout: options.DATABASE_STATEMENT_MS + 1000,
-      idleTimeoutMillis: 30_000,
-      keepAlive: true,
-    };
-    this.work = new Pool({ ...common, max: options.DATABASE_POOL });
-    this.reads = new Pool({ ...common, max: options.DATABASE_READ_POOL });
-    this.registry = new Pool({ ...common, max: options.DATABASE_REGISTRY_POOL });
-    // A pooled connection that dies while idle is replaced at the next query; without a listener it would end the process.
-    for (const pool of Object.values(this.byName())) {
-      pool.on('error', () => {});
-      // The same goes for one that dies while it is lent: its query fails, which is told to whoever asked.
-      pool.on('connect', (client) => client.on('error', () => {}));
-    }
+  constructor(
+    private readonly source: DataSource,
+    @Inject(DATABASE_OPTIONS) private readonly settings: DatabaseSettings,
+  ) {
+    this.reads = this.pool(settings.DATABASE_READ_POOL);
+    this.registry = this.pool(settings.DATABASE_REGISTRY_POOL);
+  }
+
+  /** One without a Nest application around it, for commands and tests. It connects when it is first used. */
+  static create(settings: DatabaseSettings): Database {
+    return new this(new DataSource(dataSourceOptions(settings)), settings);
+  }
+
+  /** For operators' commands: past a pooler, since migrations hold session locks, and without a limit on statements. */
+  static createForOperator(settings: DatabaseSettings): Database {
+    return this.create({
+      ...settings,
+      DATABASE_URL: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
+      DATABASE_STATEMENT_MS: 0,
+    });
+  }
+
+  /** The data source, open; `close` closes it. */
+  async dataSource(): Promise<DataSource> {
+    if (this.source.isInitialized) return this.source;
+    this.opening ??= this.source.initialize().finally(() => (this.opening = undefined));
+    return this.opening;
   }
 
   /** Longest wait for a connection. */
   get acquireMs(): number {
-    return this.options.DATABASE_ACQUIRE_MS;
+    return this.settings.DATABASE_ACQUIRE_MS;
   }
 
   /** Runs one prepared statement that may write. */
   async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return askFrom<Row>(this.work, { ...statement, values });
+    return askFrom<Row>(await this.workPool(), { ...statement, values });
   }
 
   /**
@@ -135,29 +133,12 @@ export class Database {
     }
   }
 
-  /** For operators' commands and migrations; the caller destroys it. */
-  async openDataSource(): Promise<DataSource> {
-    return new DataSource({
-      type: 'postgres',
-      url: this.options.DATABASE_DIRECT_URL ?? this.options.DATABASE_URL,
-      entities: [Workspace, ApiKey],
-      migrations: [
-        Foundation1763700000000,
-        ProviderPause1763700600000,
-        Registry1763800000000,
-        Processes1763900000000,
-      ],
-      migrationsTransactionMode: 'each',
-      synchronize: false,
-      poolSize: 2,
-      // An operator's command and a start may wait longer than a caller's request.
-      connectTimeoutMS: Math.max(bootConnectMs, this.options.DATABASE_ACQUIRE_MS),
-    }).initialize();
-  }
-
   /** How the pools are doing now. */
   pools(): { pool: string; busy: number; idle: number; waiting: number }[] {
-    return Object.entries(this.byName()).map(([pool, state]) => ({
+    const { master } = this.source.driver as PostgresDriver;
+    const work = this.source.isInitialized && { work: master as Pool };
+    const named = { ...work, read: this.reads, registry: this.registry };
+    return Object.entries(named).map(([pool, state]) => ({
       pool,
       busy: state.totalCount - state.idleCount,
       idle: state.idleCount,
@@ -175,12 +156,34 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    if (this.closed) return;
     this.closed = true;
-    await Promise.all(Object.values(this.byName()).map((pool) => pool.end()));
+    await Promise.all([this.reads.end(), this.registry.end(), this.opening?.catch(() => {})]);
+    if (this.source.isInitialized) await this.source.destroy();
   }
 
-  private byName(): Record<string, Pool> {
-    return { work: this.work, read: this.reads, registry: this.registry };
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
+  }
+
+  private pool(max: number): Pool {
+    const pool = new Pool({
+      ...poolOptions(this.settings),
+      connectionString: this.settings.DATABASE_URL,
+      max,
+    });
+    // A connection that dies while it is idle is replaced at the next query.
+    return pool.on('error', () => {});
+  }
+
+  private async workPool(): Promise<Pool> {
+    if (this.closed) return refused(new Error('the connections of this process are closed'));
+    if (!this.source.isInitialized) await this.dataSource().catch((error: unknown) => refused(error));
+    const { master } = this.source.driver as PostgresDriver;
+    const pool = master as Pool;
+    // It was given more time for its first connection.
+    pool.options.connectionTimeoutMillis = this.settings.DATABASE_ACQUIRE_MS;
+    return pool;
   }
 }
 

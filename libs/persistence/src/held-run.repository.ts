@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 
 /** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
@@ -8,6 +9,7 @@ export type Leaving =
   | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
 
 /** What a held connection needs of the runs behind it. */
+@Injectable()
 export class HeldRunRepository {
   constructor(private readonly database: Database) {}
 

@@ -1,6 +1,7 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
 export { AnswerLost, Database } from './database.js';
+export { DatabaseModule } from './database.module.js';
 export { DatabaseClock } from './database-clock.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
@@ -22,7 +23,7 @@ export {
   type ProviderState,
 } from './provider-pause.repository.js';
 export type { AdmittingCall, Ending, Granted, PayloadBody, RunFacts, Stage } from './run-facts.js';
-export { databaseSettings, type ResultPeriods, retentionSettings, upkeepSettings } from './settings.js';
+export { databaseSettings, type DatabaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
 export { type LedgerLine, UsageReader, type UsageRange, type UsageRecord } from './usage-reader.js';

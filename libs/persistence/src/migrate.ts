@@ -1,8 +1,7 @@
-import type { Database } from './database.js';
+import type { DataSource } from 'typeorm';
 
 /** Brings the schema up to date; returns the names of the migrations that ran. Safe to run from many places at once. */
-export async function migrate(database: Database): Promise<string[]> {
-  const dataSource = await database.openDataSource();
+export async function migrate(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
     // TypeORM itself takes no lock: two migrators on an empty database would collide.
@@ -12,16 +11,9 @@ export async function migrate(database: Database): Promise<string[]> {
   } finally {
     await runner.query('SELECT pg_advisory_unlock(727001)').catch(() => {});
     await runner.release();
-    await dataSource.destroy();
   }
 }
 
 /** True when no migration is pending. An app refuses to start otherwise. */
-export async function schemaIsCurrent(database: Database): Promise<boolean> {
-  const dataSource = await database.openDataSource();
-  try {
-    return !(await dataSource.showMigrations());
-  } finally {
-    await dataSource.destroy();
-  }
-}
+export const schemaIsCurrent = async (dataSource: DataSource): Promise<boolean> =>
+  !(await dataSource.showMigrations());

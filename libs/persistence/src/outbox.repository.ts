@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 import type { Granted } from './run-facts.js';
 
 export interface OverdueRun {
@@ -24,6 +25,7 @@ export interface Load {
 }
 
 /** The sweep's view: what should have moved and did not. */
+@Injectable()
 export class OutboxRepository {
   constructor(private readonly database: Database) {}
 

@@ -1,7 +1,9 @@
-import type { Log } from '#observability';
+import { LOG, type Log } from '#observability';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { hostname } from 'node:os';
 import { v7 } from 'uuid';
-import type { Database } from './database.js';
+import { Database } from './database.js';
+import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
 const sayEveryMs = 30_000;
 /** A process that has been silent for so long is gone, or as good as gone. */
@@ -21,7 +23,8 @@ export interface RunningProcess extends Saying {
 }
 
 /** One process's line in the table of those that run. The process works on when it cannot be written. */
-export class ProcessRecord {
+@Injectable()
+export class ProcessRecord implements OnModuleDestroy {
   private readonly id = v7();
   private saying: Saying | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -29,8 +32,8 @@ export class ProcessRecord {
 
   constructor(
     private readonly database: Database,
-    private readonly app: string,
-    private readonly log: Log,
+    @Inject(DATABASE_OPTIONS) private readonly options: Pick<DatabaseOptions, 'app'>,
+    @Inject(LOG) private readonly log: Log,
   ) {}
 
   /** Says it now and again every half minute, until something else is to be said or the process stops. */
@@ -40,7 +43,7 @@ export class ProcessRecord {
     this.writeInTurn();
   }
 
-  async stop(): Promise<void> {
+  async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
     if (this.saying === undefined) return;
     await this.writing;
@@ -69,7 +72,7 @@ export class ProcessRecord {
             ON CONFLICT (id) DO UPDATE SET catalog_revision = excluded.catalog_revision,
               catalog_problem = excluded.catalog_problem, seen_at = router_now()`,
         },
-        [this.id, this.app, hostname(), process.pid, revision, problem ?? null, silentSeconds],
+        [this.id, this.options.app, hostname(), process.pid, revision, problem ?? null, silentSeconds],
       );
     } catch (error) {
       this.log.warn({ error }, 'this process could not say what it runs on');

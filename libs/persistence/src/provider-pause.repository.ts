@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 
 /** What a pause stops: new submissions, or polls and fetches. */
 type PausedCalls = 'submit' | 'poll';
@@ -27,6 +28,7 @@ export interface ProviderState {
  * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
  * until further notice; a partner whose refusal says how long to stay away stops what it refused for that long.
  */
+@Injectable()
 export class ProviderPauseRepository {
   constructor(private readonly database: Database) {}
 

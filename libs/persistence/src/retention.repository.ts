@@ -1,5 +1,6 @@
-import type { Database } from './database.js';
-import type { RetentionPeriods } from './settings.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from './database.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** Bounds of one call, so that none comes near the time limit of a statement. */
 const batchRows = 500;
@@ -10,10 +11,11 @@ const batchBytes = 64 * 1024 * 1024;
  * and says how much that was; 0 means that nothing is left, or that another worker is at it. The clock is
  * `router_statement_now()`: an index can be searched with it, unlike with `router_now()`.
  */
+@Injectable()
 export class RetentionRepository {
   constructor(
     private readonly database: Database,
-    private readonly periods: RetentionPeriods,
+    @Inject(DATABASE_OPTIONS) private readonly periods: RetentionSettings,
   ) {}
 
   /** Makes the partitions of the coming days. Returns how many days have to be tried again. */

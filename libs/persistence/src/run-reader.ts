@@ -1,5 +1,6 @@
 import type { Bucket, FieldError } from '#errors';
-import type { Database } from './database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 import {
   type AdmittingCall,
   endingRow,
@@ -10,7 +11,7 @@ import {
   type PayloadRow,
   type Stage,
 } from './run-facts.js';
-import type { ResultPeriods } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
 export type AgedOut = 'aged_out';
@@ -51,14 +52,15 @@ interface Aged extends Record<string, unknown> {
 }
 
 /** What callers ask about their runs. Another workspace's run, or one under a wrong model, is not found. */
+@Injectable()
 export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];
 
   constructor(
     private readonly database: Database,
-    { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS }: ResultPeriods,
+    @Inject(DATABASE_OPTIONS) settings: Omit<RetentionSettings, 'LEDGER_RETENTION_MONTHS'>,
   ) {
-    this.periods = [RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS];
+    this.periods = [settings.RESULT_RETENTION_SECONDS, settings.TOMBSTONE_RETENTION_SECONDS];
   }
 
   async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {

@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 import {
   type Ending,
   endingRow,
@@ -68,6 +69,7 @@ const restSeconds = 30;
 const patienceMs = 120_000;
 
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
+@Injectable()
 export class RunRepository {
   constructor(private readonly database: Database) {}
 

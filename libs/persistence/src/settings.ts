@@ -1,15 +1,8 @@
-import { count, milliseconds } from '#schemas';
-import { z } from 'zod';
+import { count, databaseUrlSettings, milliseconds } from '#schemas';
+import type { z } from 'zod';
 
 export const databaseSettings = {
-  DATABASE_URL: z.string().min(1).meta({
-    description: 'Postgres that holds every run, key and ledger entry.',
-    example: 'postgres://router:secret@127.0.0.1:5432/router',
-  }),
-  DATABASE_DIRECT_URL: z.string().optional().meta({
-    description: 'The same Postgres without a transaction pooler in between, for migrations and LISTEN.',
-    example: 'postgres://router:secret@127.0.0.1:5432/router',
-  }),
+  ...databaseUrlSettings,
   DATABASE_POOL: count(8).meta({
     description: 'Connections for admission and the run’s life, per process.',
     example: '8',
@@ -45,16 +38,17 @@ export const retentionSettings = {
       'How long an aged-out run is remembered and answers 410, in seconds; then 404. The same on gateways and workers.',
     example: '604800',
   }),
-};
-
-/** What workers alone need to know. */
-export const upkeepSettings = {
-  ...retentionSettings,
   LEDGER_RETENTION_MONTHS: count(13).meta({
     description: 'How long ledger entries and audit records are kept, in months.',
     example: '13',
   }),
 };
 
-export type ResultPeriods = z.infer<z.ZodObject<typeof retentionSettings>>;
-export type RetentionPeriods = z.infer<z.ZodObject<typeof upkeepSettings>>;
+export type DatabaseSettings = z.infer<z.ZodObject<typeof databaseSettings>>;
+export type RetentionSettings = z.infer<z.ZodObject<typeof retentionSettings>>;
+
+/** What `DatabaseModule` is given; `app` is the name of the process. */
+export type DatabaseOptions = DatabaseSettings & RetentionSettings & { app: string };
+
+/** Injects the `DatabaseOptions`. */
+export const DATABASE_OPTIONS = Symbol('database options');

@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 
 export interface UnneededObjects {
   /** A run may still come to need them, or a link that was given out still opens them. */
@@ -15,6 +16,7 @@ const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
  * whatever a crash or a refusal leaves behind is found here and deleted.
  */
+@Injectable()
 export class StoredObjectRepository {
   constructor(private readonly database: Database) {}
 

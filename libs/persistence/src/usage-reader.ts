@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
 
 /** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
 export interface UsageRange {
@@ -59,6 +60,7 @@ const range = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::t
   AND completed_at < coalesce($3::timestamptz, 'infinity')`;
 
 /** What was used and what it cost: read from the audit records and the ledger, which outlive the runs. */
+@Injectable()
 export class UsageReader {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,6 @@
-import type { DataSource } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { v7 } from 'uuid';
 import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
@@ -26,36 +28,37 @@ export class UnknownWorkspace extends Error {
 }
 
 /** Operators' commands on workspaces, keys and credits. */
+@Injectable()
 export class WorkspaceRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>,
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+  ) {}
 
   async create(
     name: string,
     settings: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null },
   ): Promise<Workspace> {
     const id = v7();
-    await this.dataSource.getRepository(Workspace).insert({ id, name, ...settings });
+    await this.workspaces.insert({ id, name, ...settings });
     return this.find(name);
   }
 
   /** By name or id. */
   async find(nameOrId: string): Promise<Workspace> {
     const isId = /^[0-9a-f-]{36}$/.test(nameOrId);
-    const found = await this.dataSource
-      .getRepository(Workspace)
-      .findOneBy(isId ? { id: nameOrId } : { name: nameOrId });
+    const found = await this.workspaces.findOneBy(isId ? { id: nameOrId } : { name: nameOrId });
     if (!found) throw new UnknownWorkspace(nameOrId);
     return found;
   }
 
   async list(): Promise<Workspace[]> {
-    return this.dataSource.getRepository(Workspace).find({ order: { name: 'ASC' } });
+    return this.workspaces.find({ order: { name: 'ASC' } });
   }
 
   async set(name: string, settings: WorkspaceSettings): Promise<Workspace> {
     const { id } = await this.find(name);
-    if (Object.keys(settings).length > 0)
-      await this.dataSource.getRepository(Workspace).update({ id }, settings);
+    if (Object.keys(settings).length > 0) await this.workspaces.update({ id }, settings);
     return this.find(name);
   }
 
@@ -65,7 +68,7 @@ export class WorkspaceRepository {
     limits: WorkspaceLimits,
   ): Promise<{ workspace: Workspace; granted: Granted[] }> {
     const { id } = await this.find(name);
-    const granted = await this.dataSource.transaction(async (manager) => {
+    const granted = await this.workspaces.manager.transaction(async (manager) => {
       if (Object.keys(limits).length > 0) await manager.getRepository(Workspace).update({ id }, limits);
       return manager.query<Granted[]>('SELECT run_id AS "runId", provider FROM promote($1)', [id]);
     });
@@ -75,7 +78,7 @@ export class WorkspaceRepository {
   /** Adds (or, negative, takes back) credits; an unlimited workspace becomes a limited one. */
   async addCredits(name: string, amountMicros: number, note: string): Promise<Workspace> {
     const { id } = await this.find(name);
-    await this.dataSource.query(
+    await this.workspaces.query(
       `WITH changed AS (
          UPDATE workspace SET balance_micros = coalesce(balance_micros, 0) + $2 WHERE id = $1 RETURNING id, balance_micros
        )
@@ -88,7 +91,7 @@ export class WorkspaceRepository {
   /** Sets the balance (null: unlimited); the ledger holds the difference, so that its sum stays the balance. */
   async setCredits(name: string, balanceMicros: number | null, note: string): Promise<Workspace> {
     const { id } = await this.find(name);
-    await this.dataSource.query(
+    await this.workspaces.query(
       `WITH before AS (
          SELECT id, coalesce(balance_micros, 0) AS balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
        ), changed AS (
@@ -109,8 +112,7 @@ export class WorkspaceRepository {
   ): Promise<{ key: string; row: ApiKey }> {
     const { id: workspaceId } = await this.find(workspaceName);
     const key = newApiKey();
-    const keys = this.dataSource.getRepository(ApiKey);
-    const row = keys.create({
+    const row = this.keys.create({
       id: v7(),
       workspaceId,
       prefix: keyPrefix(key),
@@ -118,18 +120,18 @@ export class WorkspaceRepository {
       revokedAt: null,
       ...facts,
     });
-    await keys.insert(row);
+    await this.keys.insert(row);
     return { key, row };
   }
 
   async listKeys(workspaceName?: string): Promise<ApiKey[]> {
     const where = workspaceName === undefined ? {} : { workspaceId: (await this.find(workspaceName)).id };
-    return this.dataSource.getRepository(ApiKey).find({ where, order: { createdAt: 'ASC' } });
+    return this.keys.find({ where, order: { createdAt: 'ASC' } });
   }
 
   /** By id or prefix; false when no live key matches. */
   async revokeKey(idOrPrefix: string): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
+    const rows = await this.workspaces.query<unknown[]>(
       `WITH revoked AS (
          UPDATE api_key SET revoked_at = router_now() WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING id
        ) SELECT id FROM revoked`,

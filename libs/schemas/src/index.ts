@@ -74,7 +74,15 @@ export {
   type RouterQueueUrls,
   routerQueueUrls,
 } from './queue-shapes.js';
-export { BadSettings, count, list, milliseconds, readSettings, type SettingsShape } from './settings.js';
+export {
+  BadSettings,
+  count,
+  databaseUrlSettings,
+  list,
+  milliseconds,
+  readSettings,
+  type SettingsShape,
+} from './settings.js';
 export type { JsonSchema } from './service-document/json-schema.js';
 export { headers } from './service-document/headers.js';
 export { parameters } from './service-document/parameters.js';

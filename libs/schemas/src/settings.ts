@@ -50,3 +50,20 @@ export const list = (byDefault = '') =>
         .map((item) => item.trim())
         .filter((item) => item !== ''),
     );
+
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/name');
+
+/** Where the database is: repositories read it, and so does the queue when no Redis carries the run ids. */
+export const databaseUrlSettings = {
+  DATABASE_URL: postgresUrl.meta({
+    description: 'Postgres that holds every run, key and ledger entry.',
+    example: 'postgres://router:secret@127.0.0.1:5432/router',
+  }),
+  DATABASE_DIRECT_URL: postgresUrl.optional().meta({
+    description:
+      'The same Postgres without a transaction pooler in between, for migrations, LISTEN and session locks. Absent: DATABASE_URL.',
+    example: 'postgres://router:secret@10.0.0.5:5432/router',
+  }),
+};

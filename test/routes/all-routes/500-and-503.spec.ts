@@ -24,15 +24,11 @@ const call = ({ method, path }: (typeof routes)[number]) =>
 describe('while the database does not answer', () => {
   let answers: Answer[];
   beforeAll(async () => {
-    const dataSource = await gateway().database.openDataSource();
-    try {
-      answers = await dataSource.transaction(async (manager) => {
-        await manager.query('LOCK TABLE workspace IN ACCESS EXCLUSIVE MODE');
-        return Promise.all(routes.map(call));
-      });
-    } finally {
-      await dataSource.destroy();
-    }
+    const dataSource = await gateway().database.dataSource();
+    answers = await dataSource.transaction(async (manager) => {
+      await manager.query('LOCK TABLE workspace IN ACCESS EXCLUSIVE MODE');
+      return Promise.all(routes.map(call));
+    });
   });
 
   it.each(routes)('$method $path is service_unavailable', (route) => {

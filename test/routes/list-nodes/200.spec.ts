@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { RegistryNodeList } from '#schemas';
 import type { DataSource } from 'typeorm';
 import { putGiven } from '../../registry/registry-side.js';
@@ -67,7 +67,7 @@ const version = {
 };
 
 beforeAll(async () => {
-  dataSource = await gateway().database.openDataSource();
+  dataSource = await gateway().database.dataSource();
   await putGiven(dataSource, [
     {
       ...whole,
@@ -80,7 +80,6 @@ beforeAll(async () => {
     ...['bare', 'b2', 'b3'].map((id) => ({ id, created_at: '2020-01-01T00:00:00Z' })),
   ]);
 });
-afterAll(() => dataSource.destroy());
 
 /** Read from the database: another file may have had an empty page kept. */
 async function list(query: string): Promise<RegistryNodeList> {
@@ -166,4 +165,14 @@ it('needs no credential, and a bad one does not matter', async () => {
     headers: { authorization: 'Bearer nonsense', 'x-api-key': 'none' },
   });
   expect(answer.status).toBe(200);
+});
+
+it.each(['latest=true', ''])('answers HEAD with the head of a page: ?%s', async (query) => {
+  const answer = await fetch(`${gateway().url}/nodes?${query}`, { method: 'HEAD' });
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    '',
+  ]);
+  expect((await fetch(`${gateway().url}/nodes?page=x`, { method: 'HEAD' })).status).toBe(400);
 });

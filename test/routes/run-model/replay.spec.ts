@@ -93,23 +93,19 @@ describe('a retry after a complete answer', () => {
       const run = await gateway().admittedRun(workspace);
       const beside = await gateway().outputBeside(run);
       beside.put(Buffer.from('{}'));
-      const dataSource = await gateway().database.openDataSource();
-      try {
-        await dataSource.transaction(async (manager) => {
-          await manager.query('SELECT 1 FROM idempotency_key WHERE workspace_id = $1 FOR UPDATE', [
-            workspace.id,
-          ]);
-          await gateway().finish(run, {
-            outcome: 'succeeded',
-            mediaType: 'application/json',
-            body: where === 'beside it' ? { storedAs: beside.storedAs } : Buffer.from('{}'),
-          });
-          await gateway().waitsForLock('UPDATE idempotency_key SET deliveries');
-          expect(isAnswered).toBe(false);
+      const dataSource = await gateway().database.dataSource();
+      await dataSource.transaction(async (manager) => {
+        await manager.query('SELECT 1 FROM idempotency_key WHERE workspace_id = $1 FOR UPDATE', [
+          workspace.id,
+        ]);
+        await gateway().finish(run, {
+          outcome: 'succeeded',
+          mediaType: 'application/json',
+          body: where === 'beside it' ? { storedAs: beside.storedAs } : Buffer.from('{}'),
         });
-      } finally {
-        await dataSource.destroy();
-      }
+        await gateway().waitsForLock('UPDATE idempotency_key SET deliveries');
+        expect(isAnswered).toBe(false);
+      });
       expect((await answering).status).toBe(200);
     },
   );

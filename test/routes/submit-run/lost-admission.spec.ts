@@ -40,17 +40,13 @@ async function whileAdmitting<Result>(
   call: () => Promise<Answer>,
   act: (answering: Promise<Answer>) => Result | Promise<Result>,
 ): Promise<{ answering: Promise<Answer>; acted: Result }> {
-  const dataSource = await gateway().database.openDataSource();
-  try {
-    return await dataSource.transaction(async (manager) => {
-      await manager.query('SELECT 1 FROM workspace WHERE id = $1 FOR NO KEY UPDATE', [id]);
-      const answering = call();
-      await gateway().waitsForLock('SELECT admit(');
-      return { answering, acted: await act(answering) };
-    });
-  } finally {
-    await dataSource.destroy();
-  }
+  const dataSource = await gateway().database.dataSource();
+  return await dataSource.transaction(async (manager) => {
+    await manager.query('SELECT 1 FROM workspace WHERE id = $1 FOR NO KEY UPDATE', [id]);
+    const answering = call();
+    await gateway().waitsForLock('SELECT admit(');
+    return { answering, acted: await act(answering) };
+  });
 }
 
 it('answers the handle of a run that was admitted although the answer of the database was lost', async () => {

@@ -7,7 +7,9 @@ export const migrateCommand: CommandGroup = (program, desk) => {
     .command('migrate')
     .description('Bring the database schema up to date; safe to run from many places at once.')
     .action(async () => {
-      const migrations = await withDatabase(desk.env, migrate);
+      const migrations = await withDatabase(desk.env, async (database) =>
+        migrate(await database.dataSource()),
+      );
       desk.answer({
         document: { migrations },
         text:

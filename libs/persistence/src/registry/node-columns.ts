@@ -120,7 +120,8 @@ export class NodeColumns {
     if (kept !== undefined) return kept;
     const last = this.ids.length - 1;
     let order: Int32Array = new Int32Array(this.ids.length);
-    for (let place = 0; place <= last; place += 1) order[place] = sort[end]?.descending ? last - place : place;
+    for (let place = 0; place <= last; place += 1)
+      order[place] = sort[end]?.descending ? last - place : place;
     for (const { column, descending } of keys.toReversed()) {
       const ranks = this.ranks.get(column);
       if (ranks === undefined) throw new Error(`The ranks of ${column} have not been read.`);

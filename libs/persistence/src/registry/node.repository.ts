@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
 
 type Columns = Record<string, unknown>;
+type GivenPublisher = Columns & { id: string; members?: Columns[] };
 
 /**
  * What is to be written of one node, by the names of the columns. What is not named stays as it is, null clears it.
@@ -10,7 +11,7 @@ type Columns = Record<string, unknown>;
  */
 export interface NodeRecord {
   node: Columns & { id: string };
-  publisher?: Columns & { id: string; members?: Columns[] };
+  publisher?: GivenPublisher;
   versions: (Columns & { version: string; created_at?: string })[];
   /** When given, no other version that is newer stays active; null: none stays active. */
   latest?: string | null;
@@ -61,6 +62,9 @@ const minAnalyzedNodes = 1000;
 /** Writes what imports and mirrors read. */
 @Injectable()
 export class NodeRepository {
+  /** What was last written of each publisher: all of its nodes bring the same facts. */
+  private readonly writtenPublishers = new Map<string, string>();
+
   constructor(private readonly dataSource: DataSource) {}
 
   /** Writes all records, each node and version once, or nothing when one of them cannot be written. With `dryRun` it only tells what would be written. */
@@ -68,8 +72,13 @@ export class NodeRepository {
     const runner = this.dataSource.createQueryRunner();
     try {
       await runner.startTransaction();
-      const written = await write(runner.manager, records);
-      if (!dryRun) await runner.commitTransaction();
+      const publishers = publishersOf(records).filter(
+        (publisher) => this.writtenPublishers.get(publisher.id) !== JSON.stringify(publisher),
+      );
+      const written = await write(runner, records, publishers);
+      if (dryRun) return written;
+      await runner.commitTransaction();
+      for (const publisher of publishers) this.writtenPublishers.set(publisher.id, JSON.stringify(publisher));
       return written;
     } finally {
       if (runner.isTransactionActive) await runner.rollbackTransaction();
@@ -84,13 +93,16 @@ export class NodeRepository {
   }
 }
 
-async function write({ queryRunner }: EntityManager, records: readonly NodeRecord[]): Promise<Written> {
+async function write(
+  runner: QueryRunner,
+  records: readonly NodeRecord[],
+  publishers: readonly GivenPublisher[],
+): Promise<Written> {
   const query = async <Row>(text: string, rows?: readonly object[], ...more: unknown[]): Promise<Row[]> => {
     const values = rows === undefined ? [] : [JSON.stringify(rows), ...more];
-    return ((await queryRunner?.query(text, values, true))?.records ?? []) as Row[];
+    return (await runner.query(text, values, true)).records as Row[];
   };
   const [clock] = await query<{ now: Date }>(acquireWriteLockAndReadClock);
-  const publishers = publishersOf(records);
   if (publishers.length > 0) await query(upsertPublishers, publishers);
   const withMembers = publishers.filter(({ members }) => members);
   if (withMembers.length > 0) {
@@ -112,15 +124,15 @@ async function write({ queryRunner }: EntityManager, records: readonly NodeRecor
     for (const { id } of await query<{ id: string }>(withdrawNewerVersions, latest)) updated.add(id);
   // A node's time follows its versions.
   for (const { id } of nodes) updated.delete(id);
-  if (updated.size > 0) await queryRunner?.query(touchNodes, [[...updated], clock?.now]);
+  if (updated.size > 0) await runner.query(touchNodes, [[...updated], clock?.now]);
 
   const created = nodes.filter(({ isNew }) => isNew).length;
   return { created, changed: nodes.length - created + updated.size };
 }
 
 /** Each publisher once: what later records say of it comes over what earlier ones say. */
-function publishersOf(records: readonly NodeRecord[]): NonNullable<NodeRecord['publisher']>[] {
-  const publishers = new Map<string, NonNullable<NodeRecord['publisher']>>();
+function publishersOf(records: readonly NodeRecord[]): GivenPublisher[] {
+  const publishers = new Map<string, GivenPublisher>();
   for (const { publisher } of records)
     if (publisher) publishers.set(publisher.id, { ...publishers.get(publisher.id), ...publisher });
   return [...publishers.values()];

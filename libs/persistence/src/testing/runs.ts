@@ -5,12 +5,13 @@ import { type Admission, AdmissionRepository, type Admitted } from '../admission
 import { Database } from '../database.js';
 import { OutboxRepository } from '../outbox.repository.js';
 import { RunRepository } from '../run.repository.js';
-import type { Workspace } from '../entities/workspace.entity.js';
+import { ApiKey } from '../entities/api-key.entity.js';
+import { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
 import { RunReader } from '../run-reader.js';
 import type { Ending } from '../run-facts.js';
-import { databaseSettings, upkeepSettings } from '../settings.js';
+import { databaseSettings, retentionSettings } from '../settings.js';
 import { StoredObjectRepository } from '../stored-object.repository.js';
 import { RetentionRepository } from '../retention.repository.js';
 import { type WorkspaceLimits, WorkspaceRepository } from '../workspace.repository.js';
@@ -36,17 +37,16 @@ export class TestProcess {
   readonly objects: StoredObjectRepository;
   readonly pauses: ProviderPauseRepository;
   readonly upkeep: RetentionRepository;
-  private opened: ReturnType<Database['openDataSource']> | undefined;
 
   constructor(url: string, settings: Record<string, string> = {}) {
-    this.database = new Database(
+    this.database = Database.create(
       readSettings(databaseSettings, { DATABASE_URL: url, ...patient, ...settings }),
     );
     this.admissions = new AdmissionRepository(this.database);
     this.dispatching = new RunRepository(this.database);
     this.holding = new HeldRunRepository(this.database);
     this.deliveries = new OutboxRepository(this.database);
-    const periods = readSettings(upkeepSettings, {});
+    const periods = readSettings(retentionSettings, {});
     this.answers = new RunReader(this.database, periods);
     this.objects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
@@ -55,8 +55,8 @@ export class TestProcess {
 
   /** What operators’ commands use. */
   async workspaces(): Promise<WorkspaceRepository> {
-    this.opened ??= this.database.openDataSource();
-    return new WorkspaceRepository(await this.opened);
+    const dataSource = await this.database.dataSource();
+    return new WorkspaceRepository(dataSource.getRepository(Workspace), dataSource.getRepository(ApiKey));
   }
 
   /** A workspace with room for everything but what is given. */
@@ -133,7 +133,6 @@ export class TestProcess {
   }
 
   async close(): Promise<void> {
-    await (await this.opened)?.destroy();
     await this.database.close();
   }
 }

@@ -1,0 +1,61 @@
+import { StartupError } from '#errors';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { ApiKey } from './entities/api-key.entity.js';
+import { Workspace } from './entities/workspace.entity.js';
+import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
+import { ProviderPause1763700600000 } from './migrations/1763700600000-provider-pause.js';
+import { Registry1763800000000 } from './migrations/1763800000000-registry.js';
+import { Processes1763900000000 } from './migrations/1763900000000-processes.js';
+import { schemaIsCurrent } from './migrate.js';
+import type { DatabaseSettings } from './settings.js';
+
+export const entities = [Workspace, ApiKey];
+
+/** A start may wait longer for its first connection than a caller's request for any later one. */
+const minBootConnectMs = 10_000;
+
+export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions => ({
+  type: 'postgres',
+  url: settings.DATABASE_URL,
+  entities,
+  migrations: [
+    Foundation1763700000000,
+    ProviderPause1763700600000,
+    Registry1763800000000,
+    Processes1763900000000,
+  ],
+  migrationsTransactionMode: 'each',
+  synchronize: false,
+  installExtensions: false,
+  poolSize: settings.DATABASE_POOL,
+  poolErrorHandler: () => {},
+  extra: {
+    ...poolOptions(settings),
+    connectionTimeoutMillis: Math.max(minBootConnectMs, settings.DATABASE_ACQUIRE_MS),
+  },
+});
+
+/** What all pools have in common. Every wait is bounded: for a connection, for the server, and for an answer that never comes. */
+export const poolOptions = ({ DATABASE_ACQUIRE_MS, DATABASE_STATEMENT_MS }: DatabaseSettings) => ({
+  connectionTimeoutMillis: DATABASE_ACQUIRE_MS,
+  statement_timeout: DATABASE_STATEMENT_MS,
+  // An operator's statements are not limited.
+  query_timeout: DATABASE_STATEMENT_MS === 0 ? 0 : DATABASE_STATEMENT_MS + 1000,
+  idleTimeoutMillis: 30_000,
+  keepAlive: true,
+  // When a connection dies, its query fails; without a listener the error would also end the process.
+  onConnect: (client: NodeJS.EventEmitter) => void client.on('error', () => {}),
+});
+
+/** Connects an app; refuses a database that is away, or whose schema is not the one of this program. */
+export async function openForApp(options: DataSourceOptions | undefined): Promise<DataSource> {
+  const dataSource = await new DataSource(options as DataSourceOptions)
+    .initialize()
+    .catch((error: unknown) => {
+      const { message, code } = error as NodeJS.ErrnoException;
+      throw new StartupError(`The database cannot be reached: ${message || code}`, { cause: error });
+    });
+  if (await schemaIsCurrent(dataSource)) return dataSource;
+  await dataSource.destroy();
+  throw new StartupError('The database schema is not current: run "admin migrate" first.');
+}

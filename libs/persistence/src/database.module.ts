@@ -1,0 +1,69 @@
+import { Metrics } from '#observability';
+import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AdmissionRepository } from './admission.repository.js';
+import { ApiKeyRepository } from './api-key.repository.js';
+import { dataSourceOptions, entities, openForApp } from './data-source.js';
+import { Database } from './database.js';
+import { HeldRunRepository } from './held-run.repository.js';
+import { OutboxRepository } from './outbox.repository.js';
+import { ProviderPauseRepository } from './provider-pause.repository.js';
+import { ProcessRecord } from './processes.js';
+import { NodeReader } from './registry/node.reader.js';
+import { RetentionRepository } from './retention.repository.js';
+import { RunReader } from './run-reader.js';
+import { RunRepository } from './run.repository.js';
+import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
+import { StoredObjectRepository } from './stored-object.repository.js';
+import { UsageReader } from './usage-reader.js';
+import { WorkspaceRepository } from './workspace.repository.js';
+
+const services = [
+  Database,
+  AdmissionRepository,
+  ApiKeyRepository,
+  HeldRunRepository,
+  NodeReader,
+  OutboxRepository,
+  ProcessRecord,
+  ProviderPauseRepository,
+  RetentionRepository,
+  RunReader,
+  RunRepository,
+  StoredObjectRepository,
+  UsageReader,
+  WorkspaceRepository,
+];
+
+type ModuleOptions = Pick<ModuleMetadata, 'imports'> &
+  Pick<FactoryProvider<DatabaseOptions>, 'inject' | 'useFactory'>;
+
+/** The database and its repositories. Needs the log and the metrics of an imported `ObservabilityModule`. */
+@Module({})
+export class DatabaseModule {
+  constructor(database: Database, metrics: Metrics) {
+    metrics.watchPools(() => database.pools());
+  }
+
+  static forRootAsync({ imports = [], inject = [], useFactory }: ModuleOptions): DynamicModule {
+    return {
+      module: DatabaseModule,
+      imports: [
+        ...imports,
+        TypeOrmModule.forRootAsync({
+          imports,
+          inject,
+          useFactory: async (...injected) => ({
+            ...dataSourceOptions(await useFactory(...injected)),
+            // A start that the database refuses ends at once: whoever supervises the process starts it again.
+            toRetry: () => false,
+          }),
+          dataSourceFactory: openForApp,
+        }),
+        TypeOrmModule.forFeature(entities),
+      ],
+      providers: [{ provide: DATABASE_OPTIONS, inject, useFactory }, ...services],
+      exports: [...services],
+    };
+  }
+}
