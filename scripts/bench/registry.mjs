@@ -113,6 +113,8 @@ const orders = [
   'search_ranking;desc,github_stars;desc,created_at;desc',
 ].map((terms) => terms.split(','));
 
+const heldBytes = () => process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+
 /** Reads the columns of all nodes, as a gateway does for the first page and after nodes were written. */
 async function* reading(url) {
   const database = Database.create({
@@ -125,9 +127,8 @@ async function* reading(url) {
   });
   const reader = new NodeReader(database);
   const page = { offset: 0, limit: 1, maxAgeMs: 0, includeBanned: true };
-  const memory = () => process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
   globalThis.gc?.();
-  const before = memory();
+  const before = heldBytes();
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   const startedMs = performance.now();
@@ -138,7 +139,7 @@ async function* reading(url) {
   const allMs = performance.now() - startedMs;
   loop.disable();
   globalThis.gc?.();
-  const megabytes = (memory() - before) / 1e6;
+  const megabytes = (heldBytes() - before) / 1e6;
   await database.close();
   yield {
     what: 'first page after a start',

@@ -6,7 +6,7 @@ import { NodePages } from './node-pages.js';
 
 type Page = Awaited<ReturnType<NodeReader['page']>>;
 
-beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
+beforeEach(() => void jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
 /** Pages over a registry whose answers are given by hand; a page tells by its total which answer it is of. */
@@ -14,7 +14,7 @@ function pagesOf({ bytes = 100_000 } = {}) {
   const waiting: { answer: (total: number, nodes?: Page['nodes']) => void; fail: (error: Error) => void }[] =
     [];
   const page = () => {
-    const asOfMs = performance.now();
+    const asOfMs = jest.now();
     return new Promise<Page>((resolve, reject) => {
       waiting.push({
         answer: (total, nodes = []) => resolve({ nodes, total, asOfMs }),
