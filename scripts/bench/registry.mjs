@@ -8,8 +8,7 @@ import { Client } from 'pg';
 import { freePort } from '../../dist/apps/local/src/ports.js';
 import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
 import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
-import { Database, NodeReader } from '../../dist/libs/persistence/src/index.js';
-import { nodeSortColumns } from '../../dist/libs/schemas/src/index.js';
+import { Database, NodeReader, nodeSortColumns } from '../../dist/libs/persistence/src/index.js';
 import { against, perSecond, share } from './load.mjs';
 import { main, startApp, startScript } from './service.mjs';
 

@@ -2,7 +2,7 @@ import { bindProviders } from '#providers';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
-import { replaceStrings } from '../../apps/worker/src/assets/json-places.js';
+import { replaceStrings } from '#schemas';
 import { driftLines, moneyLines } from './books.js';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';

@@ -1,7 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { NodeReader } from '#persistence';
-import { type NodeSort, nodeSortColumns } from '#schemas';
+import { NodeReader, type NodeSort, nodeSortColumns } from '#persistence';
 import type { DataSource } from 'typeorm';
 import type { NodeFilter } from '../../libs/persistence/src/registry/node-columns.js';
 import { nodesById } from '../../libs/persistence/src/registry/nodes-by-id.js';

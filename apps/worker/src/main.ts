@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { BadCatalog, LiveCatalog } from '#catalog';
 import { createLog, Metrics, nestLogger, InternalServer, stopWithParent } from '#observability';
-import { Database, DatabaseClock, schemaIsCurrent } from '#persistence';
+import { ClockSkew, Database, schemaIsCurrent } from '#persistence';
 import { boardPath, createBoard, type Transport } from '#queue';
 import { BadSettings, readSettings } from '#schemas';
 import { ShutdownSignal } from '@nestjs/common';
@@ -31,15 +31,15 @@ async function start(): Promise<void> {
   const metrics = app.get(Metrics);
   metrics.watchPools(() => database.pools());
   const progress = app.get(Progress);
+  const clock = app.get(ClockSkew);
   const board = await createBoard(transport, settings);
   const internal = new InternalServer({ ...settings, app: 'worker' }, metrics);
   internal.setProbes({
-    ready: async () => (await database.healthy()) && (await transport.healthy()),
+    ready: async () => clock.problem ?? ((await database.healthy()) && (await transport.healthy())),
     live: () => !progress.wedged,
   });
   if (board) internal.mount(boardPath, board);
   await internal.onApplicationBootstrap();
-  await app.get(DatabaseClock).start();
   app.get(Lanes).start();
   app.get(Retention).start();
   app.get(Gauges).start();

@@ -1,6 +1,6 @@
 import { LiveCatalog } from '#catalog';
 import type { Tracing } from '#observability';
-import { Database, DatabaseClock } from '#persistence';
+import { Database } from '#persistence';
 import type { Transport } from '#queue';
 import type { OpenedStore } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
@@ -23,7 +23,6 @@ export class ShutDown implements OnApplicationShutdown {
     private readonly doors: Doors,
     @Inject(STORAGE) private readonly storage: OpenedStore,
     @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly clock: DatabaseClock,
     private readonly database: Database,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
@@ -34,7 +33,6 @@ export class ShutDown implements OnApplicationShutdown {
     await Promise.all([this.doors.close(), this.replies.close()]);
     await this.transport.close();
     await this.storage.store.close();
-    this.clock.stop();
     await this.database.close();
     await this.tracing.close();
   }

@@ -2,7 +2,7 @@ import { LiveCatalog } from '#catalog';
 import { createLog, createTracing, Metrics } from '#observability';
 import {
   Database,
-  DatabaseClock,
+  ClockSkew,
   OutboxRepository,
   RunRepository,
   ProcessRecord,
@@ -55,7 +55,7 @@ export class WorkerModule {
     const catalog = await openCatalog(settings, providers, record, metrics, log);
     const transport = await createTransport(settings, log, metrics);
 
-    const clock = new DatabaseClock(database, log);
+    const clock = new ClockSkew(database, metrics, log);
     const dispatching = new RunRepository(database);
     const deliveries = new OutboxRepository(database);
     const objects = new StoredObjectRepository(database);
@@ -118,7 +118,7 @@ export class WorkerModule {
         { provide: TRACING, useValue: tracing },
         { provide: Metrics, useValue: metrics },
         { provide: Database, useValue: database },
-        { provide: DatabaseClock, useValue: clock },
+        { provide: ClockSkew, useValue: clock },
         { provide: Doors, useValue: doors },
         { provide: ReplyReader, useValue: replies },
         { provide: Retention, useValue: retention },

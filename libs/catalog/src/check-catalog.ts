@@ -1,9 +1,10 @@
+import { pointerFrom, pointerSegments } from '#schemas';
 import { inputErrors } from './check-input.js';
+import type { JsonSchema } from './json-schema.js';
 import type { CounterExample, Model } from './model.js';
-import { declares, pointerFrom } from './pointer.js';
 import { pricePointers } from './price.js';
-import { type CatalogSources, readCatalog } from './load-catalog.js';
-import type { CatalogProblem } from './read-rows.js';
+import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
+import { type CatalogProblem, readDirectory } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
 
@@ -14,11 +15,14 @@ const deliveryField = /^(web_?hook|callback)|^sync_mode$/i;
  * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields,
  * examples pass and counter-examples fail as stated.
  */
-export async function checkCatalog(sources: CatalogSources = {}): Promise<CatalogProblem[]> {
-  const { models, problems } = await readCatalog(sources);
+export async function checkCatalog({
+  directories = builtInDirectories(),
+  builtIn,
+}: CatalogSources = {}): Promise<CatalogProblem[]> {
+  const { models, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
   return [
     ...problems,
-    ...models.flatMap(({ file, content }) => findings(content).map((finding) => ({ file, ...finding }))),
+    ...models.flatMap(({ file, model }) => findings(model).map((finding) => ({ file, ...finding }))),
   ];
 }
 
@@ -76,3 +80,22 @@ const summary = (entries: CounterExample['fails']): string =>
     .map(({ loc, type }) => `${JSON.stringify(loc)} ${type}`)
     .sort()
     .join('; ');
+
+/** Whether some branch of `schema` declares what `pointer` names; `*` stands for every array element. */
+function declares(schema: JsonSchema, pointer: string): boolean {
+  let reached: JsonSchema[] = [schema];
+  for (const segment of pointerSegments(pointer)) {
+    reached = reached.flatMap(unfold).flatMap((branch) => step(branch, segment));
+  }
+  return reached.length > 0;
+}
+
+const unfold = (schema: JsonSchema): JsonSchema[] => [
+  schema,
+  ...[...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(unfold),
+];
+
+function step(schema: JsonSchema, segment: string): JsonSchema[] {
+  const child = segment === '*' ? schema.items : schema.properties?.[segment];
+  return child === undefined ? [] : [child];
+}

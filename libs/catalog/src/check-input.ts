@@ -7,13 +7,13 @@ import { weighsAtMost } from './weigh.js';
 const compiledSchemas = new WeakMap<Model, CompiledSchema>();
 
 // An array of millions of wrong elements would give millions of errors; beyond this only the first is told.
-const mostValuesFullyReported = 20_000;
+const maxValuesFullyReported = 20_000;
 
 /** Every failing field of the input; none when the model accepts it or has no authored schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   const { first, all } = compiledSchema(model);
   if (first(parsedBody)) return [];
-  const failed = weighsAtMost(parsedBody, mostValuesFullyReported, 0) ? all : first;
+  const failed = weighsAtMost(parsedBody, maxValuesFullyReported, 0) ? all : first;
   failed(parsedBody);
   const fields = fieldErrors(failed.errors ?? [], parsedBody);
   // A validator keeps its last errors, and with them the caller's body.
@@ -29,9 +29,7 @@ export function checkInput(model: Model, parsedBody: unknown): void {
 }
 
 function compiledSchema(model: Model): CompiledSchema {
-  const known = compiledSchemas.get(model);
-  if (known !== undefined) return known;
-  const compiled = compileSchema(model.input ?? { type: 'object' });
+  const compiled = compiledSchemas.get(model) ?? compileSchema(model.input ?? { type: 'object' });
   compiledSchemas.set(model, compiled);
   return compiled;
 }

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { every } from '#observability';
 
 /** An editor, or a mounted volume that is swapped, makes several changes in a row. */
 const settleMs = 200;
@@ -25,13 +26,12 @@ export function watchDirectories(
     if (known !== undefined && now !== known) notice();
     known = now;
   };
-  void look();
+  const looking = every(everyMs, look, { onError: notice, immediately: true });
   const watchers = directories.flatMap((directory) => watcherOf(directory, notice) ?? []);
-  const looking = setInterval(() => void look(), everyMs).unref();
   return {
     stop() {
       clearTimeout(settling);
-      clearInterval(looking);
+      void looking.stop();
       for (const watcher of watchers) watcher.close();
     },
   };
@@ -41,8 +41,7 @@ function watcherOf(directory: string, notice: () => void): FSWatcher | undefined
   try {
     const watcher = watch(directory, { persistent: false }, notice);
     // The directory itself may vanish, or the system run out of watches; the looks go on.
-    watcher.on('error', () => watcher.close());
-    return watcher;
+    return watcher.on('error', () => watcher.close());
   } catch {
     return undefined;
   }
@@ -52,14 +51,12 @@ function watcherOf(directory: string, notice: () => void): FSWatcher | undefined
 async function stampOf(directory: string): Promise<string> {
   try {
     const names = (await readdir(directory)).sort();
-    const stamps = await Promise.all(
-      names.map(async (name) => {
-        const { ino, size, mtimeMs } = await stat(join(directory, name));
-        return `${name} ${ino} ${size} ${mtimeMs}`;
-      }),
-    );
-    return stamps.join('\n');
+    const stamps = names.map(async (name) => {
+      const { ino, size, mtimeMs } = await stat(join(directory, name));
+      return `${name} ${ino} ${size} ${mtimeMs}`;
+    });
+    return (await Promise.all(stamps)).join('\n');
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return String(error);
   }
 }

@@ -1,6 +1,6 @@
 import type { FieldError } from '#errors';
+import { pointerSegments } from '#schemas';
 import type { ErrorObject } from './compile-schema.js';
-import { pointerSegments } from './pointer.js';
 import { settleUnions } from './settle-unions.js';
 import { precedence, worded } from './vocabulary.js';
 import { weighsAtMost } from './weigh.js';

@@ -1,4 +1,4 @@
-import type { Json } from '#providers';
+import type { Json } from '#schemas';
 
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null';
 

@@ -2,21 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { StartupError } from '#errors';
-import { type Catalog, catalogOf } from './catalog.js';
-import { packageRoot } from './parsed-rows.js';
 import { type ProviderDefinition, providerList, settingStem } from '#providers';
-import {
-  type CatalogProblem,
-  type DirectoryRows,
-  layered,
-  type LayeredRows,
-  namesIn,
-  readDirectory,
-} from './read-rows.js';
+import { type Catalog, catalogOf } from './catalog.js';
+import type { Model } from './model.js';
+import { packageRoot } from './parsed-rows.js';
+import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
 /** Some row cannot be used; nothing of the catalog is. */
-export class BadCatalog extends StartupError {
+export class BadCatalog extends Error {
   constructor(readonly problems: readonly CatalogProblem[]) {
     const lines = problems.map(
       ({ file, pointer, reason }) => `  - ${file}${pointer && `#${pointer}`}: ${reason}`,
@@ -24,6 +17,36 @@ export class BadCatalog extends StartupError {
     super(`The catalog is not usable:\n${lines.join('\n')}`);
     this.name = 'BadCatalog';
   }
+}
+
+export interface CatalogSources {
+  /** Later ones win. */
+  directories?: readonly string[];
+  /** The providers of the release; a directory may declare others, or one of these anew. */
+  builtIn?: readonly ProviderDefinition[];
+}
+
+/** Reads and checks every row; throws `BadCatalog` with all problems. */
+export async function loadCatalog({
+  directories = builtInDirectories(),
+  builtIn = providerList,
+}: CatalogSources = {}): Promise<Catalog> {
+  const revision = await revisionOf(directories);
+  return catalogFrom(await Promise.all(directories.map(readDirectory)), revision, builtIn);
+}
+
+/** The catalog of rows that were read before; throws `BadCatalog` with all problems. */
+export function catalogFrom(
+  directories: readonly DirectoryRows[],
+  revision: string,
+  builtIn: readonly ProviderDefinition[] = providerList,
+): Catalog {
+  const { models, providers, problems } = layered(directories, builtIn);
+  if (problems.length > 0) throw new BadCatalog(problems);
+  return catalogOf(
+    models.map(({ model }) => model),
+    { revision, providers },
+  );
 }
 
 /**
@@ -39,73 +62,6 @@ export function builtInDirectories(from?: string): string[] {
     .filter((directory) => existsSync(directory));
 }
 
-export interface CatalogSources {
-  /** Later ones win. */
-  directories?: readonly string[];
-  /** The providers of the release; a directory may declare others, or one of these anew. */
-  builtIn?: readonly ProviderDefinition[];
-}
-
-interface ReadCatalog extends LayeredRows {
-  /** Those of the release and those declared, by name. */
-  definitions: ProviderDefinition[];
-}
-
-/** Every row of the directories, with the problems between files too. */
-export async function readCatalog({
-  directories = builtInDirectories(),
-  builtIn = providerList,
-}: CatalogSources): Promise<ReadCatalog> {
-  return together(await Promise.all(directories.map(readDirectory)), builtIn);
-}
-
-function together(
-  directories: readonly DirectoryRows[],
-  builtIn: readonly ProviderDefinition[],
-): ReadCatalog {
-  const rows = layered(directories);
-  const declared = rows.providers.map(({ content }) => content);
-  const definitions = [...new Map([...builtIn, ...declared].map((each) => [each.name, each])).values()];
-  const names = new Set(definitions.map(({ name }) => name));
-  const homeless = rows.models
-    .filter(({ content }) => !names.has(content.provider))
-    .map(({ file, content }) => ({
-      file,
-      pointer: '/id',
-      reason: `no provider is named ${content.provider}`,
-    }));
-  const mistaken = rows.providers.flatMap(({ file, content: { name } }) => {
-    const stem = settingStem(name);
-    const other = definitions.find((each) => each.name !== name && settingStem(each.name) === stem);
-    if (other === undefined) return [];
-    return [{ file, pointer: '/provider', reason: `${other.name} has the same settings, ${stem}_…` }];
-  });
-  return { ...rows, definitions, problems: [...rows.problems, ...homeless, ...mistaken] };
-}
-
-/** The catalog of rows that were read before; throws `BadCatalog` with all problems. */
-export function catalogFrom(
-  directories: readonly DirectoryRows[],
-  revision: string,
-  builtIn: readonly ProviderDefinition[] = providerList,
-): Catalog {
-  const { models, definitions, problems } = together(directories, builtIn);
-  if (problems.length > 0) throw new BadCatalog(problems);
-  return catalogOf(
-    models.map(({ content }) => content),
-    { revision, providers: definitions },
-  );
-}
-
-/** Reads and checks every row; throws `BadCatalog` with all problems. */
-export async function loadCatalog({
-  directories = builtInDirectories(),
-  builtIn = providerList,
-}: CatalogSources = {}): Promise<Catalog> {
-  const revision = await revisionOf(directories);
-  return catalogFrom(await Promise.all(directories.map(readDirectory)), revision, builtIn);
-}
-
 /**
  * Hash of everything that rows are read from, by the names and texts of the files: it is known without reading
  * the rows, and is the same wherever the directories lie.
@@ -113,11 +69,54 @@ export async function loadCatalog({
 export async function revisionOf(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const directory of directories) {
-    const files = await namesIn(directory, /\.(ya?ml|json)$/).catch(() => []);
-    for (const file of files) {
+    for (const file of await namesIn(directory, /\.(ya?ml|json)$/).catch(() => [])) {
       const text = await readFile(file);
       hash.update(`${basename(file)} ${text.length}\n`).update(text);
     }
   }
   return hash.digest('hex');
+}
+
+interface LayeredRows {
+  models: { file: string; model: Model }[];
+  /** Those of the release and those declared. */
+  providers: ProviderDefinition[];
+  /** Those of single files and those between files. */
+  problems: CatalogProblem[];
+}
+
+/** The rows of several directories as one: a later one replaces or hides rows of an earlier one. */
+export function layered(
+  directories: readonly DirectoryRows[],
+  builtIn: readonly ProviderDefinition[] = providerList,
+): LayeredRows {
+  const models = new Map<string, { file: string; model: Model }>();
+  const files = new Map<string, string>();
+  const providers = new Map(builtIn.map((each) => [each.name, each]));
+  for (const row of directories.flatMap(({ rows }) => rows)) {
+    if ('model' in row) models.set(row.id, row);
+    else if ('hidden' in row) models.delete(row.id);
+    else {
+      providers.set(row.id, row.provider);
+      files.set(row.id, row.file);
+    }
+  }
+  const withoutProvider = [...models.values()]
+    .filter(({ model }) => !providers.has(model.provider))
+    .map(({ file, model }) => ({
+      file,
+      pointer: '/id',
+      reason: `no provider is named ${model.provider}`,
+    }));
+  const sharingSettings = [...files].flatMap(([name, file]) => {
+    const stem = settingStem(name);
+    const other = [...providers.keys()].find((each) => each !== name && settingStem(each) === stem);
+    if (other === undefined) return [];
+    return [{ file, pointer: '/provider', reason: `${other} has the same settings, ${stem}_…` }];
+  });
+  return {
+    models: [...models.values()],
+    providers: [...providers.values()],
+    problems: [...directories.flatMap(({ problems }) => problems), ...withoutProvider, ...sharingSettings],
+  };
 }

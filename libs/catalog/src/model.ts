@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import {
+  pointerFrom,
+  pointerSegments,
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
   routerModelId,
   routerModelSegment,
   routerProviderSegment,
+  valueAt,
 } from '#schemas';
 import { intake } from './intake/intake.js';
-import type { Documents } from './intake/walk.js';
+import type { Documents } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
-import { pointerFrom, pointerSegments, valueAt } from './pointer.js';
 import { type Price, price } from './price.js';
 
 /** An input that the schema must refuse, and exactly the entries it is refused with. */
@@ -88,7 +90,7 @@ export const modelRow = z
 /** Hides the row of the same id that an earlier directory brings. */
 export const hidingRow = z.strictObject({ id: routerModelId, hidden: z.literal(true) });
 
-interface RowProblem {
+export interface RowProblem {
   path: readonly PropertyKey[];
   message: string;
 }
@@ -97,7 +99,7 @@ interface RowProblem {
 export function readModel(
   row: unknown,
   documents?: Documents,
-): { model: Model } | { model?: undefined; problems: RowProblem[] } {
+): { model: Model } | { problems: RowProblem[] } {
   const parsed = modelRow.safeParse(row);
   const given: unknown = parsed.success ? parsed.data : row;
   const input = schemaAt(given, ['input'], documents);
@@ -131,36 +133,28 @@ function schemaAt(
 function modelFrom(
   row: z.infer<typeof modelRow>,
   input: JsonSchema | undefined,
-  output: JsonSchema | undefined,
+  outputSchema: JsonSchema | undefined,
 ): Model {
-  const slash = row.id.indexOf('/');
-  return freeze({
+  const [provider = '', model = ''] = row.id.split('/');
+  return frozen({
     id: row.id,
-    provider: row.id.slice(0, slash),
-    model: row.id.slice(slash + 1),
+    provider,
+    model,
     upstream: row.upstream,
     chargesOnPolicyRejection: row.charges_on_policy_rejection,
     price: row.price,
     budgetMs: row.budget_seconds * 1000,
     assetPointers: row.assets,
-    ...(input === undefined ? {} : { input }),
-    ...(row.output === undefined
-      ? {}
-      : {
-          output: {
-            mediaType: row.output.media_type,
-            ...(output === undefined ? {} : { schema: output }),
-          },
-        }),
-    ...(row.example === undefined ? {} : { example: row.example }),
+    input,
+    output: row.output && { mediaType: row.output.media_type, schema: outputSchema },
+    example: row.example,
     counterExamples: row.counter_examples,
   });
 }
 
-function freeze<T>(value: T): T {
+function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const member of Object.values(value)) freeze(member);
+    for (const member of Object.values(value)) frozen(member);
   }
-  return value;
+  return Object.freeze(value);
 }

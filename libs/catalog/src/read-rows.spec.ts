@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { providerList } from '#providers';
-import { BadCatalog, loadCatalog } from './load-catalog.js';
-import { layered, readDirectory } from './read-rows.js';
+import { BadCatalog, layered, loadCatalog } from './load-catalog.js';
+import { readDirectory } from './read-rows.js';
 
 const made: string[] = [];
 
@@ -181,7 +181,7 @@ describe('a row', () => {
     ['an empty file', '', ''],
   ])('may not have %s', async (_, text, pointer) => {
     const directory = await directoryOf({ 'row.yaml': text });
-    const { models, problems } = layered([await readDirectory(directory)]);
+    const { models, problems } = layered([await readDirectory(directory)], builtIn);
     expect(models).toEqual([]);
     expect(problems.map((problem) => [problem.file, problem.pointer])).toContainEqual([
       join(directory, 'row.yaml'),
@@ -196,9 +196,9 @@ describe('a row', () => {
       'partner.json':
         '{"Input": {"type": "object", "properties": {"seed": {"type": "integer", "nullable": true}}}}',
     });
-    const { models, problems } = layered([await readDirectory(directory)]);
+    const { models, problems } = layered([await readDirectory(directory)], builtIn);
     expect(problems).toEqual([]);
-    expect(models[0]?.content.input).toEqual({
+    expect(models[0]?.model.input).toEqual({
       type: 'object',
       properties: { seed: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
     });
@@ -206,7 +206,7 @@ describe('a row', () => {
 
   it('may not describe an id that the same directory describes already', async () => {
     const directory = await directoryOf({ '1.yaml': row('a/b'), '2.yaml': row('a/b') });
-    const { problems } = layered([await readDirectory(directory)]);
+    const { problems } = layered([await readDirectory(directory)], builtIn);
     expect(problems).toEqual([
       {
         file: join(directory, '2.yaml'),

@@ -1,5 +1,5 @@
+import { valueAt } from '#schemas';
 import type { Model } from './model.js';
-import { valueAt } from './pointer.js';
 import type { Price } from './price.js';
 
 /** The upper bound that admission reserves for this input: an integer of micro-dollars. */

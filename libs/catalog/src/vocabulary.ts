@@ -55,19 +55,12 @@ const formatWords: Record<string, Wording> = {
 };
 
 const bounded =
-  (type: string, words: string, key: string): Word =>
-  ({ params }) => {
-    const limit = params['limit'] as number;
-    return { type, msg: `Input should be ${words} ${limit}`, ctx: { [key]: limit } };
-  };
-
-const stringLength =
-  (type: string, words: string, key: string): Word =>
+  (type: string, key: string, words: string, noun?: string): Word =>
   ({ params }) => {
     const limit = params['limit'] as number;
     return {
       type,
-      msg: `String should have ${words} ${plural(limit, 'character')}`,
+      msg: `${words} ${noun === undefined ? limit : plural(limit, noun)}`,
       ctx: { [key]: limit },
     };
   };
@@ -83,6 +76,12 @@ const size =
       ctx: { field_type: kind, [key]: limit, actual_length: actual },
     };
   };
+
+const expected = (type: string, values: string): Wording => ({
+  type,
+  msg: `Input should be ${values}`,
+  ctx: { expected: values },
+});
 
 const valueError = (error: string): Wording => ({
   type: 'value_error',
@@ -101,16 +100,15 @@ function wrongTag({ params, parentSchema }: ErrorObject): Wording {
     };
   }
   const branches = (parentSchema as JsonSchema | undefined)?.oneOf ?? [];
-  const tags = branches.flatMap((branch) => {
-    const declared = branch.properties?.[name];
-    return declared?.enum ?? (declared?.const === undefined ? [] : [declared.const]);
-  });
-  const expected = tags.map(quoted).join(', ');
+  const tags = branches.flatMap(
+    ({ properties }) => properties?.[name]?.enum ?? properties?.[name]?.const ?? [],
+  );
+  const expectedTags = tags.map(quoted).join(', ');
   const tag = String(params['tagValue']);
   return {
     type: 'union_tag_invalid',
-    msg: `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expected}`,
-    ctx: { discriminator, tag, expected_tags: expected },
+    msg: `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expectedTags}`,
+    ctx: { discriminator, tag, expected_tags: expectedTags },
   };
 }
 
@@ -130,25 +128,19 @@ const words = {
     child: params['additionalProperty'] as string,
   }),
   discriminator: wrongTag,
-  const: ({ params }) => {
-    const expected = quoted(params['allowedValue']);
-    return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } };
-  },
-  enum: ({ params }) => {
-    const expected = alternatives(params['allowedValues'] as unknown[]);
-    return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
-  },
+  const: ({ params }) => expected('literal_error', quoted(params['allowedValue'])),
+  enum: ({ params }) => expected('enum', alternatives(params['allowedValues'] as unknown[])),
   type: wrongType,
-  minimum: bounded('greater_than_equal', 'greater than or equal to', 'ge'),
-  exclusiveMinimum: bounded('greater_than', 'greater than', 'gt'),
-  maximum: bounded('less_than_equal', 'less than or equal to', 'le'),
-  exclusiveMaximum: bounded('less_than', 'less than', 'lt'),
+  minimum: bounded('greater_than_equal', 'ge', 'Input should be greater than or equal to'),
+  exclusiveMinimum: bounded('greater_than', 'gt', 'Input should be greater than'),
+  maximum: bounded('less_than_equal', 'le', 'Input should be less than or equal to'),
+  exclusiveMaximum: bounded('less_than', 'lt', 'Input should be less than'),
   multipleOf: ({ params }) => {
     const step = params['multipleOf'] as number;
     return { type: 'multiple_of', msg: `Input should be a multiple of ${step}`, ctx: { multiple_of: step } };
   },
-  minLength: stringLength('string_too_short', 'at least', 'min_length'),
-  maxLength: stringLength('string_too_long', 'at most', 'max_length'),
+  minLength: bounded('string_too_short', 'min_length', 'String should have at least', 'character'),
+  maxLength: bounded('string_too_long', 'max_length', 'String should have at most', 'character'),
   minItems: size('List', 'too_short', 'at least', 'min_length'),
   maxItems: size('List', 'too_long', 'at most', 'max_length'),
   minProperties: size('Dictionary', 'too_short', 'at least', 'min_length'),

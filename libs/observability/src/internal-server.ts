@@ -5,8 +5,8 @@ import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 
 interface Probes {
-  /** Whether work should be sent here; asks the dependencies. */
-  ready(): Promise<boolean>;
+  /** Whether work should be sent here; asks the dependencies. Text says why not. */
+  ready(): Promise<boolean | string>;
   /** Whether a restart would not help; asks nothing outside the process. */
   live(): boolean;
 }
@@ -63,9 +63,10 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
       const { registry } = this.metrics;
       registry.metrics().then((text) => send(200, registry.contentType, text), notReady);
     } else if (url === '/health/ready') {
-      this.probes
-        .ready()
-        .then((ready) => (ready ? send(200, 'text/plain', 'ready\n') : notReady()), notReady);
+      this.probes.ready().then((ready) => {
+        if (ready === true) send(200, 'text/plain', 'ready\n');
+        else send(503, 'text/plain', ready === false ? 'not ready\n' : `not ready: ${ready}\n`);
+      }, notReady);
     } else if (url === '/health/live') {
       const live = this.probes.live();
       send(live ? 200 : 503, 'text/plain', live ? 'live\n' : 'not live\n');

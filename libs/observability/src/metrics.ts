@@ -79,6 +79,10 @@ export class Metrics {
     'router_held_dollars',
     'Dollars of credits reserved for all live runs; every worker reports the same value.',
   );
+  readonly clockSkewSeconds = this.gauge(
+    'router_clock_skew_seconds',
+    'How far this process’s clock is ahead of the database’s (negative: behind); above 2 s either way it is not ready.',
+  );
 
   // Queues.
   readonly queueJobs = this.gauge(

@@ -3,6 +3,7 @@ import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata }
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdmissionRepository } from './admission.repository.js';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, entities, openForApp } from './data-source.js';
 import { Database } from './database.js';
 import { HeldRunRepository } from './held-run.repository.js';
@@ -19,6 +20,7 @@ import { UsageReader } from './usage-reader.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const services = [
+  ClockSkew,
   Database,
   AdmissionRepository,
   ApiKeyRepository,

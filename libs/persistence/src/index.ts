@@ -2,7 +2,7 @@ export { type Admission, AdmissionRepository, type Admitted, type Refusal } from
 export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
-export { DatabaseClock } from './database-clock.js';
+export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
 export { ApiKey } from './entities/api-key.entity.js';
@@ -13,7 +13,12 @@ export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
-export type { NodeFacet } from './registry/node-columns.js';
+export {
+  type NodeFacet,
+  type NodeSort,
+  type NodeSortColumn,
+  nodeSortColumns,
+} from './registry/node-columns.js';
 export { NodeReader } from './registry/node.reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
 export { type AgedOut, type CancelAnswer, RunReader, type RunResult, type RunState } from './run-reader.js';

@@ -9,7 +9,7 @@ import type {
   Run,
   Signal,
 } from './contract.js';
-import { credentialHeaders } from './credential.js';
+import { credentialHeaders } from './trusted-origins.js';
 import { failureClasses } from './failure.js';
 import { providerList } from './providers.js';
 import type { Phase } from './rules.js';

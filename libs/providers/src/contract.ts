@@ -1,6 +1,5 @@
 import type { FieldError } from '#errors';
-
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+import type { Json } from '#schemas';
 
 /** What an adapter sees of a run. `body` is the caller's own bytes, `upstream` the model row's address. */
 export interface Run {
@@ -88,9 +87,6 @@ export type Outcome<H extends Handle = Handle> =
   | { kind: 'succeeded'; output: ProviderOutput }
   | { kind: 'failed'; failure: ProviderFailure }
   | { kind: 'canceled' };
-
-/** A JSON pointer into the output (`*` matches every element) whose URL strings are assets. */
-export type AssetPointer = string;
 
 /**
  * How a secret is traded for a token that lives shortly. The secret goes into this call and into no other; the

@@ -1,5 +1,5 @@
+import { membersOf, textAt } from '#schemas';
 import type { Run } from './contract.js';
-import { membersOf } from './members.js';
 
 interface EncodedBody {
   contentType: string;
@@ -25,9 +25,8 @@ export const envelope =
 export const form =
   ({ files = [] }: { files?: readonly string[] } = {}): Encoding =>
   ({ runId, body }) => {
-    const text = new TextDecoder().decode(body);
-    const boundary = boundaryFor(runId, text);
-    const fields = new Map(membersOf(text).map(({ name, from, to }) => [name, text.slice(from, to)]));
+    const boundary = boundaryFor(runId, body);
+    const fields = new Map(membersOf(body).map((member) => [member.name, textAt(body, member)]));
     const parts = [...fields]
       .filter(([, json]) => json !== 'null')
       .flatMap(([name, json]) => (files.includes(name) ? filesOf(name, json) : [fieldOf(name, json)]));
@@ -70,9 +69,10 @@ function headOf({ name, type }: Part, boundary: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"${file}\r\n\r\n`;
 }
 
-/** The same for every try of a run, and nowhere in its text. */
-function boundaryFor(runId: string, text: string): string {
+/** The same for every try of a run, and nowhere in its body. */
+function boundaryFor(runId: string, body: Uint8Array): string {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let boundary = `form-${runId}`;
-  while (text.includes(boundary)) boundary += '-';
+  while (bytes.includes(boundary)) boundary += '-';
   return boundary;
 }

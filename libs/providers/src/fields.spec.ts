@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import type { Json } from './contract.js';
+import type { Json } from '#schemas';
 import { fieldErrors } from './fields.js';
 
 const only = (body: Json) => fieldErrors(body)?.[0];

@@ -1,7 +1,6 @@
 import type { FieldError } from '#errors';
 
-import type { Json } from './contract.js';
-import { type Pointer, valueAt } from './pointer.js';
+import { type Json, type JsonPointer, valueAt } from '#schemas';
 import { cut, publicSentence, publicText } from './public-text.js';
 
 const longestText = 1024;
@@ -10,7 +9,7 @@ const mostEntries = 100;
 
 type JsonObject = { [key: string]: Json };
 
-const isObject = (value: Json | undefined): value is JsonObject =>
+export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
@@ -79,9 +78,13 @@ export const pathOf = (name: string): (string | number)[] =>
  * place of `type` that holds something counts.
  */
 export const sentenceFields =
-  (places: { msg: Pointer; type?: Pointer | readonly Pointer[]; field?: Pointer }): FieldReader =>
+  (places: {
+    msg: JsonPointer;
+    type?: JsonPointer | readonly JsonPointer[];
+    field?: JsonPointer;
+  }): FieldReader =>
   (body) => {
-    const at = (place: Pointer | undefined) => (place ? valueAt(body, place) : undefined);
+    const at = (place: JsonPointer | undefined) => (place ? valueAt(body, place) : undefined);
     const [msg, field] = [at(places.msg), at(places.field)];
     if (typeof msg !== 'string') return undefined;
     const type = [places.type ?? []]

@@ -1,11 +1,9 @@
 export type {
-  AssetPointer,
   FailureClass,
   Fault,
   Handle,
   HttpCall,
   HttpReply,
-  Json,
   Outcome,
   ProviderAdapter,
   ProviderDefinition,
@@ -15,8 +13,7 @@ export type {
   Signal,
   TokenExchange,
 } from './contract.js';
-export { valuesAt } from './pointer.js';
-export { credentialHeaders } from './credential.js';
+export { credentialHeaders } from './trusted-origins.js';
 export { failureClasses, type Rejection, toRejection } from './failure.js';
 export { declaredProvider } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';

@@ -1,7 +1,7 @@
+import type { JsonPointer } from '#schemas';
 import type { HttpCall, Run, TokenExchange } from './contract.js';
 import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
-import type { Pointer } from './pointer.js';
 import type { Rule } from './rules.js';
 
 /** What a partner's status word means; a word that is not listed means `running`. */
@@ -14,8 +14,8 @@ export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancele
  * unreadable.
  */
 type HandleField =
-  | { at: Pointer; url?: true; optional?: true; polled?: undefined }
-  | { at: Pointer; polled: true; url?: undefined; optional?: undefined }
+  | { at: JsonPointer; url?: true; optional?: true; polled?: undefined }
+  | { at: JsonPointer; polled: true; url?: undefined; optional?: undefined }
   | { upstream: string; optional?: undefined };
 
 export type HandleFields = Readonly<Record<string, HandleField>>;
@@ -27,14 +27,14 @@ export type Kept<F extends HandleFields> = {
 interface PollSpec<F extends HandleFields> {
   call(kept: Kept<F>): HttpCall;
   /** Where the status word is, or `http` when the reply's own status is it. A number or boolean counts by its text. */
-  status: Pointer | 'http';
+  status: JsonPointer | 'http';
   statuses: Readonly<Record<string, RunStatus>>;
   everyMs: number;
 }
 
 export interface CancelRule {
   http?: number;
-  where?: Pointer;
+  where?: JsonPointer;
   is?: string | boolean;
   answer: 'requested' | 'too_late';
 }
@@ -62,9 +62,9 @@ interface JobBase {
   /** How this partner words a rejected input where it does not do so like FastAPI. */
   fields?: FieldReader;
   /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
-  waits?: Pointer;
+  retryAfter?: JsonPointer;
   /** A JSON result with nothing at any of these places is no result. */
-  needs?: readonly Pointer[];
+  needs?: readonly JsonPointer[];
   /** A result may also come as the file itself: a success whose content type says image, audio, video or model. */
   files?: true;
 }

@@ -96,6 +96,20 @@ describe('operation polled by POST', () => {
     expect(new TextDecoder().decode(call?.body)).toBe('{"operationName":"operations/7"}');
   });
 
+  it.each([
+    ['{"name":42}', '42'],
+    ['{"name":9223372036854775807}', '9223372036854775807'],
+    [
+      '{"note":"\\"name\\":1","cost":9223372036854775806,\n "name" : 9223372036854775805 }',
+      '9223372036854775805',
+    ],
+    ['{"name":1,"name":-9223372036854775807}', '-9223372036854775807'],
+    ['{"name":1.5}', '1.5'],
+    ['{"name":1e20}', '100000000000000000000'],
+  ])('keeps the digits of a number as they are written: %s', (body, name) => {
+    expect(adapter.onSubmit(run, reply(200, body))).toMatchObject({ handle: { name } });
+  });
+
   it('reads a boolean, a missing and a nested status', () => {
     expect(poll({ done: false })).toMatchObject({ kind: 'pending', handle });
     expect(poll({})).toMatchObject({ kind: 'pending', handle });

@@ -1,8 +1,8 @@
+import { type Json, type JsonPointer, placesOf, textAt, valueAt } from '#schemas';
 import type {
   FailureClass,
   Handle,
   HttpReply,
-  Json,
   Outcome,
   ProviderAdapter,
   ProviderFailure,
@@ -12,13 +12,9 @@ import type {
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { fieldErrors } from './fields.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
-import { type Pointer, valueAt } from './pointer.js';
-import { isFile, isReply, isSuccess, jsonOf, outputOf, textOf } from './reply.js';
-import { exactOrigin, isCallableUrl } from './reply-url.js';
-import { retryAfterMs, secondsMs } from './retry-after.js';
+import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
-import { upstream } from './upstream.js';
-import { digitsOf } from './whole-number.js';
+import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 const handleVersion = 1;
 
@@ -52,10 +48,10 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     return { reply: signal, json };
   }
 
-  /** How long a partner that did not take the call asks to be left alone. */
+  /** How long to wait, as named by a partner that did not take the call. */
   function waitOf(failure: ProviderFailure, reply: HttpReply, json: Json | undefined): { afterMs?: number } {
     if (failure.retry === 'never') return {};
-    const named = spec.waits && json !== undefined ? valueAt(json, spec.waits) : undefined;
+    const named = spec.retryAfter && json !== undefined ? valueAt(json, spec.retryAfter) : undefined;
     const afterMs = retryAfterMs(reply) ?? secondsMs(named);
     return afterMs === undefined ? {} : { afterMs };
   }
@@ -144,6 +140,13 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   };
 }
 
+/** One entry of the model row's address. Throws when the row lacks it: a row is checked before it is used. */
+export function upstream(run: Run, name: string): string {
+  const value = run.upstream[name];
+  if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
+  return value;
+}
+
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
 const asItIs = ({ body }: Run) => ({ contentType: 'application/json', body });
@@ -163,15 +166,17 @@ function ruleFailure(
   };
 }
 
-function wordAt(json: Json, pointer: Pointer): string {
+function wordAt(json: Json, pointer: JsonPointer): string {
   const word = valueAt(json, pointer);
   return typeof word === 'object' || word === undefined ? '' : String(word);
 }
 
-function exactAt(json: Json, pointer: Pointer, reply: HttpReply): string {
+/** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
+function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
   const value = valueAt(json, pointer);
-  if (typeof value !== 'number') return wordAt(json, pointer);
-  return digitsOf(value, pointer.slice(pointer.lastIndexOf('/') + 1), textOf(reply));
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordAt(json, pointer);
+  const written = placesOf(body, [pointer]).map((place) => textAt(body, place));
+  return written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? String(value);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { scanJson } from '#schemas';
-import type { HttpReply, Json, ProviderOutput, Signal } from './contract.js';
+import { type Json, jsonExcess } from '#schemas';
+import type { HttpReply, ProviderOutput, Signal } from './contract.js';
 
 const decoder = new TextDecoder();
 
@@ -10,11 +10,11 @@ export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && r
 export const textOf = (reply: HttpReply): string => decoder.decode(reply.body);
 
 /** No partner goes beyond; a million levels would hold the parser for half a second, many small parts would fill the memory. */
-const most = { depth: 512, keys: Infinity, containers: 1_000_000 };
+const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
 
 /** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). */
 export function jsonOf(reply: HttpReply): Json | undefined {
-  if (scanJson(reply.body, most) !== null) return undefined;
+  if (jsonExcess(reply.body, limits) !== null) return undefined;
   try {
     return JSON.parse(textOf(reply)) as Json;
   } catch {
@@ -31,3 +31,28 @@ export const outputOf = (reply: HttpReply): ProviderOutput => ({
   mediaType: reply.headers['content-type'] ?? 'application/json',
   body: reply.storedAs === undefined ? reply.body : { storedAs: reply.storedAs },
 });
+
+const longestWaitMs = 300_000;
+
+const bounded = (waitMs: number): number => Math.min(Math.max(waitMs, 0), longestWaitMs);
+
+/** Seconds as a partner writes them into a body: a number, or a text such as "34.4s". */
+export function secondsMs(seconds: Json | undefined): number | undefined {
+  const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds) : '';
+  return /^\d+(\.\d+)?s?$/.test(text) ? bounded(Math.ceil(Number.parseFloat(text) * 1000)) : undefined;
+}
+
+/**
+ * The wait in milliseconds that a reply names, at most five minutes; undefined when it names none.
+ * `ratelimit-reset` counts seconds too, where a partner sends that instead.
+ * A date is measured against the reply's own `Date`, so that the reading needs no clock and the
+ * partner's clock may be wrong.
+ */
+export function retryAfterMs(reply: HttpReply): number | undefined {
+  const named = (reply.headers['retry-after'] ?? reply.headers['ratelimit-reset'])?.trim();
+  if (named === undefined || named === '') return undefined;
+  const waitMs = /^\d+(\.\d+)?$/.test(named)
+    ? Math.ceil(Number(named) * 1000)
+    : Date.parse(named) - Date.parse(reply.headers['date'] ?? '');
+  return Number.isNaN(waitMs) ? undefined : bounded(waitMs);
+}

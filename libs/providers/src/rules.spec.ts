@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import type { HttpReply, Json } from './contract.js';
+import type { HttpReply } from './contract.js';
+import type { Json } from '#schemas';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
 
 const holds = (

@@ -1,5 +1,5 @@
-import type { FailureClass, HttpReply, Json, ProviderFailure } from './contract.js';
-import { type Pointer, valuesAt } from './pointer.js';
+import { type Json, type JsonPointer, valuesAt } from '#schemas';
+import type { FailureClass, HttpReply, ProviderFailure } from './contract.js';
 import { isSuccess } from './reply.js';
 
 /** Which of a run's calls a reply answers. */
@@ -20,10 +20,10 @@ interface Pattern {
 export interface Rule {
   phase?: Phase;
   http?: number | 'error';
-  where?: Pointer;
+  where?: JsonPointer;
   header?: string;
   is?: string | number | boolean | Pattern;
-  unless?: Pointer | readonly Pointer[];
+  unless?: JsonPointer | readonly JsonPointer[];
   class: FailureClass | 'canceled';
   retry?: ProviderFailure['retry'] | 'again';
   lost?: true;
@@ -53,7 +53,7 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
 }
 
 /** Whether any value at the place is more than null or an empty text. */
-export const holdsAnything = (json: Json, place: Pointer): boolean =>
+export const holdsAnything = (json: Json, place: JsonPointer): boolean =>
   valuesAt(json, place).some((found) => found !== null && found !== '');
 
 /** The first rule that holds; order is the partner declaration's own. */

@@ -24,6 +24,16 @@ export {
   routerProviderSegment,
   routerQueueRequestId,
 } from './identifiers.js';
+export { type JsonExcess, jsonExcess } from './json-limits.js';
+export { type JsonPlace, membersOf, placesOf, replaceStrings, stringAt, textAt } from './json-places.js';
+export {
+  type Json,
+  type JsonPointer,
+  pointerFrom,
+  pointerSegments,
+  valueAt,
+  valuesAt,
+} from './json-pointer.js';
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
@@ -31,19 +41,15 @@ export {
   routerModelBilling,
   type RouterModelDetail,
   routerModelDetail,
+  routerModelInput,
+  routerModelInputSchemaDocument,
   type RouterModelListEntry,
   routerModelListEntry,
   type RouterModelListResponse,
   routerModelListResponse,
+  routerModelOutput,
 } from './model-shapes.js';
 export { momentOf } from './moment.js';
-export {
-  type NodeQuery,
-  nodeQuery,
-  type NodeSort,
-  type NodeSortColumn,
-  nodeSortColumns,
-} from './node-query.js';
 export {
   nodeStatus,
   type NodeVersion,
@@ -83,11 +89,3 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
-export type { JsonSchema } from './service-document/json-schema.js';
-export { headers } from './service-document/headers.js';
-export { parameters } from './service-document/parameters.js';
-export { type Answer, type Area, areas, type Credentials, type Route } from './service-document/route.js';
-export { routes } from './service-document/routes.js';
-export { introduction, serviceDocument } from './service-document/service-document.js';
-export { componentSchemas, type ShapeName } from './service-document/shapes.js';
-export { endOfString, type JsonExcess, scanJson } from './scan-json.js';

@@ -1,29 +1,73 @@
 import type { Model } from '#catalog';
+import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
-import { checkBody } from './check-body.js';
-import { type CheckedBody, CheckThread } from './check-thread.js';
+import { checkBody, type CheckOrder, type CheckReport } from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
+/** A body that passed: the same bytes, and the most the call can cost in micro-dollars. */
+interface CheckedBody {
+  bytes: Buffer;
+  reservedMicros: number;
+}
+
+const maxWaiting = 1000;
+
 /**
- * Checks bodies: small ones at once, large ones beside the event loop, where they hold up no other call. A mebibyte of
- * empty objects takes a fifth of a second.
+ * Checks bodies: small ones at once, large ones in a thread beside the event loop, where they hold up no other call. A
+ * mebibyte of empty objects takes a fifth of a second.
  */
 @Injectable()
 export class BodyChecker implements OnApplicationShutdown {
-  private readonly thread: CheckThread;
+  /** The thread starts with the first large body and stays, because it keeps compiled schemas. */
+  private readonly thread = new Piscina<CheckOrder, CheckReport>({
+    filename: new URL('./check-thread.js', import.meta.url).href,
+    name: 'check',
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: maxWaiting,
+    idleTimeout: Infinity,
+  });
 
-  constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {
-    this.thread = new CheckThread(settings.BODY_CHECK_TIMEOUT_MS);
-  }
+  constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
-    if (bytes.length > this.settings.BODY_CHECK_AT_ONCE) return this.thread.check(model, bytes);
-    return { bytes, reservedMicros: checkBody(model, bytes) };
+    if (bytes.length <= this.settings.BODY_CHECK_AT_ONCE) {
+      return { bytes, reservedMicros: checkBody(model, bytes) };
+    }
+    const report = await this.checkInThread(model, bytes);
+    if ('fields' in report) throw new InputRejection(report.fields);
+    if ('detail' in report) throw new RouterError('invalid_input', report.detail);
+    if ('bug' in report) throw new Error(report.bug);
+    const { buffer, byteOffset, byteLength } = report.bytes;
+    return {
+      bytes: Buffer.from(buffer, byteOffset, byteLength),
+      reservedMicros: report.reservedMicros,
+    };
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.thread.close();
+    await this.thread.destroy();
+  }
+
+  private async checkInThread(model: Model, bytes: Buffer): Promise<CheckReport> {
+    try {
+      return await this.thread.run(
+        { model, bytes },
+        {
+          transferList: [bytes.buffer as ArrayBuffer],
+          signal: AbortSignal.timeout(this.settings.BODY_CHECK_TIMEOUT_MS),
+        },
+      );
+    } catch (error) {
+      // Too slow, too many waiting, or the thread has died: the next body starts a new one.
+      throw new RouterError(
+        'service_unavailable',
+        'The request could not be checked in time; please retry.',
+        { internal: String(error), cause: error },
+      );
+    }
   }
 }

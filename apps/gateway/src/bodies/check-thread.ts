@@ -1,89 +1,58 @@
-import { Worker } from 'node:worker_threads';
-import type { Model } from '#catalog';
-import { InputRejection, RouterError } from '#errors';
-import type { CheckOrder, CheckReport } from './check-messages.js';
+import { isDeepStrictEqual } from 'node:util';
+import { checkInput, type Model, upperBoundMicros } from '#catalog';
+import { type FieldError, InputRejection, RouterError } from '#errors';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { parseInput } from './parse-input.js';
 
-/** A body that passed: the same bytes, and the most the call can cost in micro-dollars. */
-export interface CheckedBody {
-  bytes: Buffer;
-  reservedMicros: number;
+/** A body to check. Its bytes move to the thread, and back when they are to be admitted; they are not copied. */
+export interface CheckOrder {
+  model: Model;
+  bytes: Uint8Array;
 }
 
-interface Waiting {
-  resolve: (checked: CheckedBody) => void;
-  reject: (error: Error) => void;
+/** Errors lose their class on the way between threads. */
+export type CheckReport =
+  | { bytes: Uint8Array; reservedMicros: number }
+  | { fields: FieldError[] }
+  | { detail: string }
+  | { bug: string };
+
+/**
+ * Checks the body against the model and returns the most the call can cost, in micro-dollars. Throws
+ * `InputRejection` for failing fields and `invalid_input`, 400, for what is not a JSON object within the limits.
+ */
+export function checkBody(model: Model, bytes: Buffer): number {
+  const input = parseInput(bytes);
+  checkInput(model, input);
+  return upperBoundMicros(model, input);
 }
 
-/** Checks bodies in a thread of its own, one after the other. The thread starts with the first one. */
-export class CheckThread {
-  private worker: Worker | undefined;
-  /** By id the model that the thread knows: an edited row is another model of the same id. */
-  private sentModels = new Map<string, Model>();
-  private readonly waiting = new Map<number, Waiting>();
-  private orders = 0;
-
-  constructor(private readonly timeoutMs: number) {}
-
-  async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
-    const worker = (this.worker ??= this.start());
-    this.orders += 1;
-    const order: CheckOrder = { order: this.orders, modelId: model.id, bytes };
-    if (this.sentModels.get(model.id) !== model) order.model = model;
-    this.sentModels.set(model.id, model);
-    const checked = new Promise<CheckedBody>((resolve, reject) => {
-      this.waiting.set(order.order, { resolve, reject });
+/** What the thread runs. */
+export function check({ model, bytes }: CheckOrder): unknown {
+  try {
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const reservedMicros = checkBody(known(model), body);
+    return move({
+      [transferableSymbol]: [bytes.buffer],
+      [valueSymbol]: { bytes, reservedMicros } satisfies CheckReport,
     });
-    const timer = setTimeout(() => this.abandon(worker, 'a check took too long'), this.timeoutMs);
-    worker.postMessage(order, [bytes.buffer as ArrayBuffer]);
-    return checked.finally(() => clearTimeout(timer));
+  } catch (error) {
+    return reportOf(error);
   }
+}
 
-  async close(): Promise<void> {
-    await this.worker?.terminate();
-  }
+function reportOf(error: unknown): CheckReport {
+  if (error instanceof InputRejection) return { fields: error.fields };
+  if (error instanceof RouterError) return { detail: error.publicDetail };
+  return { bug: String(error) };
+}
 
-  private start(): Worker {
-    const worker = new Worker(new URL('./check-thread-main.js', import.meta.url));
-    worker.unref();
-    worker.on('message', (report: CheckReport) => this.settle(report));
-    worker.on('error', (error) => this.abandon(worker, String(error)));
-    worker.on('exit', () => this.abandon(worker, 'the checking thread has ended'));
-    return worker;
-  }
+const models = new Map<string, Model>();
 
-  private settle(report: CheckReport): void {
-    const waiting = this.waiting.get(report.order);
-    this.waiting.delete(report.order);
-    if (waiting === undefined) return;
-    switch (report.kind) {
-      case 'accepted': {
-        const { buffer, byteOffset, byteLength } = report.bytes;
-        const bytes = Buffer.from(buffer, byteOffset, byteLength);
-        return waiting.resolve({ bytes, reservedMicros: report.reservedMicros });
-      }
-      case 'rejected':
-        return waiting.reject(new InputRejection(report.fields));
-      case 'malformed':
-        return waiting.reject(new RouterError('invalid_input', report.detail));
-      case 'failed':
-        return waiting.reject(new Error(report.reason));
-    }
-  }
-
-  /** Nobody waits for a thread that is stuck or gone: its callers may retry, and the next body starts a new one. */
-  private abandon(worker: Worker, reason: string): void {
-    if (this.worker !== worker) return;
-    this.worker = undefined;
-    this.sentModels = new Map();
-    const left = [...this.waiting.values()];
-    this.waiting.clear();
-    void worker.terminate();
-    for (const { reject } of left) {
-      reject(
-        new RouterError('service_unavailable', 'The request could not be checked in time; please retry.', {
-          internal: reason,
-        }),
-      );
-    }
-  }
+/** The same model as it came before, if it did: its compiled schema hangs on the object. */
+function known(model: Model): Model {
+  const before = models.get(model.id);
+  if (before !== undefined && isDeepStrictEqual(before, model)) return before;
+  models.set(model.id, model);
+  return model;
 }

@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#errors';
-import { type JsonExcess, scanJson } from '#schemas';
+import { type JsonExcess, jsonExcess } from '#schemas';
 
-const most = { depth: 64, keys: 10_000, containers: 100_000 };
+const limits = { depth: 64, keys: 10_000, containers: 100_000 };
 
 const excessTexts: Record<JsonExcess, string> = {
-  too_deep: `The body nests deeper than ${most.depth} levels.`,
-  too_many_keys: `The body has more than ${most.keys} keys.`,
-  too_many_containers: `The body has more than ${most.containers} arrays and objects.`,
+  too_deep: `The body nests deeper than ${limits.depth} levels.`,
+  too_many_keys: `The body has more than ${limits.keys} keys.`,
+  too_many_containers: `The body has more than ${limits.containers} arrays and objects.`,
 };
 
 /**
  * A parsed copy of the body, for validation only: the bytes themselves are what is forwarded. Throws
- * `invalid_input`, 400, for what is not one JSON object of bearable size and shape.
+ * `invalid_input`, 400, for what is not one JSON object within the limits.
  */
 export function parseInput(bytes: Buffer): Record<string, unknown> {
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
-  const excess = scanJson(bytes, most);
+  const excess = jsonExcess(bytes, limits);
   if (excess !== null) throw malformed(excessTexts[excess]);
   const value = parsed(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,5 +1,5 @@
 import { InternalServer } from '#observability';
-import { Database } from '#persistence';
+import { ClockSkew, Database } from '#persistence';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 
 /** Whether calls should be sent here. */
@@ -9,6 +9,7 @@ export class Readiness implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly database: Database,
+    private readonly clock: ClockSkew,
     private readonly internal: InternalServer,
   ) {}
 
@@ -20,7 +21,9 @@ export class Readiness implements OnModuleInit, OnModuleDestroy {
     return this.isStopping;
   }
 
-  async ready(): Promise<boolean> {
+  /** True, false, or what an operator has to put right. */
+  async ready(): Promise<boolean | string> {
+    if (this.clock.problem !== undefined) return this.clock.problem;
     return !this.isStopping && (await this.database.healthy());
   }
 

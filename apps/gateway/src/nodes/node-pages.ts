@@ -1,9 +1,10 @@
 import { RouterError } from '#errors';
 import { NodeReader } from '#persistence';
-import { type NodeQuery, nodeQuery, type RegistryNodeList } from '#schemas';
+import type { RegistryNodeList } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { SETTINGS } from '../settings.module.js';
+import { type NodeQuery, parseNodeQuery } from './node-query.js';
 import { platformFilter } from './platform-filter.js';
 
 interface NodePageSettings {
@@ -53,13 +54,11 @@ export class NodePages {
   }
 
   /** Throws `invalid_input` for a parameter of the wrong type. */
-  parse(rawUrl: string, parameters: unknown): { query: NodeQuery; key: string } {
+  parse(rawUrl: string, parameters: Parameters<typeof parseNodeQuery>[0]): { query: NodeQuery; key: string } {
     const known = this.parsedUrls.get(rawUrl);
     if (known !== undefined) return known;
-    const { success, data, error } = nodeQuery.safeParse(parameters);
-    if (!success)
-      throw new RouterError('invalid_input', error.issues[0]?.message ?? 'The query is malformed.');
-    const parsed = { query: data, key: JSON.stringify({ ...data, latest: undefined }) };
+    const query = parseNodeQuery(parameters);
+    const parsed = { query, key: JSON.stringify({ ...query, latest: undefined }) };
     if (rawUrl.length <= maxParsedUrlLength) this.parsedUrls.set(rawUrl, parsed);
     return parsed;
   }

@@ -1,5 +1,5 @@
 import type { NodeFacet } from '#persistence';
-import type { NodeQuery } from '#schemas';
+import type { NodeQuery } from './node-query.js';
 import { contains } from './version-range.js';
 
 const anySystem = 'OS Independent';

@@ -1,17 +1,18 @@
-import { type Place, replaceStrings, stringPlaces, textAt } from './json-places.js';
+import { type JsonPlace, placesOf, replaceStrings, stringAt } from '#schemas';
 
 /** A URL in a partner's output, where it stands there. */
-export interface FoundAsset extends Place {
+export interface FoundAsset extends JsonPlace {
   url: string;
 }
 
 const longestUrl = 8192;
+const quote = '"'.charCodeAt(0);
 
 /** The asset URLs that the model's pointers reach. Text that is no web address stays what it is: inline data, a bucket's name. */
 export function findAssets(output: Uint8Array, pointers: readonly string[]): FoundAsset[] {
-  return stringPlaces(output, pointers)
-    .filter(({ start, end }) => end - start <= longestUrl)
-    .map((place) => ({ ...place, url: textAt(output, place) }))
+  return placesOf(output, pointers)
+    .filter(({ start, end }) => output[start] === quote && end - start <= longestUrl)
+    .map((place) => ({ ...place, url: stringAt(output, place) }))
     .filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
 }
 

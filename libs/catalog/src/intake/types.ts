@@ -1,6 +1,6 @@
-import type { Json } from '#providers';
+import type { Json } from '#schemas';
 import type { JsonSchema, SchemaType } from '../json-schema.js';
-import { subjects, typeless } from './keywords.js';
+import { isObject, typesOf } from './keywords.js';
 
 const typeNames: readonly SchemaType[] = [
   'object',
@@ -23,12 +23,8 @@ export function typesIn(value: unknown): SchemaType[] | undefined {
   return listed.includes('number') ? listed.filter((type) => type !== 'integer') : listed;
 }
 
-type Subject = keyof typeof subjects;
-
-const isSubject = (keyword: string): keyword is Subject => Object.hasOwn(subjects, keyword);
-
 export const speaksAbout = (keyword: string, type: SchemaType): boolean =>
-  !isSubject(keyword) || (subjects[keyword] as readonly SchemaType[]).includes(type);
+  typesOf(keyword)?.includes(type) ?? true;
 
 function isOfType(value: Json, type: SchemaType): boolean {
   switch (type) {
@@ -39,7 +35,7 @@ function isOfType(value: Json, type: SchemaType): boolean {
     case 'integer':
       return Number.isInteger(value);
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject(value);
     default:
       return typeof value === type;
   }
@@ -51,21 +47,17 @@ function isOfType(value: Json, type: SchemaType): boolean {
  */
 export function typed(assertions: JsonSchema, types: readonly SchemaType[]): JsonSchema | undefined {
   if (types.length === 0) return assertions;
-  if (types.length > 1 && typeless.some((keyword) => !valued(keyword) && assertions[keyword] !== undefined)) {
-    const union = typed(
-      pick(assertions, (keyword) => isSubject(keyword) || valued(keyword)),
-      types,
-    );
-    return (
-      union && { allOf: [union, pick(assertions, (keyword) => !isSubject(keyword) && !valued(keyword))] }
-    );
+  const isTyped = (keyword: string) => isOfValues(keyword) || typesOf(keyword) !== undefined;
+  if (types.length > 1 && !Object.keys(assertions).every(isTyped)) {
+    const union = typed(pick(assertions, isTyped), types);
+    return union && { allOf: [union, pick(assertions, (keyword) => !isTyped(keyword))] };
   }
   const branches = types.flatMap((type) => ofOneType(assertions, type) ?? []);
   const [only] = branches;
   return branches.length > 1 ? { anyOf: branches } : only;
 }
 
-const valued = (keyword: string): boolean => keyword === 'enum' || keyword === 'const';
+const isOfValues = (keyword: string): boolean => keyword === 'enum' || keyword === 'const';
 
 function ofOneType(assertions: JsonSchema, type: SchemaType): JsonSchema | undefined {
   const { enum: listed, const: fixed, ...others } = assertions;
@@ -89,4 +81,28 @@ export function orNull(schema: JsonSchema): JsonSchema {
   const nothing: JsonSchema = { type: 'null' };
   if (anyOf === undefined || Object.keys(others).length > 0) return { anyOf: [schema, nothing] };
   return anyOf.some(({ type }) => type === 'null') ? schema : { anyOf: [...anyOf, nothing] };
+}
+
+/**
+ * Whether the property tells the branches apart: all are objects, and each requires it as texts that no other
+ * branch has.
+ */
+export function tagsBranches(
+  property: string,
+  { type, oneOf: branches = [], required = [] }: Pick<JsonSchema, 'type' | 'oneOf' | 'required'>,
+): boolean {
+  const tags = branches.map((branch) => {
+    const areObjects = (branch.type ?? type) === 'object';
+    return areObjects && [...required, ...(branch.required ?? [])].includes(property)
+      ? tagsOf(property, branch)
+      : [];
+  });
+  const all = tags.flat();
+  return tags.every(({ length }) => length > 0) && new Set(all).size === all.length;
+}
+
+function tagsOf(property: string, { properties = {} }: JsonSchema): string[] {
+  const declared = Object.hasOwn(properties, property) ? properties[property] : undefined;
+  const values = declared?.const === undefined ? (declared?.enum ?? []) : [declared.const];
+  return values.every((value) => typeof value === 'string') ? values : [];
 }

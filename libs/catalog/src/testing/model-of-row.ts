@@ -3,6 +3,6 @@ import { type Model, readModel } from '../model.js';
 /** The model of a row that a test is sure of. */
 export function modelOfRow(row: object): Model {
   const read = readModel(row);
-  if (read.model === undefined) throw new Error(JSON.stringify(read.problems));
+  if ('problems' in read) throw new Error(JSON.stringify(read.problems));
   return read.model;
 }

@@ -109,7 +109,7 @@ it('is the only clock of our SQL, but for the measure of a process’s own clock
   const others = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
     .filter((file) => otherClocks.test(readFileSync(path.join(sources, file), 'utf8')));
-  expect(others.toSorted()).toEqual(['database-clock.ts', path.join('functions', 'router-now.ts')]);
+  expect(others.toSorted()).toEqual(['clock-skew.ts', path.join('functions', 'router-now.ts')]);
 });
 
 async function explain(client: Client, query: string): Promise<string> {

@@ -1,5 +1,26 @@
-import type { NodeSort, NodeSortColumn } from '#schemas';
 import { LRUCache } from 'lru-cache';
+
+/** The columns that pages are sorted by, under the names of the interface. */
+export const nodeSortColumns = [
+  'id',
+  'name',
+  'author',
+  'category',
+  'created_at',
+  'updated_at',
+  'downloads',
+  'github_stars',
+  'rating',
+  'search_ranking',
+  'status',
+] as const;
+
+export type NodeSortColumn = (typeof nodeSortColumns)[number];
+
+export interface NodeSort {
+  column: NodeSortColumn;
+  descending: boolean;
+}
 
 /** What filters tell nodes apart by. Few nodes have requirements of their own, so a filter decides on each facet once. */
 export interface NodeFacet {

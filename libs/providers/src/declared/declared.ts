@@ -1,11 +1,10 @@
 import type { HttpCall, ProviderDefinition, Run } from '../contract.js';
 import { envelope, form, type Encoding } from '../encodings.js';
 import { sentenceFields } from '../fields.js';
-import { job } from '../job.js';
+import { job, upstream } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
-import { exactOrigin } from '../reply-url.js';
 import type { Rule } from '../rules.js';
-import { upstream } from '../upstream.js';
+import { exactOrigin } from '../trusted-origins.js';
 import { placeholderProblems } from './placeholders.js';
 import { linear, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
@@ -36,7 +35,7 @@ function definitionOf(row: ProviderRow): ProviderDefinition {
 }
 
 function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinition['create']> {
-  const { submit, handle, poll, fetch, cancel, waits, needs, files, rejections } = row;
+  const { submit, handle, poll, fetch, cancel, needs, files, rejections } = row;
   const inSubmit = (run: Run) => (template: string) =>
     required(
       filled(template, (name) => addressOf(name, run, base)),
@@ -54,7 +53,7 @@ function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinitio
     },
     ...(row.unique_header !== undefined && { uniqueHeader: row.unique_header }),
     rules: row.rules.map(ruleOf),
-    ...(waits && { waits }),
+    ...(row.retry_after && { retryAfter: row.retry_after }),
     ...(needs && { needs }),
     ...(files && { files }),
     ...(rejections && { fields: sentenceFields(present(rejections)) }),

@@ -153,7 +153,9 @@ export const providerRow = z.strictObject({
     })
     .optional(),
   rules: z.array(rule).default([]),
-  waits: pointer.optional(),
+  retry_after: pointer.optional().meta({
+    description: 'Where an error body says how many seconds to wait, if no Retry-After header does.',
+  }),
   needs: z.array(pointer).optional().meta({
     description:
       'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',

@@ -1,4 +1,4 @@
-import type { Json } from '../contract.js';
+import type { Json } from '#schemas';
 
 const placeholder = /\{([a-z][a-z0-9_.]*)\}/gi;
 

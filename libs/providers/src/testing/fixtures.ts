@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { HttpReply, Json, Run } from '../contract.js';
+import type { Json } from '#schemas';
+import type { HttpReply, Run } from '../contract.js';
 import type { Phase } from '../rules.js';
 
 export interface Fixture {

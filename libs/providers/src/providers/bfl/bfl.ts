@@ -1,6 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
-import { job } from '../../job.js';
-import { upstream } from '../../upstream.js';
+import { job, upstream } from '../../job.js';
 
 /** Black Forest Labs: submit, then poll the URL that the reply names, mostly on a sibling host of its cluster. */
 export const bfl: ProviderDefinition = {

@@ -1,7 +1,6 @@
 import type { ProviderDefinition, Run } from '../../contract.js';
-import { job } from '../../job.js';
+import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
-import { upstream } from '../../upstream.js';
 import { imageRules, videoRules, violations } from './rules.js';
 import { exchange } from './service-account.js';
 import { storedBelow, withSignedLinks } from './storage.js';
@@ -34,7 +33,7 @@ export const google: ProviderDefinition = {
       base,
       exchange,
       fields: violations,
-      waits: '/error/details/*/retryDelay',
+      retryAfter: '/error/details/*/retryDelay',
     } as const;
     const stored = (run: Run) => ({ contentType: 'application/json', body: storedBelow(target, run) });
     const adapter = protocols({

@@ -1,6 +1,6 @@
+import { valueAt, valuesAt } from '#schemas';
 import type { FailureClass } from '../../contract.js';
 import { fieldError, type FieldReader, pathOf } from '../../fields.js';
-import { valueAt, valuesAt } from '../../pointer.js';
 import type { Rule } from '../../rules.js';
 
 /** `error.code` of an operation that failed: one of google.rpc, while an HTTP error body has the HTTP status there. */

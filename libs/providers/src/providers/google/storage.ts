@@ -1,7 +1,7 @@
 import { createHash, createSign } from 'node:crypto';
 
+import { membersOf } from '#schemas';
 import type { ProviderOutput, Run } from '../../contract.js';
-import { membersOf } from '../../members.js';
 import { readServiceAccount } from './service-account.js';
 
 const host = 'storage.googleapis.com';
@@ -12,13 +12,12 @@ const linkLifeS = 24 * 3600;
  * `gs://bucket/folder`. Everything around it stays as it is.
  */
 export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
-  const text = new TextDecoder().decode(body);
   const member = `"storageUri":${JSON.stringify(`${target}/${runId}/`)}`;
-  const parameters = membersOf(text).findLast(({ name }) => name === 'parameters');
-  const open = parameters?.from ?? text.indexOf('{');
+  const parameters = membersOf(body).findLast(({ name }) => name === 'parameters');
+  const open = parameters?.start ?? body.indexOf('{'.charCodeAt(0));
   const added = parameters ? member : `"parameters":{${member}}`;
-  const comma = membersOf(text, open).length > 0 ? ',' : '';
-  return Buffer.from(`${text.slice(0, open + 1)}${added}${comma}${text.slice(open + 1)}`);
+  const comma = membersOf(body, open).length > 0 ? ',' : '';
+  return Buffer.concat([body.subarray(0, open + 1), Buffer.from(added + comma), body.subarray(open + 1)]);
 }
 
 const found = /("gcsUri"\s*:\s*)"gs:\/\/([^"/\\]+)\/([^"\\]+)"/g;

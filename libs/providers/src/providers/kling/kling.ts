@@ -1,9 +1,8 @@
 import type { FailureClass, ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
-import { job } from '../../job.js';
+import { job, upstream } from '../../job.js';
 import { hs256 } from '../../jwt.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 /** `code` of a refused submission. What is not listed is read by its HTTP status. */
 const codes = {

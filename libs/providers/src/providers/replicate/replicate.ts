@@ -1,7 +1,21 @@
+import { valueAt } from '#schemas';
 import type { ProviderDefinition } from '../../contract.js';
 import { envelope } from '../../encodings.js';
+import { fieldError, type FieldReader, pathOf } from '../../fields.js';
 import { job } from '../../job.js';
-import { inputLines } from './input-lines.js';
+
+const line = /^- (?:input\.)?([\w.[\]]{1,200}): (.+)$/;
+
+/** `detail` of a refused input: a line `- input.width: …` for each field, or one sentence; a failed run's `error`. */
+const inputLines: FieldReader = (body) => {
+  const detail = valueAt(body, '/detail') ?? valueAt(body, '/error');
+  if (typeof detail !== 'string') return undefined;
+  const found = detail.split('\n').flatMap((text) => {
+    const [, name, msg] = line.exec(text) ?? [];
+    return name === undefined ? [] : [fieldError(pathOf(name), msg, 'invalid')];
+  });
+  return found.length > 0 ? found : [fieldError([], detail, undefined)];
+};
 
 /** Replicate: the caller's own object inside `{"input": …}`; polled and cancelled by the URLs of the reply. */
 export const replicate: ProviderDefinition = {

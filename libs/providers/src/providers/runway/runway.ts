@@ -1,9 +1,24 @@
+import { type Json, valueAt, valuesAt } from '#schemas';
 import type { HttpCall, ProviderDefinition } from '../../contract.js';
-import { job } from '../../job.js';
-import { upstream } from '../../upstream.js';
-import { issues } from './issues.js';
+import { fieldError, type FieldReader, isObject } from '../../fields.js';
+import { job, upstream } from '../../job.js';
 
 const headers = { 'x-runway-version': '2024-11-06' };
+
+/** `issues[]` of a refused body, what each says beside code, path and message being its constraint; else the sentence. */
+const issues: FieldReader = (body) => {
+  const found = valuesAt(body, '/issues/*');
+  if (found.length > 0) return found.filter(isObject).map(fieldOf);
+  const sentence = valueAt(body, '/failure') ?? valueAt(body, '/error');
+  return typeof sentence === 'string' ? [fieldError([], sentence, valueAt(body, '/failureCode'))] : undefined;
+};
+
+function fieldOf({ code, path, message, ...ctx }: Record<string, Json>) {
+  const segments = (Array.isArray(path) ? path : []).filter(
+    (segment) => typeof segment === 'string' || typeof segment === 'number',
+  );
+  return fieldError(segments, message, code, ctx);
+}
 
 /** Runway: submit, poll the task by id; every call names the version of the API. */
 export const runway: ProviderDefinition = {

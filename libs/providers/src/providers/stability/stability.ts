@@ -1,11 +1,10 @@
+import { valueAt, valuesAt } from '#schemas';
 import type { ProviderDefinition } from '../../contract.js';
 import { form } from '../../encodings.js';
 import { fieldError, type FieldReader } from '../../fields.js';
-import { job } from '../../job.js';
-import { valueAt, valuesAt } from '../../pointer.js';
+import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
 import type { Rule } from '../../rules.js';
-import { upstream } from '../../upstream.js';
 
 const rules: readonly Rule[] = [
   { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },

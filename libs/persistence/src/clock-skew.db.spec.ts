@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createLog, Metrics } from '#observability';
+import { ClockSkew } from './clock-skew.js';
+import { SpecDatabase } from './testing/spec-database.js';
+
+const file = await SpecDatabase.create();
+const { database } = file.process();
+const systemNow = Date.now.bind(Date);
+
+let metrics: Metrics;
+let skew: ClockSkew;
+beforeEach(async () => {
+  metrics = new Metrics();
+  skew = new ClockSkew(database, metrics, createLog('spec', 'silent'));
+  // With a connection, so that the first measurement is a useful one.
+  await database.read({ name: '', text: 'SELECT 1' }, []);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await skew.onModuleDestroy();
+});
+
+const machineIsOffBy = (ms: number) => jest.spyOn(Date, 'now').mockImplementation(() => systemNow() + ms);
+
+describe('a clock', () => {
+  it.each([0, 1500, -1500])('that is off by %i ms is no problem', async (ms) => {
+    machineIsOffBy(ms);
+    await skew.onModuleInit();
+    expect(skew.problem).toBeUndefined();
+  });
+
+  it.each([
+    [600_000, "this machine's clock is 600.0 s ahead of the database's"],
+    [-600_000, "this machine's clock is 600.0 s behind the database's"],
+  ])('that is off by %i ms is one, with the measured skew', async (ms, problem) => {
+    machineIsOffBy(ms);
+    await skew.onModuleInit();
+    expect(skew.problem?.replace(/(599|600)\.\d/, '600.0')).toBe(problem);
+    const [{ value } = { value: 0 }] = (await metrics.clockSkewSeconds.get()).values;
+    expect(Math.round(value)).toBe(ms / 1000);
+  });
+
+  it('that is put right is none any more', async () => {
+    machineIsOffBy(600_000);
+    await skew.onModuleInit();
+    machineIsOffBy(0);
+    await skew.measure();
+    expect(skew.problem).toBeUndefined();
+  });
+});
+
+it('says nothing by an answer that came late', async () => {
+  const times = [0, 5000];
+  jest.spyOn(Date, 'now').mockImplementation(() => systemNow() + 600_000 + (times.shift() ?? 0));
+  expect(await skew.measure()).toBe(false);
+  expect(skew.problem).toBeUndefined();
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals';
+import { assert, constant, constantFrom, jsonValue, property, tuple } from 'fast-check';
+import { membersOf, placesOf, replaceStrings, textAt } from './json-places.js';
+import { type Json, valuesAt } from './json-pointer.js';
+
+const bytes = (text: string) => Buffer.from(text);
+/** The values there, by the text alone. */
+const valuesIn = (json: string, ...pointers: string[]) =>
+  placesOf(bytes(json), pointers).map((place) => JSON.parse(textAt(bytes(json), place)) as Json);
+
+const escaped = (segment: string) => segment.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Every path of a value, with some of its segments turned into `*`. */
+function pointersOf(value: Json, path = ''): string[] {
+  const here = path === '' ? [] : [path, path.replace(/\/[^/]*$/, '/*')];
+  if (typeof value !== 'object' || value === null) return here;
+  return [
+    ...here,
+    ...Object.entries(value).flatMap(([key, each]) => pointersOf(each, `${path}/${escaped(key)}`)),
+  ];
+}
+
+describe('placesOf', () => {
+  it.each([
+    ['a field', '{"a":"x","b":"y"}', '/a', ['x']],
+    ['an element', '{"a":["x","y","z"]}', '/a/1', ['y']],
+    ['every element', '{"a":[{"u":"x"},{"v":"n"},{"u":"y"}]}', '/a/*/u', ['x', 'y']],
+    ['every field', '{"a":{"p":{"u":"x"},"q":{"u":"y"}}}', '/a/*/u', ['x', 'y']],
+    ['no field of that name elsewhere', '{"b":{"a":"n"},"a":{"a":"x"}}', '/a/a', ['x']],
+    [
+      'values of every kind',
+      '{"a":[1,null,true,{},["n"],"x",[]]}',
+      '/a/*',
+      [1, null, true, {}, ['n'], 'x', []],
+    ],
+    ['nothing in what is empty', '{"a":[],"b":{}}', '/*/*', []],
+    ['a value and what is in it', '{"a":{"b":1}}', '/a', [{ b: 1 }]],
+    ['a name with escapes', '{"\\u0061/~":"x"}', '/a~1~0', ['x']],
+    ['what stands in braces inside strings', '{"n":"}{\\"a\\":\\"n\\"","a":"x\\\\"}', '/a', ['x\\']],
+    ['nothing where nothing is', '[]', '/0', []],
+  ])('finds %s', (_what, json, pointer, found) => {
+    expect(valuesIn(json, pointer)).toEqual(found);
+  });
+
+  it('finds what a parser finds, in any document', () => {
+    const documents = jsonValue({ maxDepth: 4 }).chain((document) => {
+      const pointers = pointersOf(document as Json);
+      return tuple(
+        constant(document as Json),
+        pointers.length === 0 ? constant('/none') : constantFrom(...pointers),
+        constantFrom(undefined, 1, '\t'),
+      );
+    });
+    assert(
+      property(documents, ([document, pointer, indent]) => {
+        const sorted = (values: Json[]) => values.map((value) => JSON.stringify(value)).sort();
+        // A parser puts names that look like numbers first; the text has its own order.
+        expect(sorted(valuesIn(JSON.stringify(document, null, indent), pointer))).toEqual(
+          sorted(valuesAt(JSON.parse(JSON.stringify(document)), pointer)),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('replaceStrings', () => {
+  it('leaves every other byte as it is', () => {
+    const json = bytes(
+      '{ "id" : 9007199254740993 , "é":"\\u00e9", "u":"https://a/1" ,"v":[ "https://a/2"] }\n',
+    );
+    const places = placesOf(json, ['/u', '/v/0']).map((place, index) => ({
+      ...place,
+      text: `"${index}`,
+    }));
+    expect(replaceStrings(json, places).toString()).toBe(
+      '{ "id" : 9007199254740993 , "é":"\\u00e9", "u":"\\"0" ,"v":[ "\\"1"] }\n',
+    );
+  });
+});
+
+const membersIn = (text: string) =>
+  membersOf(bytes(text)).map((member) => [member.name, textAt(bytes(text), member)]);
+
+describe('membersOf', () => {
+  it.each([
+    ['{}', []],
+    [' {\r\n} ', []],
+    ['{"a":1}', [['a', '1']]],
+    [
+      '{ "seed" : 18446744073709551615 ,\t"strength":1.0}',
+      [
+        ['seed', '18446744073709551615'],
+        ['strength', '1.0'],
+      ],
+    ],
+    [
+      '{"a":"x","a":null}',
+      [
+        ['a', '"x"'],
+        ['a', 'null'],
+      ],
+    ],
+    [
+      String.raw`{"a\"b":"c\\","d":"\\\""}`,
+      [
+        ['a"b', String.raw`"c\\"`],
+        ['d', String.raw`"\\\""`],
+      ],
+    ],
+    [
+      '{"a":{"b":[1,{"c":"}]"}]},"d":[ ]}',
+      [
+        ['a', '{"b":[1,{"c":"}]"}]}'],
+        ['d', '[ ]'],
+      ],
+    ],
+    [
+      '{"a":[[1],[2]] , "b":-1e2\n}',
+      [
+        ['a', '[[1],[2]]'],
+        ['b', '-1e2'],
+      ],
+    ],
+  ])('reads %s', (text, members) => {
+    expect(membersIn(text)).toEqual(members);
+    expect(new Map(membersIn(text) as [string, string][]).size).toBe(
+      Object.keys(JSON.parse(text) as object).length,
+    );
+  });
+
+  it('reads an object inside another', () => {
+    const text = '{"a":{"b":1}}';
+    const [outer] = membersOf(bytes(text));
+    expect(membersOf(bytes(text), outer?.start).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('passes over an image of 2 MB', () => {
+    const text = `{"image":"${'A'.repeat(2_000_000)}","seed":7}`;
+    expect(membersOf(bytes(text)).map(({ name }) => name)).toEqual(['image', 'seed']);
+  });
+});
+
+describe('broken text', () => {
+  it.each(['', '"', '"\\', '{"a', '{"a"', '{"a":', '[', '[1,', ']]]]', '\\', '{,,}', '{"a":{"a":['])(
+    '%j has an end',
+    (text) => {
+      expect(() => placesOf(bytes(text), ['/a/*', '/*'])).not.toThrow(RangeError);
+      expect(() => membersOf(bytes(text))).not.toThrow(RangeError);
+    },
+  );
+});
