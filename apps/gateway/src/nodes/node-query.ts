@@ -25,10 +25,11 @@ const once = () => z.string({ error: 'must be given once' });
 const integer = () => once().regex(/^-?\d+$/, 'must be an integer');
 const boolean = (byDefault: boolean, description: string) =>
   once()
-    .regex(/^(true|false)$/i, 'must be true or false')
-    .default(String(byDefault))
-    .meta({ type: 'boolean', default: byDefault, description })
-    .transform((given) => given.toLowerCase() === 'true');
+    .toLowerCase()
+    .pipe(z.enum(['true', 'false'], 'must be true or false'))
+    .transform((given) => given === 'true')
+    .default(byDefault)
+    .meta({ type: 'boolean', default: byDefault, description });
 /** An empty text counts as absent. */
 const text = (description: string) =>
   once()
