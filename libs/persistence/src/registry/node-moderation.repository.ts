@@ -16,39 +16,39 @@ export class NodeModerationRepository {
 
   /** False when there is no such node or publisher. */
   async ban(kind: Moderated, id: string, detail: string | null): Promise<boolean> {
-    return this.rule(kind, id, `$2`, [statuses[kind].banned], detail);
+    return this.moderate(kind, id, `$2`, [statuses[kind].banned], detail);
   }
 
   /** Ends a ban, an operator's or one that a record brought. False when there is no such node or publisher. */
   async unban(kind: Moderated, id: string): Promise<boolean> {
     const { banned, active } = statuses[kind];
-    // A ruling is kept only where the record says otherwise.
-    return this.rule(kind, id, `CASE WHEN status = $3 THEN $2 END`, [active, banned], null);
+    // A decision is kept only where the record says otherwise.
+    return this.moderate(kind, id, `CASE WHEN status = $3 THEN $2 END`, [active, banned], null);
   }
 
   /** Replaces the admin tags of a node; null: those of its record count again. */
   async tag(id: string, tags: readonly string[] | null): Promise<boolean> {
     return this.write(
-      `UPDATE node SET ruled_tags = $2::text[], updated_at = greatest(router_now(), created_at)
+      `UPDATE node SET moderated_tags = $2::text[], updated_at = greatest(router_now(), created_at)
         WHERE id = $1 RETURNING id`,
       [id, tags],
     );
   }
 
-  private async rule(
+  private async moderate(
     kind: Moderated,
     id: string,
-    ruling: string,
+    decision: string,
     values: readonly string[],
     detail: string | null,
   ): Promise<boolean> {
     if (kind === 'publisher')
-      return this.write(`UPDATE publisher SET ruled_status = ${ruling} WHERE id = $1 RETURNING id`, [
+      return this.write(`UPDATE publisher SET moderated_status = ${decision} WHERE id = $1 RETURNING id`, [
         id,
         ...values,
       ]);
     return this.write(
-      `UPDATE node SET ruled_status = ${ruling}, ruled_detail = $${values.length + 2},
+      `UPDATE node SET moderated_status = ${decision}, moderated_detail = $${values.length + 2},
           updated_at = greatest(router_now(), created_at)
         WHERE id = $1 RETURNING id`,
       [id, ...values, detail],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
+import { advisoryLocks } from '../locks.js';
 import { upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
 
 type Columns = Record<string, unknown>;
@@ -24,7 +25,7 @@ export interface Written {
 }
 
 /** Writers of the registry take turns, each until the end of its transaction. */
-export const acquireWriteLock = 'SELECT pg_advisory_xact_lock(727002)';
+export const acquireWriteLock = `SELECT pg_advisory_xact_lock(${advisoryLocks.registryWrite})`;
 
 // The clock is read with the lock held: a later writer never writes an earlier time.
 const acquireWriteLockAndReadClock = `

@@ -1,5 +1,5 @@
-/** What an operator ruled comes before what the record says; a record that takes its node back wins over both. */
-const listedStatus = `CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(ruled_status, status) END`;
+/** What an operator decided comes before what the record says; a record that takes its node back wins over both. */
+const listedStatus = `CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(moderated_status, status) END`;
 const banned = `publisher_banned OR ${listedStatus} = 'NodeStatusBanned'`;
 
 /**
@@ -18,8 +18,8 @@ CREATE TABLE publisher (
   created_at timestamptz(3),
   status text NOT NULL CHECK (status IN ('PublisherStatusActive', 'PublisherStatusBanned')),
   -- What an operator decided here; it outlives every import.
-  ruled_status text CHECK (ruled_status IN ('PublisherStatusActive', 'PublisherStatusBanned')),
-  listed_status text GENERATED ALWAYS AS (coalesce(ruled_status, status)) STORED
+  moderated_status text CHECK (moderated_status IN ('PublisherStatusActive', 'PublisherStatusBanned')),
+  listed_status text GENERATED ALWAYS AS (coalesce(moderated_status, status)) STORED
 );
 
 CREATE TABLE publisher_member (
@@ -73,9 +73,9 @@ CREATE TABLE node (
   supported_app_frontend_version text,
   translations jsonb,
   -- What an operator decided here; it outlives every import.
-  ruled_status text COLLATE "C" CHECK (ruled_status IN ('NodeStatusActive', 'NodeStatusBanned')),
-  ruled_detail text,
-  ruled_tags text[]
+  moderated_status text COLLATE "C" CHECK (moderated_status IN ('NodeStatusActive', 'NodeStatusBanned')),
+  moderated_detail text,
+  moderated_tags text[]
 );
 CREATE INDEX node_publisher ON node (publisher_id);
 
