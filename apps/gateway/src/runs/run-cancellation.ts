@@ -35,7 +35,7 @@ export class RunCancellation {
   }
 
   /** When the connection that was held for a run ends: the run is withdrawn if nobody could collect it. */
-  async leave(runId: string, isDisconnected: boolean): Promise<Released> {
+  async release(runId: string, isDisconnected: boolean): Promise<Released> {
     const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
