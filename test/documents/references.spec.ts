@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { documents, pathOf, textOf } from './checkout-files.js';
+import { documents, filesBelow, pathOf, textOf } from './checkout-files.js';
 
 const withoutBlocks = (text: string): string => text.replaceAll(/^```[^]*?^```$/gm, '');
 
@@ -14,6 +14,15 @@ const anchorOf = (heading: string): string =>
 
 const anchorsOf = (name: string): string[] =>
   [...withoutBlocks(textOf(name)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+/** Where environment variables and the words of the API are declared. */
+const declared = ['docs/configuration.md', 'package.json']
+  .concat(
+    ['docker', 'libs/schemas/src', 'libs/observability/src', 'monitoring/src', 'test'].flatMap(filesBelow),
+  )
+  .filter((name) => !name.endsWith('README.md'))
+  .map(textOf)
+  .join('\n');
 
 describe.each(documents())('%s', (name) => {
   const text = withoutBlocks(textOf(name));
@@ -36,5 +45,12 @@ describe.each(documents())('%s', (name) => {
       /^(apps|libs|test|docs|docker|k8s|scripts|\.ci)\/[\w./-]+$/.test(span),
     );
     expect(paths.filter((each) => !existsSync(pathOf(each)))).toEqual([]);
+  });
+
+  // A changelog also names those that went; those of OTEL_ are the SDK’s own.
+  it('names settings that exist', () => {
+    const names = [...text.matchAll(/`((?!OTEL_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, each = '']) => each);
+    const gone = name === 'CHANGELOG.md' ? names : [];
+    expect(names.filter((each) => !declared.includes(each) && !gone.includes(each))).toEqual([]);
   });
 });
