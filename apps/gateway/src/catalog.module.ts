@@ -1,9 +1,9 @@
-import { LiveCatalog } from '#catalog';
+import { setImmediate } from 'node:timers/promises';
+import { type Catalog, inputErrors, LiveCatalog } from '#catalog';
 import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InfrastructureModule } from './infrastructure.module.js';
-import { compileAhead } from './models/compile-ahead.js';
 import type { GatewaySettings } from './settings.js';
 import { SETTINGS } from './settings.module.js';
 
@@ -43,5 +43,16 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
 
   onApplicationShutdown(): void {
     this.catalog.stop();
+  }
+}
+
+/**
+ * Compiles the input schema of every model, one a turn of the event loop: the first call of a model shall not pay for
+ * it, and nobody shall wait for all of them.
+ */
+async function compileAhead(catalog: Catalog): Promise<void> {
+  for (const model of catalog.models) {
+    await setImmediate();
+    inputErrors(model, {});
   }
 }

@@ -55,13 +55,16 @@ export class ProcessRecords {
     );
   }
 
-  private readonly fileOf = (pid: number): string => path.join(this.folder, String(pid));
+  private fileOf(pid: number): string {
+    return path.join(this.folder, String(pid));
+  }
 }
 
 export const identify = (pid: number): ProcessIdentity => ({ pid, startedAt: startTimeOf(pid) });
 
+/** False also where nothing tells when a process was started: it could be anybody's. */
 export const isAlive = ({ pid, startedAt }: ProcessIdentity): boolean =>
-  isRunning(pid) && startTimeOf(pid) === startedAt;
+  startedAt !== undefined && isRunning(pid) && startTimeOf(pid) === startedAt;
 
 /** True for a living process; a zombie, which only waits to be reaped, counts as ended. */
 export function isRunning(pid: number): boolean {
@@ -76,9 +79,13 @@ export function isRunning(pid: number): boolean {
 async function end(record: ProcessRecord): Promise<void> {
   for (const signal of [record.stopSignal, 'SIGKILL'] as const) {
     if (!isAlive(record)) return;
-    process.kill(record.pid, signal);
-    // A frozen process takes no other signal before this one.
-    process.kill(record.pid, 'SIGCONT');
+    try {
+      process.kill(record.pid, signal);
+      // A frozen process takes no other signal before this one.
+      process.kill(record.pid, 'SIGCONT');
+    } catch {
+      // It ended between the look and the signal.
+    }
     const lastMs = Date.now() + graceMs;
     while (isAlive(record) && Date.now() < lastMs) await pause(25);
   }

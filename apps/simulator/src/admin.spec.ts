@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { partners } from './partners.js';
 import { call, startWithCaller, type Caller } from './testing/caller.js';
 
 let caller: Caller;
@@ -56,10 +55,6 @@ describe('GET /peaks', () => {
       peak: 3,
       startOrder,
     });
-    expect((await caller.admin('/peaks')).json).toMatchObject({
-      accepted: 5,
-      tags: { p: { peak: 3 }, q: { accepted: 1, peak: 1 } },
-    });
   });
 });
 
@@ -91,40 +86,5 @@ describe('GET /requests', () => {
     const { violations } = (await caller.admin('/requests')).json;
     expect(violations).toHaveLength(4);
     expect(await caller.entries()).toMatchObject([{ pollCount: 0 }]);
-  });
-});
-
-describe('POST /scenarios', () => {
-  it('plans the next submissions of one partner', async () => {
-    await caller.admin('/scenarios', { provider: 'bfl', tokens: ['503'], times: 2 });
-    expect((await caller.fal({ prompt: 'a' })).status).toBe(200);
-    expect((await caller.bfl({ prompt: 'a' })).status).toBe(503);
-    expect((await caller.bfl({ prompt: 'b' })).status).toBe(503);
-    expect((await caller.bfl({ prompt: 'b' })).status).toBe(200);
-  });
-
-  it('cuts a submission off before its body is read', async () => {
-    await caller.admin('/scenarios', { provider: 'bfl', tokens: ['reset_before_read'] });
-    await expect(caller.bfl({ prompt: 'a'.repeat(5_000_000) })).rejects.toThrow('fetch failed');
-    expect((await caller.bfl({ prompt: 'a' })).status).toBe(200);
-    expect(await caller.entries()).toHaveLength(1);
-  });
-
-  it('refuses what it does not know', async () => {
-    expect((await caller.admin('/scenarios', { provider: 'bfl', tokens: ['oops'] })).status).toBe(400);
-    expect((await caller.admin('/scenarios', { provider: 'nobody', tokens: ['503'] })).status).toBe(400);
-  });
-});
-
-describe('GET /health', () => {
-  it('names partners and addresses', async () => {
-    const { api, assets } = caller.simulator;
-    expect((await caller.admin('/health')).json).toEqual({
-      status: 'ok',
-      partners: partners.map(({ name }) => name),
-      api,
-      assets,
-      accepted: 0,
-    });
   });
 });

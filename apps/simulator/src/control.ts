@@ -1,72 +1,32 @@
+// prettier-ignore
 const faultKinds = [
-  '401',
-  '404',
-  '429',
-  '500',
-  '502',
-  '503',
-  'html',
-  'garbage',
-  'hang',
-  'reset',
-  'truncated',
-  'drip',
-  'big',
+  '401', '404', '429', '500', '502', '503', 'html', 'garbage', 'hang', 'reset', 'truncated', 'drip', 'big',
 ] as const;
 
 /** What can go wrong with one reply. `drip=ms` waits that long before each byte, `big=bytes` pads the reply. */
 export type FaultKind = (typeof faultKinds)[number];
 
+// prettier-ignore
 const plainNames = [
-  // How long: time to generate (two names for one thing), time in the partner's queue before it.
-  'slow',
-  'takes',
-  'queued',
+  // How long: time to generate, time in the partner's queue before it.
+  'takes', 'queued',
   // Groups generations in the ledger and the peaks.
   'tag',
   // Not accepted; `=n` covers the first n submissions of the same body.
-  'policy_submit',
-  'field_error',
-  '429',
-  'retry_after',
-  '503',
-  '401',
-  '402',
-  'locked',
-  '500_submit',
-  '502_submit',
-  '504_submit',
-  'reset_before_read',
-  'hang_submit',
+  'policy_submit', 'field_error', '429', 'retry_after', '503', '401', '402', 'locked', '500_submit', '502_submit',
+  '504_submit', 'hang_submit',
   // Accepted and in the ledger, but the reply to the submission is lost or unreadable.
-  'reset_after_accept',
-  'hang_after_accept',
-  'html',
-  'garbage',
-  'truncated',
+  'reset_after_accept', 'hang_after_accept', 'html', 'garbage', 'truncated',
   // How the generation ends.
-  'policy_output',
-  'field_output',
-  'job_failed',
-  'no_asset',
-  'soft_refusal',
+  'policy_output', 'job_failed', 'no_asset',
   // What the replies look like.
-  'unknown_status',
+  'unknown_status', 'int64_id', 'hang_poll',
   // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
-  'status_back',
-  'result_early',
-  'int64_id',
-  'hang_poll',
+  'status_back', 'result_early',
   // Cancelling.
-  'cancel_ignored',
-  'cancel_too_late',
-  'cancel_forgets',
-  // The asset.
-  'asset_404',
-  'asset_slow',
-  'asset_big',
-  'asset_endless',
-  'asset_redirect',
+  'cancel_ignored', 'cancel_too_late', 'cancel_forgets',
+  // The file.
+  'asset_404', 'asset_slow', 'asset_big', 'asset_endless', 'asset_redirect',
 ] as const;
 
 type PlainName = (typeof plainNames)[number];

@@ -76,11 +76,6 @@ describe('a submission that is not accepted', () => {
     expect(await caller.entries()).toEqual([]);
   });
 
-  it('is cut off before it is accepted', async () => {
-    await expect(bfl('[[sim:reset_before_read]]')).rejects.toThrow('fetch failed');
-    expect(await caller.entries()).toEqual([]);
-  });
-
   it('names a misspelt token', async () => {
     expect(await bfl('[[sim:oops]]')).toMatchObject({
       status: 400,

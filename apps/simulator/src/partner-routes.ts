@@ -1,16 +1,19 @@
-import type { FastifyInstance } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerAsset } from './asset-route.js';
-import type { Desk } from './desk.js';
-import { answerCall, answerCancel } from './generation-calls.js';
-import type { Partner } from './partner.js';
+import { concerns, plannedFault } from './control.js';
+import type { Generation } from './ledger/generation.js';
+import { bearerOf, type Call, type Partner, type Protocol, type View } from './partner.js';
+import { Replies } from './replies.js';
+import { sendSpoilt } from './reply-faults.js';
+import { type Side, type Simulation, viewOf } from './simulation.js';
 import { takeSubmission } from './submission.js';
-import { cut, send } from './wire.js';
+import { digestOf, refuseCall, send } from './wire.js';
 
 const bodyLimitBytes = 128 * 1024 * 1024;
 
 /** The partner's API: submissions, calls on its own host, cancel. Everything here wants the partner's key. */
-export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner): void {
-  const { doors = [] } = partner;
+export function addApiRoutes(app: FastifyInstance, simulation: Simulation, partner: Partner): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'],
@@ -18,67 +21,135 @@ export function addApiRoutes(app: FastifyInstance, desk: Desk, partner: Partner)
     (_request, body, done) => done(null, body),
   );
   app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
-    send(reply, { status: error.statusCode ?? 500, body: { detail: error.message } }),
+    refuseCall(reply, error.message, error.statusCode ?? 500),
   );
-  app.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: { detail: 'Not Found' } }));
-
-  app.addHook('onRequest', async (request, reply) => {
-    if (doors.some(({ path }) => request.routeOptions.url?.endsWith(path))) return undefined;
-    if (!partner.authorized(request.headers, desk.clock.now()))
-      return send(reply, partner.refusals.unauthorized);
-    const { traceHeader } = partner;
-    if (traceHeader !== undefined && !desk.traces.isNew(request.headers[traceHeader]))
-      return send(
-        reply,
-        partner.fieldErrors([{ loc: ['header', traceHeader], msg: 'used', type: 'invalid' }]),
-      );
-    return undefined;
-  });
-
-  // Only a queued scenario can name this fault before the body, and with it the prompt, has been read.
-  const beforeRead = async (_request: unknown, reply: Parameters<typeof cut>[0]) => {
-    if (!desk.scenarios.peek(partner.name).has('reset_before_read')) return undefined;
-    desk.scenarios.take(partner.name);
-    return cut(reply);
-  };
-  for (const submit of partner.submits)
-    app.post(submit.path, { onRequest: beforeRead }, (request, reply) =>
-      takeSubmission(desk, partner, submit, request, reply),
-    );
-  for (const door of doors)
-    app.route({
-      method: door.method,
-      url: door.path,
-      handler: (request, reply) => {
-        const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-        return send(
-          reply,
-          door.answer({ body, url: desk.addresses.api + request.url, nowMs: desk.clock.now() }),
-        );
-      },
+  app.setNotFoundHandler((_request, reply) => refuseCall(reply, 'nothing is at this address', 404));
+  requireKey(app, simulation, partner);
+  const { open } = partner;
+  if (open) {
+    app.post(open.path, (request, reply) => {
+      const url = simulation.addresses.api + request.url;
+      return send(reply, open.answer({ body: bytesOf(request), url, nowMs: simulation.clock.now() }));
     });
-  addCalls(app, desk, partner, 'api');
-  const { cancel } = partner;
-  if (cancel)
-    app.route({
-      method: cancel.method,
-      url: cancel.path,
-      handler: (request, reply) => answerCancel(desk, partner, cancel, request, reply),
-    });
+  }
+  for (const side of sidesOf(simulation, partner)) {
+    const { submits, cancel, pollsElsewhere } = side.protocol;
+    for (const submit of submits)
+      app.post(submit.path, (request, reply) => takeSubmission(side, submit, request, reply));
+    if (!pollsElsewhere) addCalls(app, side);
+    if (cancel) {
+      const handler = (request: FastifyRequest, reply: FastifyReply) =>
+        answerCancel(side, cancel, request, reply);
+      app.route({ method: cancel.method, url: cancel.path, handler });
+    }
+  }
 }
 
 /** The partner's other hosts: polling URLs and files, to which no key may ever be sent. */
-export function addAssetRoutes(app: FastifyInstance, desk: Desk, partner: Partner): void {
-  addCalls(app, desk, partner, 'assets');
-  const { asset } = partner;
-  if (asset) app.get(asset.path, (request, reply) => answerAsset(desk, partner, asset, request, reply));
+export function addAssetRoutes(app: FastifyInstance, simulation: Simulation, partner: Partner): void {
+  for (const side of sidesOf(simulation, partner)) if (side.protocol.pollsElsewhere) addCalls(app, side);
+  app.get('/files/:id/:file', (request, reply) => answerAsset(simulation, partner, request, reply));
 }
 
-function addCalls(app: FastifyInstance, desk: Desk, partner: Partner, listener: 'api' | 'assets'): void {
-  for (const call of partner.calls.filter((each) => each.listener === listener))
-    app.route({
-      method: call.method,
-      url: call.path,
-      handler: (request, reply) => answerCall(desk, partner, call, request, reply),
-    });
+const sidesOf = (simulation: Simulation, partner: Partner): Side[] =>
+  partner.protocols.map((protocol) => ({
+    simulation,
+    partner,
+    protocol,
+    replies: new Replies(partner, protocol),
+  }));
+
+function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, partner: Partner): void {
+  const unauthorized = new Replies(partner).refusal(401, new Map());
+  const { open, traceHeader, authorized = hasBearer } = partner;
+  app.addHook('onRequest', async (request, reply) => {
+    if (open && request.routeOptions.url?.endsWith(open.path)) return undefined;
+    if (!authorized(request.headers, clock.now())) return send(reply, unauthorized);
+    if (traceHeader === undefined) return undefined;
+    const traceId = request.headers[traceHeader];
+    if (typeof traceId !== 'string' || traceId === '' || traceIds.has(traceId))
+      return refuseCall(reply, `each call has a ${traceHeader} of its own`);
+    traceIds.add(traceId);
+    return undefined;
+  });
+}
+
+const hasBearer = (headers: IncomingHttpHeaders): boolean => bearerOf(headers) !== '';
+
+function addCalls(app: FastifyInstance, side: Side): void {
+  for (const role of ['poll', 'fetch'] as const) {
+    const call = side.protocol[role];
+    if (!call) continue;
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      answerCall(side, role, call, request, reply);
+    app.route({ method: call.method ?? 'GET', url: call.path, handler });
+  }
+}
+
+/** A poll, or the fetch of a result: counted, then answered by the clock, unless a fault is planned for it. */
+function answerCall(
+  { simulation, partner, replies }: Side,
+  role: 'poll' | 'fetch',
+  call: Call,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const generation = simulation.ledger.find(partner.name, idOf(request, call));
+  if (!generation || isForgotten(generation)) return send(reply, replies.lost);
+  const nth = role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
+  const view = contradicting(viewOf(simulation, partner, generation), role, nth);
+  const answer = replies[role](view);
+  if (view.phase === 'succeeded') generation.replySha256 = digestOf(answer);
+  const words = role === 'poll' ? 'poll' : 'result';
+  const kind = plannedFault(generation.control, words, nth);
+  if (kind === undefined) return send(reply, answer);
+  return sendSpoilt(reply, kind, `${words}_${kind}`, { replies, control: generation.control, answer });
+}
+
+/** What a partner says that contradicts what it said before, where a control asks for that. */
+function contradicting(view: View, role: 'poll' | 'fetch', nth: number): View {
+  const { phase, control } = view;
+  if (role === 'poll' && phase === 'running' && control.has('status_back') && nth % 2 === 0)
+    return { ...view, phase: 'queued' };
+  if (role === 'fetch' && phase === 'succeeded' && concerns(control, 'result_early', nth))
+    return { ...view, phase: 'running' };
+  return view;
+}
+
+const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>
+  canceledAtMs !== null && control.has('cancel_forgets');
+
+/** `canceled` takes effect at once; `too_late`: the generation is over, or says so; `ignored` has no effect. */
+function answerCancel(
+  { simulation, partner, replies }: Side,
+  { queuedOnly }: NonNullable<Protocol['cancel']>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const generation = simulation.ledger.find(partner.name, idOf(request));
+  if (!generation) return send(reply, replies.cancel('unknown'));
+  const view = viewOf(simulation, partner, generation);
+  const { phase, control } = view;
+  const nowMs = simulation.clock.now();
+  const over = (phase !== 'queued' && phase !== 'running') || (queuedOnly && phase === 'running');
+  const cancelled = control.has('cancel_ignored') ? 'ignored' : 'canceled';
+  const outcome = over || control.has('cancel_too_late') ? 'too_late' : cancelled;
+  simulation.ledger.cancel(generation, nowMs, outcome === 'canceled' ? nowMs : null);
+  return send(reply, replies.cancel(outcome, view));
+}
+
+function idOf(request: FastifyRequest, call?: Call): string {
+  const query = request.query as Record<string, string>;
+  if (call?.idOf) return call.idOf({ query, body: objectOf(bytesOf(request)) });
+  return (request.params as Record<string, string>)['id'] ?? query['id'] ?? '';
+}
+
+const bytesOf = ({ body }: FastifyRequest): Buffer => (body instanceof Buffer ? body : Buffer.alloc(0));
+
+function objectOf(bytes: Buffer): Record<string, unknown> {
+  try {
+    return Object.assign({}, JSON.parse(bytes.toString()) as unknown);
+  } catch {
+    return {};
+  }
 }

@@ -2,19 +2,83 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Control } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
 
-/** A reply as a partner words it: an object is sent as JSON, a string and bytes as they stand. */
+/** One simulated partner. An entry in `partners/partners.ts` adds another one. */
+export interface Partner {
+  /** Base path on both listeners, and the provider whose recorded replies are given. */
+  name: string;
+  /** Default: any bearer token. */
+  authorized?: (headers: IncomingHttpHeaders, nowMs: number) => boolean;
+  /** A header that every call must carry, each with a value of its own. */
+  traceHeader?: string;
+  /** Its ids are numbers of 64 bits. */
+  numericIds?: true;
+  protocols: Protocol[];
+  /** Replies that are recorded nowhere, by the names that recorded ones have. */
+  replies?: Record<string, Reply>;
+  /** Files are good only under a signed link. */
+  links?: {
+    queryOf: (generation: Generation) => string;
+    accepts: (generation: Generation, query: Record<string, unknown>, nowMs: number) => boolean;
+  };
+  /** A call that needs no key, such as the one that gives out a token. */
+  open?: { path: string; answer: (request: { body: Buffer; url: string; nowMs: number }) => Reply };
+  /** An account's key, where not every text will do; `api` is the partner's own base URL. */
+  issueKey?: (api: string) => string;
+}
+
+/** Addresses whose replies were recorded together. */
+export interface Protocol {
+  /** The folder of these replies below the provider's fixtures. */
+  fixtures?: string;
+  submits: Submit[];
+  /** The member of the recorded acceptance that holds the id. Absent: the result comes with the submission's reply. */
+  id?: string;
+  /** Where the recorded partner is reached. Absent: no recorded reply says so. */
+  base?: string;
+  /** Polling URLs lead to the partner's other host, which takes no key. */
+  pollsElsewhere?: true;
+  poll?: Call;
+  /** Brings the result, once the poll says that it is there. */
+  fetch?: Call;
+  /** What has begun cannot be cancelled where it is `queuedOnly`. */
+  cancel?: { method: 'POST' | 'PUT' | 'DELETE'; path: string; queuedOnly?: true };
+  /** The ending of the names of the replies to this generation, where there are such. */
+  variantOf?: (view: View) => string;
+  /** Changes a recorded reply where it depends on the request. */
+  edit?: (text: string, view: View) => string;
+  /** The poll's reply when the partner failed, where `poll-failed` would not be the end. */
+  failed?: string;
+  /** Ids are JSON numbers when `[[sim:int64_id]]` asks for one. */
+  bareIds?: true;
+}
+
+/** An address that takes submissions. */
+export interface Submit {
+  path: string;
+  /** What the generation is of in the ledger. Default: the body's `model`. */
+  modelOf?: (params: Record<string, string>, body: Record<string, unknown>) => unknown;
+  /** Default: the body's `prompt`. */
+  promptOf?: (body: Record<string, unknown>) => unknown;
+  /** Some models do without one. */
+  promptOptional?: boolean | ((model: string) => boolean);
+  /** Headers that it must carry. */
+  headers?: Record<string, string>;
+  /** It takes multipart/form-data and no JSON; files are left out of the body that is read. */
+  form?: true;
+}
+
+/** One call on a generation, which `:id` of the path names, or `id` of the query, or what `idOf` finds. */
+export interface Call {
+  method?: 'GET' | 'POST';
+  path: string;
+  idOf?: (request: { query: Record<string, string>; body: Record<string, unknown> }) => string;
+}
+
+/** A string and bytes are sent as they stand, an object as JSON. */
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
   body: object | string | Buffer;
-}
-
-export interface FieldError {
-  type: string;
-  loc: (string | number)[];
-  msg: string;
-  input?: unknown;
-  ctx?: Record<string, unknown>;
 }
 
 /** What a partner sees of one of its generations when it words a reply. */
@@ -22,99 +86,17 @@ export interface View {
   generation: Generation;
   control: Control;
   phase: Phase;
-  nowMs: number;
   /** The partner's base URLs, without a slash at the end. */
   api: string;
   assets: string;
 }
 
-/** What of a request may name a generation; the body is an empty object when it is no JSON object. */
-export interface Asked {
-  params: Record<string, string>;
-  query: Record<string, unknown>;
-  body: Record<string, unknown>;
-}
+/** The bearer token of a request, empty when it has none. */
+export const bearerOf = (headers: IncomingHttpHeaders): string =>
+  /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
 
-/** An address that takes submissions. */
-export interface PartnerSubmit {
-  path: string;
-  /** The model that a submission addresses; undefined when it names none. */
-  modelOf(params: Record<string, string>, body: Record<string, unknown>): string | undefined;
-  prompt: {
-    loc: (string | number)[];
-    read(body: Record<string, unknown>): unknown;
-    optionalFor?(model: string): boolean;
-  };
-  /** It takes multipart/form-data and no JSON; files are left out of the body that is read. */
-  form?: true;
-  /** The reply is the result: it is held back until the generation has ended. */
-  atOnce?: true;
-  /** What this partner wants beside a prompt; a reply is a refusal. */
-  refuses?(headers: IncomingHttpHeaders, body: Record<string, unknown>): Reply | undefined;
-  answer(view: View): Reply;
-}
-
-/** One call on an existing generation. `:id` of the path, or `id` of the query, names it, or what `idOf` finds. */
-export interface PartnerCall {
-  listener: 'api' | 'assets';
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  path: string;
-  role: 'poll' | 'result';
-  idOf?: (asked: Asked) => string;
-  answer(view: View): Reply;
-  unknown(id: string): Reply;
-}
-
-/**
- * `canceled`: takes effect at once; `too_late`: the generation is over, or says so; `ignored`: accepted
- * and without effect.
- */
-export type CancelVerdict = 'canceled' | 'too_late' | 'ignored';
-
-export interface PartnerCancel {
-  method: 'POST' | 'PUT' | 'DELETE';
-  path: string;
-  /** What has begun cannot be cancelled. */
-  queuedOnly?: true;
-  answer(verdict: CancelVerdict, before: Phase): Reply;
-  unknown(id: string): Reply;
-}
-
-/** A call that needs no key, such as the one that gives out a token. */
-interface PartnerDoor {
-  method: 'GET' | 'POST';
-  path: string;
-  answer(asked: { body: Buffer; url: string; nowMs: number }): Reply;
-}
-
-/** A refusal of a submission that is worded the same for every body. */
-type Refusal = 'unauthorized' | 'no_credit' | 'throttled' | 'unavailable' | 'broken';
-
-/** One simulated partner. A folder under `partners/` and a line in its list add another one. */
-export interface Partner {
-  /** Base path on both listeners. */
-  name: string;
-  authorized(headers: IncomingHttpHeaders, nowMs: number): boolean;
-  /** A header that every call must carry, each with a value of its own. */
-  traceHeader?: string;
-  /** Its ids are numbers of 64 bits. */
-  numericIds?: true;
-  submits: PartnerSubmit[];
-  refusals: Record<Refusal, Reply>;
-  /** Null: the partner refuses no prompt at submission; the generation is accepted and ends at once. */
-  policyRefusal: ((prompt: string) => Reply) | null;
-  fieldErrors(errors: FieldError[]): Reply;
-  /** What `[[sim:field_error]]` complains about. */
-  exampleFieldError: FieldError;
-  calls: PartnerCall[];
-  cancel: PartnerCancel | null;
-  /** Null when results hold their files themselves. */
-  asset: {
-    path: string;
-    /** Whether the URL is no longer, or never was, good for this generation. */
-    refused?(generation: Generation, query: Record<string, unknown>, nowMs: number): boolean;
-  } | null;
-  doors?: PartnerDoor[];
-  /** An account's key that this partner takes, where not every text will do; `api` is its own base URL. */
-  issueKey?: (api: string) => string;
-}
+/** Any text in the header will do. */
+export const keyIn =
+  (name: string) =>
+  (headers: IncomingHttpHeaders): boolean =>
+    typeof headers[name] === 'string' && headers[name] !== '';

@@ -1,13 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { amount, type Control, type ControlName, type FaultKind } from './control.js';
-import type { Partner, Reply } from './partner.js';
+import type { Reply } from './partner.js';
+import { gatewayPage, type Replies } from './replies.js';
 import { cut, hang, send, sendDripping, sendPadded, sendTruncated } from './wire.js';
-
-const gatewayPage = (status: number): Reply => ({
-  status,
-  headers: { 'content-type': 'text/html' },
-  body: '<html><head><title>Gateway</title></head><body><center><h1>cloud edge</h1></center></body></html>\n',
-});
 
 const garbage: Reply = {
   status: 200,
@@ -15,30 +10,13 @@ const garbage: Reply = {
   body: '{"id":"6f1c0e","status":"Rea\u0000',
 };
 
-/** A refusal that names the seconds to wait when the control asks for them. */
-function withRetryAfter(answer: Reply, control: Control): Reply {
-  if (!control.has('retry_after')) return answer;
-  const seconds = String(amount(control, 'retry_after', 1));
-  return { ...answer, headers: { ...answer.headers, 'retry-after': seconds } };
-}
-
-/** A status of the partner itself where it has words for it, else of a gateway in front of it. */
-export function refuse(partner: Partner, status: number, control: Control): Reply {
-  if (status === 401) return partner.refusals.unauthorized;
-  if (status === 429) return withRetryAfter(partner.refusals.throttled, control);
-  if (status === 503) return withRetryAfter(partner.refusals.unavailable, control);
-  if (status === 500) return partner.refusals.broken;
-  return gatewayPage(status);
-}
-
-/** Sends `answer` spoilt by `kind`; `lost` is what the partner says about an id it does not know. */
+/** Sends `answer` spoilt by `kind`. */
 export function sendSpoilt(
   reply: FastifyReply,
   kind: FaultKind,
   name: ControlName,
-  facts: { partner: Partner; control: Control; answer: Reply; lost: Reply },
+  { replies, control, answer }: { replies: Replies; control: Control; answer: Reply },
 ): FastifyReply {
-  const { partner, control, answer, lost } = facts;
   switch (kind) {
     case 'hang':
       return hang(reply);
@@ -55,13 +33,13 @@ export function sendSpoilt(
     case 'garbage':
       return send(reply, garbage);
     case '404':
-      return send(reply, lost);
+      return send(reply, replies.lost);
     case '401':
     case '429':
     case '500':
     case '502':
     case '503':
-      return send(reply, refuse(partner, Number(kind), control));
+      return send(reply, replies.refusal(Number(kind), control));
   }
 }
 

@@ -2,13 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin.js';
 import { type Clock, createClock } from './clock.js';
-import { carriesCredential, type Desk } from './desk.js';
 import { Ledger } from './ledger/ledger.js';
-import { RequestLog, type RecordedRequest } from './ledger/request-log.js';
+import { RequestLog, type RecordedRequest } from './request-log.js';
 import { addApiRoutes, addAssetRoutes } from './partner-routes.js';
-import { partners } from './partners.js';
-import { Scenarios } from './scenarios.js';
-import { Traces } from './traces.js';
+import { partners } from './partners/partners.js';
+import { carriesCredential, type Simulation } from './simulation.js';
 
 interface Simulator {
   /** Base addresses of both listeners, without a slash at the end. */
@@ -25,43 +23,42 @@ export async function startSimulator(options: {
   ledgerFile?: string | undefined;
   clock?: Clock;
 }): Promise<Simulator> {
-  const desk: Desk = {
+  const simulation: Simulation = {
     clock: options.clock ?? createClock(),
     ledger: new Ledger(options.ledgerFile),
     requests: new RequestLog(),
-    scenarios: new Scenarios(),
     attempts: new Map(),
-    traces: new Traces(),
+    traceIds: new Set(),
     defaultMs: options.defaultMs,
     addresses: { api: '', assets: '' },
   };
   const api = createListener();
   const assets = createListener();
-  recordRequests(assets, desk, 'assets');
+  recordRequests(assets, simulation, 'assets');
   assets.addHook('onRequest', async (request, reply) =>
     carriesCredential(request.headers)
       ? reply.code(400).send({ detail: 'simulator: a credential was sent to a host that must never see one' })
       : undefined,
   );
-  await api.register(async (scope) => addAdminRoutes(scope, desk, partners));
+  await api.register(async (scope) => addAdminRoutes(scope, simulation, partners));
   for (const partner of partners) {
     const prefix = `/${partner.name}`;
     await api.register(
       async (scope) => {
-        recordRequests(scope, desk, 'api');
-        addApiRoutes(scope, desk, partner);
+        recordRequests(scope, simulation, 'api');
+        addApiRoutes(scope, simulation, partner);
       },
       { prefix },
     );
-    await assets.register(async (scope) => addAssetRoutes(scope, desk, partner), { prefix });
+    await assets.register(async (scope) => addAssetRoutes(scope, simulation, partner), { prefix });
   }
-  desk.addresses.api = await listen(api, options.apiPort);
-  desk.addresses.assets = await listen(assets, options.assetPort);
+  simulation.addresses.api = await listen(api, options.apiPort);
+  simulation.addresses.assets = await listen(assets, options.assetPort);
   return {
-    ...desk.addresses,
+    ...simulation.addresses,
     async close() {
       await Promise.all([api.close(), assets.close()]);
-      desk.ledger.close();
+      simulation.ledger.close();
     },
   };
 }
@@ -76,11 +73,11 @@ async function listen(app: FastifyInstance, port: number): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-function recordRequests(app: FastifyInstance, desk: Desk, listener: 'api' | 'assets'): void {
+function recordRequests(app: FastifyInstance, simulation: Simulation, listener: 'api' | 'assets'): void {
   const open = new WeakMap<object, RecordedRequest>();
   app.addHook('onRequest', async (request) => {
     const record: RecordedRequest = {
-      atMs: desk.clock.now(),
+      atMs: simulation.clock.now(),
       listener,
       method: request.method,
       path: request.url,
@@ -88,7 +85,7 @@ function recordRequests(app: FastifyInstance, desk: Desk, listener: 'api' | 'ass
       status: null,
     };
     open.set(request, record);
-    desk.requests.add(record);
+    simulation.requests.add(record);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const record = open.get(request);

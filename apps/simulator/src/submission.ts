@@ -1,51 +1,43 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { concerns, readControl, tokensOf, type Control } from './control.js';
-import { notableHeaders, viewOf, type Desk } from './desk.js';
+import { concerns, type Control, readControl, tokensOf } from './control.js';
 import { durations, endOf, type Generation } from './ledger/generation.js';
-import type { FieldError, Partner, PartnerSubmit, Reply } from './partner.js';
-import { refuse, sendAccepted } from './reply-faults.js';
-import { cut, digestOf, hang, send } from './wire.js';
+import type { Reply, Submit } from './partner.js';
+import type { Replies } from './replies.js';
+import { sendAccepted } from './reply-faults.js';
+import { notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
+import { digestOf, hang, refuseCall, send } from './wire.js';
 
 /** Takes one submission: check it as the partner would, apply the planned faults, write the ledger, answer. */
 export async function takeSubmission(
-  desk: Desk,
-  partner: Partner,
-  submit: PartnerSubmit,
+  { simulation, partner, protocol, replies }: Side,
+  submit: Submit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
   const bodySha256 = createHash('sha256').update(body).digest('hex');
-  const attempt = countAttempt(desk, `${partner.name}/${bodySha256}`);
-  const queued = desk.scenarios.take(partner.name);
+  const attempt = countAttempt(simulation, `${partner.name}/${bodySha256}`);
 
-  const read = await readBody(submit, body, request.headers['content-type'] ?? '');
-  if ('error' in read) return send(reply, partner.fieldErrors([read.error]));
-  const model = submit.modelOf(request.params as Record<string, string>, read.fields);
-  if (model === undefined) return send(reply, { status: 404, body: { detail: 'Not Found' } });
-  const asked = readPrompt(submit, model, read.fields);
-  if ('error' in asked) return send(reply, partner.fieldErrors([asked.error]));
-  const wanting = submit.refuses?.(request.headers, read.fields);
-  if (wanting) return send(reply, wanting);
-  const { prompt } = asked;
-  const tokens = [...tokensOf(prompt), ...queued];
+  const read = await readRequest(submit, request, body);
+  if (typeof read === 'string') return refuseCall(reply, read);
+  const { model, prompt } = read;
+  const tokens = tokensOf(prompt);
   const { control, problems } = readControl(tokens);
-  if (problems.length > 0)
-    return send(reply, { status: 400, body: { detail: `simulator: ${problems.join('; ')}` } });
+  if (problems.length > 0) return refuseCall(reply, problems.join('; '));
 
-  if (control.has('reset_before_read')) return cut(reply);
   if (control.has('hang_submit')) return hang(reply);
-  const refusal = refusalOf(partner, control, attempt, prompt);
+  const refusal = refusalOf(replies, control, attempt);
   if (refusal) return send(reply, refusal);
 
-  const generation = desk.ledger.accept({
+  const generation = simulation.ledger.accept({
     provider: partner.name,
     id: partner.numericIds || control.has('int64_id') ? int64() : randomUUID(),
     model,
     path: request.url,
-    atMs: desk.clock.now(),
+    atMs: simulation.clock.now(),
     tag: control.get('tag') ?? null,
     prompt,
     body,
@@ -54,7 +46,7 @@ export async function takeSubmission(
     attempt,
     tokens,
     control,
-    ...durations(control, desk.defaultMs),
+    ...durations(control, simulation.defaultMs),
     cancelAskedAtMs: null,
     canceledAtMs: null,
     pollCount: 0,
@@ -62,90 +54,80 @@ export async function takeSubmission(
     assetCount: 0,
     replySha256: null,
   });
-  if (submit.atOnce) await untilEnd(desk, generation);
-  const answer = submit.answer(viewOf(desk, partner, generation));
-  if (submit.atOnce) generation.replySha256 = digestOf(answer);
+  const atOnce = protocol.id === undefined;
+  // The reply is the result: it is held back until the generation has ended.
+  if (atOnce) await untilEnd(simulation, generation);
+  const answer = replies.submitted(viewOf(simulation, partner, generation));
+  if (atOnce) generation.replySha256 = digestOf(answer);
   return sendAccepted(reply, control, answer);
 }
 
-async function untilEnd(desk: Desk, generation: Generation): Promise<void> {
-  const leftMs = () => endOf(generation) - desk.clock.now();
+async function untilEnd({ clock }: Simulation, generation: Generation): Promise<void> {
+  const leftMs = () => endOf(generation) - clock.now();
   while (leftMs() > 0) await pause(Math.min(leftMs(), 1000));
 }
 
-function countAttempt(desk: Desk, key: string): number {
-  const attempt = (desk.attempts.get(key) ?? 0) + 1;
-  desk.attempts.set(key, attempt);
+function countAttempt({ attempts }: Simulation, key: string): number {
+  const attempt = (attempts.get(key) ?? 0) + 1;
+  attempts.set(key, attempt);
   return attempt;
 }
 
+const refusals = [
+  ['401', 401],
+  ['402', 402],
+  ['locked', 402],
+  ['429', 429],
+  ['503', 503],
+  ['500_submit', 500],
+  ['502_submit', 502],
+  ['504_submit', 504],
+  ['field_error', 422],
+] as const;
+
 /** Why the partner does not take the submission, if it does not. */
-function refusalOf(partner: Partner, control: Control, attempt: number, prompt: string): Reply | undefined {
-  if (concerns(control, '401', attempt)) return partner.refusals.unauthorized;
-  if (concerns(control, '402', attempt) || concerns(control, 'locked', attempt))
-    return partner.refusals.no_credit;
-  for (const status of ['429', '503'] as const)
-    if (concerns(control, status, attempt)) return refuse(partner, Number(status), control);
-  for (const status of ['500', '502', '504'] as const)
-    if (concerns(control, `${status}_submit`, attempt)) return refuse(partner, Number(status), control);
-  if (control.has('field_error')) return partner.fieldErrors([partner.exampleFieldError]);
-  if (control.has('policy_submit')) return partner.policyRefusal?.(prompt);
-  return undefined;
+function refusalOf(replies: Replies, control: Control, attempt: number): Reply | undefined {
+  const [, status] = refusals.find(([name]) => concerns(control, name, attempt)) ?? [];
+  if (status !== undefined) return replies.refusal(status, control);
+  return control.has('policy_submit') ? replies.policyRefusal : undefined;
 }
 
-type Fields = Record<string, unknown>;
-
-async function readBody(
-  { form }: PartnerSubmit,
+/** What the call is about, or what is wrong with it. */
+async function readRequest(
+  submit: Submit,
+  { headers, params }: FastifyRequest,
   body: Buffer,
-  contentType: string,
-): Promise<{ fields: Fields } | { error: FieldError }> {
-  if (form) return readForm(body, contentType);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString());
-  } catch (cause) {
-    const ctx = { error: cause instanceof Error ? cause.message : 'not JSON' };
-    return { error: { type: 'json_invalid', loc: ['body', 0], msg: 'JSON decode error', input: {}, ctx } };
-  }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-    return { fields: parsed as Fields };
-  return {
-    error: {
-      type: 'model_attributes_type',
-      loc: ['body'],
-      msg: 'Input should be a valid dictionary or object to extract fields from',
-      input: parsed,
-    },
-  };
+): Promise<{ model: string; prompt: string } | string> {
+  for (const [name, value] of Object.entries(submit.headers ?? {}))
+    if (headers[name] !== value) return `the header ${name} is not ${value}`;
+  const fields = await readFields(submit, body, headers);
+  if (fields === undefined) return `the body is no ${submit.form ? 'form' : 'JSON object'}`;
+  const { modelOf, promptOf, promptOptional } = submit;
+  const model = modelOf ? modelOf(params as Record<string, string>, fields) : fields['model'];
+  if (typeof model !== 'string') return 'no model is named';
+  const optional = typeof promptOptional === 'function' ? promptOptional(model) : promptOptional;
+  const prompt = (promptOf ? promptOf(fields) : fields['prompt']) ?? (optional ? '' : undefined);
+  return typeof prompt === 'string' ? { model, prompt } : 'the prompt is missing or no text';
 }
 
-async function readForm(
+/** Undefined when it is not what the partner takes. */
+async function readFields(
+  { form }: Submit,
   body: Buffer,
-  contentType: string,
-): Promise<{ fields: Fields } | { error: FieldError }> {
+  { 'content-type': contentType = '' }: IncomingHttpHeaders,
+): Promise<Record<string, unknown> | undefined> {
   try {
-    if (!contentType.startsWith('multipart/form-data')) throw new Error(`${contentType} is no form`);
-    const parts = await new Response(body, { headers: { 'content-type': contentType } }).formData();
-    return { fields: Object.fromEntries([...parts].filter(([, value]) => typeof value === 'string')) };
-  } catch (cause) {
-    const msg = cause instanceof Error ? cause.message : 'not a form';
-    return { error: { type: 'bad_request', loc: ['body'], msg } };
+    if (form) {
+      if (!contentType.startsWith('multipart/form-data')) return undefined;
+      const parts = await new Response(body, { headers: { 'content-type': contentType } }).formData();
+      return Object.fromEntries([...parts].filter(([, value]) => typeof value === 'string'));
+    }
+    const parsed = JSON.parse(body.toString()) as unknown;
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject ? (parsed as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
   }
-}
-
-function readPrompt(
-  { prompt: wanted }: PartnerSubmit,
-  model: string,
-  fields: Fields,
-): { prompt: string } | { error: FieldError } {
-  const { loc } = wanted;
-  const prompt = wanted.read(fields);
-  if (typeof prompt === 'string') return { prompt };
-  if (prompt !== undefined)
-    return { error: { type: 'string_type', loc, msg: 'Input should be a valid string', input: prompt } };
-  if (wanted.optionalFor?.(model)) return { prompt: '' };
-  return { error: { type: 'missing', loc, msg: 'Field required', input: fields } };
 }
 
 /** Between 2^62 and 2^63 and odd, so that no double holds it: a reader that parses it as a number loses it. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { jsonText } from './json-text.js';
 import type { Reply } from './partner.js';
 
 /** The bytes and headers of a reply, as they go onto the wire. */
@@ -11,7 +10,9 @@ function wireOf({ status, headers, body }: Reply): {
   headers: Record<string, string>;
   bytes: Buffer;
 } {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : jsonText(body));
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   return { status, headers: { 'content-type': type, ...headers }, bytes };
 }
@@ -24,6 +25,14 @@ export function send(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, headers, bytes } = wireOf(answer);
   return reply.code(status).headers(headers).send(bytes);
 }
+
+/** The router has called in a way that the partner would not take: the test that sees this finds out why. */
+export const refuseCall = (reply: FastifyReply, why: string, status = 400): FastifyReply =>
+  send(reply, {
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: { detail: `simulator: ${why}` },
+  });
 
 /** No answer, ever; the connection ends when the caller or the simulator closes it. */
 export function hang(reply: FastifyReply): FastifyReply {

@@ -41,10 +41,13 @@ export {
   routerModelBilling,
   type RouterModelDetail,
   routerModelDetail,
+  routerModelInput,
+  routerModelInputSchemaDocument,
   type RouterModelListEntry,
   routerModelListEntry,
   type RouterModelListResponse,
   routerModelListResponse,
+  routerModelOutput,
 } from './model-shapes.js';
 export { momentOf } from './moment.js';
 export {
@@ -86,10 +89,3 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
-export type { JsonSchema } from './service-document/json-schema.js';
-export { headers } from './service-document/headers.js';
-export { parameters } from './service-document/parameters.js';
-export { type Answer, type Area, areas, type Credentials, type Route } from './service-document/route.js';
-export { routes } from './service-document/routes.js';
-export { introduction, serviceDocument } from './service-document/service-document.js';
-export { componentSchemas, type ShapeName } from './service-document/shapes.js';

@@ -1,8 +1,14 @@
-import type { RouterError } from '#errors';
+import { InputRejection, type RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
+import type {
+  RegistryErrorResponse,
+  RouterErrorResponse,
+  RouterQueueCancelResponse,
+  RouterValidationErrorResponse,
+} from '#schemas';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRouterPath, registryErrorBody, routerErrorBody } from './error-body.js';
+import { CancelledTooLate } from './cancelled-too-late.js';
 import { toRouterError, unknownPath } from './to-router-error.js';
 
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
@@ -39,3 +45,22 @@ export class ErrorFilter implements ExceptionFilter {
     else this.log.warn(facts, 'call failed');
   }
 }
+
+// A request line may hold the whole URL; its path decides.
+const routerPath = /^(?:https?:\/\/[^/?]*)?\/v[12](?:[/?]|$)/i;
+
+/** Paths that answer with the router's error shapes; all others have the registry's. */
+const isRouterPath = (url: string): boolean => routerPath.test(url);
+
+function routerErrorBody(
+  error: RouterError,
+): RouterErrorResponse | RouterValidationErrorResponse | RouterQueueCancelResponse {
+  if (error instanceof InputRejection) return { detail: error.fields };
+  if (error instanceof CancelledTooLate) return { request_id: error.runId, status: 'ALREADY_COMPLETED' };
+  return { detail: error.publicDetail, error_type: error.bucket };
+}
+
+const registryErrorBody = (error: RouterError): RegistryErrorResponse => ({
+  error: error.status === 404 ? 'not_found' : error.bucket,
+  message: error.publicDetail,
+});

@@ -2,9 +2,9 @@ import { RouterError } from '#errors';
 import { type Asset, type AssetUrlClaim, AssetStore, StorageError } from '#storage';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { openedFor } from '../http/opened-for.js';
-
-import { isShownInPlace } from './shown-in-place.js';
+import { z } from 'zod';
+import { openedFor } from '../http/caller-gone.js';
+import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
 
 interface SignedRequest {
   Params: { '*': string };
@@ -14,12 +14,30 @@ interface SignedRequest {
 /** Longest wait for the head of an asset. */
 const openMs = 10_000;
 
+const signature = z.object({
+  expires: z.int().meta({ description: 'When the link expires, in seconds since 1970.' }),
+  signature: z.string().meta({ description: 'HMAC signature of the link.' }),
+});
+
 /** Opens signed URLs while assets are files; with S3 such URLs lead there, and nothing is found here. */
 @Controller('assets')
 export class AssetsController {
   constructor(private readonly store: AssetStore) {}
 
   @Get('*')
+  @ApiRoute({
+    name: 'getAsset',
+    area: 'Service',
+    summary: 'Open a copied asset',
+    description:
+      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it.',
+    query: signature,
+    answers: [
+      answer(200, 'The asset, with its own media type.', { '*/*': null }, ['Cache-Control']),
+      registryFailure(404, 'There is no such asset, or its link has expired.'),
+      registryFailure(503, 'The asset cannot be read now; retry.'),
+    ],
+  })
   async read(@Req() request: FastifyRequest<SignedRequest>, @Res() reply: FastifyReply): Promise<void> {
     const { expires, signature } = request.query;
     const claim = { key: request.params['*'], expires: String(expires), signature: String(signature) };
@@ -59,3 +77,7 @@ function answerTo(error: unknown): RouterError {
     cause: error,
   });
 }
+
+/** Whether a browser may show the asset where its link stands; anything else, and images that may hold scripts, is offered for download. */
+const isShownInPlace = (mediaType: string): boolean =>
+  /^(image(?!\/svg)|video|audio|font|model)\//i.test(mediaType);

@@ -1,9 +1,10 @@
 import { RouterError } from '#errors';
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Scope } from '#schemas';
+import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { generationOf } from '../http/generation.js';
-import { Access } from './access.js';
+import { generationOf } from '../http/origin.js';
+import type { Caller } from './caller.js';
 import { credentialOf } from './credential.js';
 import { Identification } from './identification.js';
 
@@ -32,3 +33,13 @@ export class CallerGuard implements CanActivate {
     return true;
   }
 }
+
+/** The scope that a route requires of its caller's credential. */
+export const Access = Reflector.createDecorator<{ scope: Scope }>();
+
+/** Hands the identified caller to a handler. */
+export const Calling = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (caller === null) throw new Error('the route has no CallerGuard');
+  return caller;
+});

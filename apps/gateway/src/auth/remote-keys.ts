@@ -7,7 +7,6 @@ import {
   type FetchImplementation,
   type JWTVerifyGetKey,
 } from 'jose';
-import { fetchBounded } from './fetch-bounded.js';
 import type { KeySetSettings } from './key-set-settings.js';
 
 /**
@@ -95,3 +94,23 @@ const keysUnavailable = () =>
   new RouterError('service_unavailable', 'Access tokens cannot be verified at the moment.', {
     internal: 'the key set of access tokens is not at hand',
   });
+
+const maxDocumentBytes = 1024 * 1024;
+
+/** Fetches a small document: a larger body is given up, and a body that is not wanted is not read. */
+export async function fetchBounded(...[url, options]: Parameters<FetchImplementation>): Promise<Response> {
+  const response = await fetch(url, options);
+  if (response.status !== 200 || response.body === null) {
+    await response.body?.cancel();
+    return new Response(null, { status: response.status });
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the rest of the body.
+    if (bytes > maxDocumentBytes) throw new Error(`the document is larger than ${maxDocumentBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks));
+}

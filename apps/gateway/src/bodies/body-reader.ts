@@ -1,9 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../settings.module.js';
-import { announcesJson } from './json-content-type.js';
 import type { BodySettings } from './settings.js';
 
 /** Bytes of a body, and what gives their share of the budget back. */
@@ -107,4 +106,12 @@ async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
     await nextTurn();
   }
   return whole;
+}
+
+/** Whether the headers announce plain JSON; a compressed body is something else. */
+function announcesJson(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  return (
+    /^application\/json *(;|$)/i.test(headers['content-type'] ?? '') && encoding.toLowerCase() === 'identity'
+  );
 }

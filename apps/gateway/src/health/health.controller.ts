@@ -1,6 +1,9 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { answer, ApiRoute } from '../reference/api-route.js';
 import { Readiness } from './readiness.js';
+
+const plainText = { 'text/plain': null };
 
 /** Probes. Ready means that the database answers: everything else a gateway can do without for a while. */
 @Controller('health')
@@ -8,11 +11,24 @@ export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
+  @ApiRoute({
+    name: 'getLiveness',
+    area: 'Service',
+    summary: 'Check whether the process is alive',
+    answers: [answer(200, 'It is.', plainText)],
+  })
   live(@Res() reply: FastifyReply): void {
     void reply.header('content-type', 'text/plain; charset=utf-8').send('live\n');
   }
 
   @Get('ready')
+  @ApiRoute({
+    name: 'getReadiness',
+    area: 'Service',
+    summary: 'Check whether calls should be sent here',
+    description: 'Ready means that the database answers and that the process is not stopping.',
+    answers: [answer(200, 'They should.', plainText), answer(503, 'They should not.', plainText)],
+  })
   async ready(@Res() reply: FastifyReply): Promise<void> {
     const ready = await this.readiness.ready();
     void reply

@@ -7,9 +7,11 @@ import { HealthModule } from '../health/health.module.js';
 import { Readiness } from '../health/readiness.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { allowOtherOrigins } from '../nodes/other-origins.js';
+import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
-import { closeSilentConnections } from './silent-connections.js';
-import { takeOverFromNode } from './take-over-from-node.js';
+import { closeAnsweredConnections, closeSilentConnections, takeOverFromNode } from './connections.js';
+import { namePublicOrigin } from './origin.js';
+import type { HttpSettings } from './settings.js';
 
 /** What holds for every call, whatever its route: its record, its errors, and the life of its connection. */
 @Module({
@@ -23,6 +25,7 @@ export class HttpModule implements OnModuleInit {
     private readonly metrics: Metrics,
     @Inject(TRACING) private readonly tracing: Tracing,
     private readonly readiness: Readiness,
+    @Inject(SETTINGS) private readonly settings: HttpSettings,
   ) {}
 
   /** Hooks come before the routes, which are registered when every module is initialised. */
@@ -33,7 +36,8 @@ export class HttpModule implements OnModuleInit {
     takeOverFromNode(server);
     allowOtherOrigins(server);
     leaveBodiesUnread(server);
-    closeConnectionsOnStop(server, this.readiness);
+    closeAnsweredConnections(server, () => this.readiness.stopping);
+    namePublicOrigin(server, this.settings.PUBLIC_BASE_URL);
   }
 }
 
@@ -41,12 +45,4 @@ export class HttpModule implements OnModuleInit {
 function leaveBodiesUnread(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
-}
-
-/** While the gateway stops, each answer is the last on its connection: an idle one would hold up the stop. */
-function closeConnectionsOnStop(server: FastifyInstance, readiness: Readiness): void {
-  server.addHook('onSend', (_request, reply, payload, done) => {
-    if (readiness.stopping) void reply.header('connection', 'close');
-    done(null, payload);
-  });
 }

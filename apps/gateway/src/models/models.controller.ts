@@ -1,17 +1,24 @@
 import { detail, entry, LiveCatalog, openApiDocument, openCursor, sealCursor } from '#catalog';
-import type { RouterModelDetail, RouterModelListResponse } from '#schemas';
+import {
+  type RouterModelDetail,
+  routerModelDetail,
+  routerModelInputSchemaDocument,
+  type RouterModelListResponse,
+  routerModelListResponse,
+} from '#schemas';
 import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access } from '../auth/access.js';
+import type { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
-import { CallerGuard } from '../auth/caller.guard.js';
-import { Calling } from '../auth/calling.js';
-import { generationOf } from '../http/generation.js';
-import { SETTINGS } from '../settings.module.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
+import { generationOf } from '../http/origin.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { answer, ApiRoute, failure, json, modelNotFound } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
-import { sentUnchanged } from './entity-tag.js';
-import { visibleModel } from './find-model.js';
-import { type Query as PageQuery, pageCursor, pageLimit } from './page-request.js';
+import { SETTINGS } from '../settings.module.js';
+import { type ModelSegments, visibleModel } from './find-model.js';
+import { pageQuery } from './page-query.js';
 
 @Controller(['v1/models', 'v2/models'])
 @UseGuards(CallerGuard)
@@ -23,9 +30,22 @@ export class ModelsController {
 
   @Get()
   @Access({ scope: 'catalog' })
-  list(@Calling() caller: Caller, @Query() query: PageQuery): RouterModelListResponse {
-    const limit = pageLimit(query);
-    const cursor = pageCursor(query);
+  @ApiRoute({
+    name: 'ListModels',
+    area: 'Catalog',
+    summary: 'List the models that can be run',
+    description:
+      'One page of the catalog, ordered by id: the models that the caller may see and run. Continue with `next_cursor` while `has_more` is true; a short page is not the end.',
+    query: pageQuery,
+    answers: [
+      answer(200, 'One page.', json(routerModelListResponse)),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or the limit is no integer.'),
+    ],
+  })
+  list(
+    @Calling() caller: Caller,
+    @Query(new QueryPipe(pageQuery)) { cursor, limit }: z.output<typeof pageQuery>,
+  ): RouterModelListResponse {
     const sealing = { secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
     const { models, hasMore } = this.catalog.current.page({
       ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
@@ -43,13 +63,19 @@ export class ModelsController {
 
   @Get(':provider/:model')
   @Access({ scope: 'catalog' })
+  @ApiRoute({
+    name: 'GetModel',
+    area: 'Catalog',
+    summary: 'Read one model’s entry',
+    description: '`input_schema_url` is there only when the input of the model is described.',
+    answers: [answer(200, 'The entry.', json(routerModelDetail)), modelNotFound],
+  })
   detail(
     @Calling() caller: Caller,
-    @Param('provider') provider: string,
-    @Param('model') model: string,
+    @Param() segments: ModelSegments,
     @Req() request: FastifyRequest,
   ): RouterModelDetail {
-    return detail(visibleModel(this.catalog.current, caller, `${provider}/${model}`), {
+    return detail(visibleModel(this.catalog.current, caller, segments), {
       publicBaseUrl: this.settings.PUBLIC_BASE_URL,
       generation: generationOf(request),
     });
@@ -57,15 +83,27 @@ export class ModelsController {
 
   @Get(':provider/:model/openapi.json')
   @Access({ scope: 'catalog' })
+  @ApiRoute({
+    name: 'GetModelDocument',
+    area: 'Catalog',
+    summary: 'Read one model’s schemas',
+    description:
+      'The schema of the model’s input, on `/v2` also that of its output, as a standalone OpenAPI document: the same one that calls are validated with. A request with `If-None-Match` does not transfer an unchanged document again.',
+    headers: ifNoneMatch,
+    answers: [
+      answer(200, 'The document.', json(routerModelInputSchemaDocument), ['ETag', 'Cache-Control']),
+      answer(304, 'The document has not changed.', {}, ['ETag', 'Cache-Control']),
+      modelNotFound,
+    ],
+  })
   document(
     @Calling() caller: Caller,
-    @Param('provider') provider: string,
-    @Param('model') model: string,
+    @Param() segments: ModelSegments,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): void {
     const { bytes, etag } = openApiDocument(
-      visibleModel(this.catalog.current, caller, `${provider}/${model}`),
+      visibleModel(this.catalog.current, caller, segments),
       generationOf(request),
     );
     reply.header('cache-control', 'private, max-age=300, must-revalidate');

@@ -1,16 +1,13 @@
 import { LiveCatalog } from '#catalog';
 import { Controller, Get, Param, Post, Put, UseGuards } from '@nestjs/common';
 import { unknownPath } from '../answers/to-router-error.js';
-import { Access } from '../auth/access.js';
 import type { Caller } from '../auth/caller.js';
-import { CallerGuard } from '../auth/caller.guard.js';
-import { Calling } from '../auth/calling.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 
-import { modelNotFound } from './find-model.js';
+import { ApiExcludeController } from '../reference/api-route.js';
+import { type ModelSegments, modelNotFound } from './find-model.js';
 
-interface Segments {
-  provider: string;
-  model: string;
+interface VariantSegments extends ModelSegments {
   variant: string;
 }
 
@@ -21,35 +18,36 @@ const routeWords = new Set(['requests', 'openapi.json']);
 
 /** A variant is part of the model segment. Ids of three segments are answered with the id they probably mean. */
 @Controller()
+@ApiExcludeController(true)
 @UseGuards(CallerGuard)
 export class VariantPathsController {
   constructor(private readonly catalog: LiveCatalog) {}
 
   @Get([v1, `${v1}/openapi.json`, v2, `${v2}/openapi.json`])
   @Access({ scope: 'catalog' })
-  read(@Calling() caller: Caller, @Param() segments: Segments): never {
+  read(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
     throw this.refusal(caller, segments);
   }
 
   @Get([`${v2}/requests/:requestId`, `${v2}/requests/:requestId/status`])
   @Access({ scope: 'run' })
-  ask(@Calling() caller: Caller, @Param() segments: Segments): never {
+  ask(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
     throw this.refusal(caller, segments);
   }
 
   @Post([v1, v2, `${v2}/requests`])
   @Access({ scope: 'run' })
-  run(@Calling() caller: Caller, @Param() segments: Segments): never {
+  run(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
     throw this.refusal(caller, segments);
   }
 
   @Put(`${v2}/requests/:requestId/cancel`)
   @Access({ scope: 'run' })
-  cancel(@Calling() caller: Caller, @Param() segments: Segments): never {
+  cancel(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
     throw this.refusal(caller, segments);
   }
 
-  private refusal(caller: Caller, { provider, model, variant }: Segments) {
+  private refusal(caller: Caller, { provider, model, variant }: VariantSegments) {
     if (routeWords.has(variant)) return unknownPath();
     return modelNotFound(this.catalog.current, caller, `${provider}/${model}/${variant}`);
   }

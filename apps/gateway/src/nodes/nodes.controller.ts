@@ -1,13 +1,33 @@
+import { registryNodeList } from '#schemas';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Query } from './node-ask.js';
+import { answer, ApiRoute, json, registryFailure } from '../reference/api-route.js';
+import type { HeaderName } from '../reference/response-headers.js';
+import { nodeQuery } from './node-query.js';
 import { NodePages } from './node-pages.js';
+
+const anyOrigin: HeaderName[] = ['Access-Control-Allow-Origin'];
 
 @Controller('nodes')
 export class NodesController {
   constructor(private readonly pages: NodePages) {}
 
   @Get()
+  @ApiRoute({
+    name: 'listNodes',
+    area: 'Registry',
+    summary: 'List nodes',
+    description:
+      'A page of the nodes of all publishers, each with its publisher and its newest active version. Filters combine. Without `sort` the order is by id, and every other order ends in the id, so pages never overlap. Arrays are given as `sort=a&sort=b`, as `sort[]=a&sort[]=b`, or as one value. Pages of any origin may read it.',
+    query: nodeQuery,
+    answers: [
+      answer(200, 'One page; empty behind the last one.', json(registryNodeList), anyOrigin),
+      registryFailure(400, 'A parameter has the wrong type, or `sort` names no column.', anyOrigin),
+      registryFailure(404, 'Nothing is found at this path, or not with this method.', anyOrigin),
+      registryFailure(500, 'The registry cannot be read at the moment.', anyOrigin),
+    ],
+  })
   async list(
     @Req() { url, query }: FastifyRequest<{ Querystring: Query }>,
     @Res() reply: FastifyReply,

@@ -1,29 +1,57 @@
 import { createHash } from 'node:crypto';
-import { serviceDocument } from '#schemas';
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { createReadStream } from 'node:fs';
+import { createRequire } from 'node:module';
+import { routerModelId } from '#schemas';
+import { Controller, Get, Inject, type OnModuleInit, Param, Req, Res, type Type } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sentUnchanged } from '../models/entity-tag.js';
+import { unknownPath } from '../answers/to-router-error.js';
+import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import type { HttpSettings } from '../http/settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { referencePage } from './page.js';
-import { inPage, sendPage } from './send-page.js';
-import { style } from './style.js';
+import { answer, ApiRoute, registryFailure } from './api-route.js';
+import { contentSecurityPolicy, modelPage, referencePage } from './pages.js';
+import { serviceDocument } from './service-document.js';
 
-/** The reference of the whole service, for machines and for people; made once, from the table of the routes. */
+const require = createRequire(import.meta.url);
+const { version } = require('swagger-ui-dist/package.json') as { version: string };
+
+/** What the pages need of Swagger UI, by media type. */
+const files: Record<string, string> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+};
+
+/** The reference of the whole service, for machines and for people, and a page for each model with a form to try it. */
 @Controller()
-export class ReferenceController {
-  private readonly document: string;
-  private readonly etag: string;
-  private readonly page = referencePage(style);
-  // The page needs its own style sheet and nothing else; should something get into it, nothing of it runs.
-  private readonly sources = [`style-src ${inPage(style)}`];
+export class ReferenceController implements OnModuleInit {
+  private document: string;
+  private etag: string;
 
-  constructor(@Inject(SETTINGS) settings: HttpSettings) {
-    this.document = JSON.stringify(serviceDocument(settings.PUBLIC_BASE_URL));
+  constructor(
+    private readonly discovery: DiscoveryService,
+    @Inject(SETTINGS) private readonly settings: HttpSettings,
+  ) {}
+
+  onModuleInit(): void {
+    const controllers = this.discovery.getControllers().map(({ metatype }) => metatype as Type);
+    this.document = JSON.stringify(serviceDocument(controllers, this.settings.PUBLIC_BASE_URL));
     this.etag = `"${createHash('sha256').update(this.document).digest('hex')}"`;
   }
 
   @Get('openapi.json')
+  @ApiRoute({
+    name: 'getServiceDocument',
+    area: 'Service',
+    summary: 'Read this reference as OpenAPI',
+    description:
+      'The whole service as one OpenAPI 3.1 document. The fields of a model’s own input are in that model’s document.',
+    headers: ifNoneMatch,
+    answers: [
+      answer(200, 'The document.', { 'application/json': null }, ['ETag', 'Cache-Control']),
+      answer(304, 'The document has not changed.', {}, ['ETag', 'Cache-Control']),
+    ],
+  })
   readDocument(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     reply
       .header('cache-control', 'public, max-age=300')
@@ -34,7 +62,69 @@ export class ReferenceController {
   }
 
   @Get('docs')
-  readPage(@Res() reply: FastifyReply): void {
-    sendPage(reply, this.page, this.sources);
+  @ApiRoute({
+    name: 'getReference',
+    area: 'Service',
+    summary: 'Read this reference as a page',
+    description: 'The same document for people. The page loads nothing from other hosts.',
+    answers: [answer(200, 'The page.', { 'text/html': null }, ['Cache-Control'])],
+  })
+  readReference(@Res() reply: FastifyReply): void {
+    sendPage(reply, referencePage);
   }
+
+  @Get('docs/models/:provider/:model')
+  @ApiRoute({
+    name: 'getModelPage',
+    area: 'Service',
+    summary: 'Read about a model, and try it',
+    description:
+      'A page for each model. It asks for an API key or an access token, shows what the model’s own document says, and has a form that runs the model.',
+    answers: [
+      answer(200, 'The page, also where there is no such model.', { 'text/html': null }, ['Cache-Control']),
+      registryFailure(404, 'The path names no model.'),
+    ],
+  })
+  readModelPage(
+    @Param('provider') provider: string,
+    @Param('model') model: string,
+    @Res() reply: FastifyReply,
+  ): void {
+    const id = routerModelId.safeParse(`${provider}/${model}`);
+    if (!id.success) throw unknownPath();
+    sendPage(reply, modelPage(id.data));
+  }
+
+  @Get('docs/files/:name')
+  @ApiRoute({
+    name: 'getPageFile',
+    area: 'Service',
+    summary: 'Read a file of these pages',
+    description: 'The script and the style sheet that the pages are made with.',
+    headers: ifNoneMatch,
+    answers: [
+      answer(200, 'The file.', { 'text/css': null, 'text/javascript': null }, ['ETag', 'Cache-Control']),
+      answer(304, 'The file has not changed.', {}, ['ETag', 'Cache-Control']),
+      registryFailure(404, 'There is no such file.'),
+    ],
+  })
+  readFile(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const mediaType = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (mediaType === undefined) throw unknownPath();
+    reply.header('cache-control', 'public, max-age=86400').header('x-content-type-options', 'nosniff');
+    if (sentUnchanged(request, reply, `"${version}"`)) return;
+    void reply
+      .header('content-type', mediaType)
+      .send(createReadStream(require.resolve(`swagger-ui-dist/${name}`)));
+  }
+}
+
+function sendPage(reply: FastifyReply, page: string): void {
+  void reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('cache-control', 'public, max-age=300')
+    .header('content-security-policy', contentSecurityPolicy)
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .send(page);
 }

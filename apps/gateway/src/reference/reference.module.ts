@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { SettingsModule } from '../settings.module.js';
-import { ModelPageController } from './model-page.controller.js';
 import { ReferenceController } from './reference.controller.js';
 
-@Module({ imports: [SettingsModule], controllers: [ReferenceController, ModelPageController] })
+@Module({ imports: [SettingsModule, DiscoveryModule], controllers: [ReferenceController] })
 export class ReferenceModule {}

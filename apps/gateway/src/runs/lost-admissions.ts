@@ -5,9 +5,9 @@ import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import { RunCancellation } from './run-cancellation.js';
 
-const everyMs = 250;
-/** For how long a database that is away is asked. */
-const patienceMs = 600_000;
+const pauseMs = 250;
+/** How long an unreachable database is asked. */
+const giveUpAfterMs = 600_000;
 
 /** Runs whose caller was told that there is none, since nobody knew whether their admission was carried out. */
 @Injectable()
@@ -27,17 +27,17 @@ export class LostAdmissions {
     for (;;) {
       const askedMs = performance.now() - lostMs;
       try {
-        const found = await this.cancellation.ask(workspaceId, modelId, runId);
+        const found = await this.cancellation.request(workspaceId, modelId, runId);
         if (found !== null)
           this.log.warn({ run_id: runId, found }, 'cancelled: its admission was not answered');
         if (found !== null || askedMs > this.settings.DATABASE_STATEMENT_MS) return;
       } catch (error) {
-        if (askedMs > patienceMs) {
+        if (askedMs > giveUpAfterMs) {
           this.log.error({ error, run_id: runId }, 'whether a run was admitted could not be found out');
           return;
         }
       }
-      await pause(everyMs, undefined, { ref: false });
+      await pause(pauseMs, undefined, { ref: false });
     }
   }
 }

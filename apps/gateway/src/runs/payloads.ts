@@ -5,7 +5,7 @@ import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
-import { openedFor } from '../http/opened-for.js';
+import { openedFor } from '../http/caller-gone.js';
 import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import type { Output } from './result.js';

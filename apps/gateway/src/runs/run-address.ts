@@ -3,22 +3,21 @@ import { RouterError } from '#errors';
 import type { AgedOut } from '#persistence';
 import { routerQueueRequestId } from '#schemas';
 import type { Caller } from '../auth/caller.js';
-import { areSegments, modelNotFound } from '../models/find-model.js';
+import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
 
-export interface RunSegments {
-  provider: string;
-  model: string;
+export interface RunSegments extends ModelSegments {
   requestId: string;
 }
 
-/** What the path names; throws for segments that can name nothing. Whether the run exists is asked later. */
+/** The run that the path names; throws for segments that can name none. It need not exist. */
 export function runAddress(
-  { provider, model, requestId }: RunSegments,
+  segments: RunSegments,
   caller: Caller,
   catalog: Catalog,
 ): { modelId: string; runId: string } {
+  const { provider, model, requestId } = segments;
   const modelId = `${provider}/${model}`;
-  if (!areSegments(provider, model)) throw modelNotFound(catalog, caller, modelId);
+  if (!areSegments(segments)) throw modelNotFound(catalog, caller, modelId);
   if (!routerQueueRequestId.safeParse(requestId).success) throw runNotFound();
   return { modelId, runId: requestId };
 }

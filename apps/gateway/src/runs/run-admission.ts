@@ -1,33 +1,22 @@
-import type { Model } from '#catalog';
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
 import { type Admission, AdmissionRepository, AnswerLost, RunReader } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { v7 } from 'uuid';
+import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { TRANSPORT } from '../infrastructure.module.js';
+import type { ModelSegments } from '../models/find-model.js';
 import { LostAdmissions } from './lost-admissions.js';
-import { Payloads } from './payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
-
-/** What admits a run beside the model: the call, and its identity for retries. */
-interface AdmittingRequest {
-  mode: Admission['mode'];
-  requestId: string;
-  /** Where the call is traced. */
-  traceparent: string | undefined;
-  route: string;
-  origin: string;
-  key: string | undefined;
-  fingerprint: string | undefined;
-  bytes: Buffer;
-  reservedMicros: number;
-}
+import { RunInput } from './run-input.js';
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
-interface AdmittedRun {
+export interface AdmittedRun {
+  workspaceId: string;
+  modelId: string;
   runId: string;
+  key: string | undefined;
   position: number;
   /** What the URLs of its first answer started with. */
   origin: string;
@@ -37,29 +26,50 @@ interface AdmittedRun {
   delivered: boolean;
 }
 
-/** The second half of the one path in: admit in one round trip, then deliver. Refusals are thrown. */
+/** The one path in, of both ways of delivery: accept the input, admit the run in one round trip, enqueue it. */
 @Injectable()
 export class RunAdmission {
   constructor(
+    private readonly input: RunInput,
     private readonly admissions: AdmissionRepository,
-    private readonly answers: RunReader,
+    private readonly runs: RunReader,
     @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly metrics: Metrics,
-    private readonly payloads: Payloads,
     private readonly lost: LostAdmissions,
+    private readonly metrics: Metrics,
   ) {
     // From the start, so that the first refusal is a rise.
     for (const reason of refusingLimits) metrics.refusals.inc({ reason }, 0);
   }
 
-  async admit(caller: Caller, model: Model, request: AdmittingRequest): Promise<AdmittedRun> {
-    const { mode, requestId, traceparent, route, origin, key, fingerprint, bytes, reservedMicros } = request;
-    const runId = v7();
-    const body = await this.payloads.keepInput(runId, bytes);
+  /** The run that the call begins or joins; refusals are thrown. */
+  async admitFrom(
+    request: FastifyRequest,
+    caller: Caller,
+    segments: ModelSegments,
+    mode: Admission['mode'],
+  ): Promise<AdmittedRun> {
+    const input = await this.input.accept(request, caller, segments);
+    try {
+      return await this.admit(request, caller, input, mode);
+    } finally {
+      input.release();
+    }
+  }
+
+  private async admit(
+    request: FastifyRequest,
+    caller: Caller,
+    input: Awaited<ReturnType<RunInput['accept']>>,
+    mode: Admission['mode'],
+  ): Promise<AdmittedRun> {
+    const { runId, model, key, fingerprint, body, reservedMicros } = input;
+    const { workspaceId } = caller;
+    const origin = request.publicOrigin;
+    const traceparent = request.span?.traceparent;
     const measured = this.metrics.admissionSeconds.startTimer();
     const admitting = this.admissions.admit({
       runId,
-      workspaceId: caller.workspaceId,
+      workspaceId,
       model: model.id,
       provider: model.provider,
       mode,
@@ -72,8 +82,8 @@ export class RunAdmission {
       },
       reservedMicros,
       call: {
-        requestId,
-        route,
+        requestId: request.id,
+        route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
         credential: caller.credential,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
@@ -84,40 +94,27 @@ export class RunAdmission {
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
       // With a key the caller's retry joins the run; without one nobody could collect it.
       if (error instanceof AnswerLost && key === undefined)
-        void this.lost.withdraw(caller.workspaceId, model.id, runId);
+        void this.lost.withdraw(workspaceId, model.id, runId);
       throw error;
     });
-    if (admitted.kind !== 'admitted') await this.payloads.discardInput(body);
-    switch (admitted.kind) {
-      case 'refused':
-        this.metrics.refusals.inc({ reason: admitted.limit });
-        throw refusal(admitted);
-      case 'existing':
-        if (!admitted.matches) throw conflict('another request');
-        return this.earlier(caller, admitted);
-      case 'admitted':
-        if (admitted.ready) await this.deliver(model.provider, admitted.runId);
-        return {
-          runId: admitted.runId,
-          position: admitted.position,
-          origin,
-          replayed: false,
-          delivered: false,
-        };
+    const run = { workspaceId, modelId: model.id, key };
+    if (admitted.kind === 'admitted') {
+      if (admitted.ready) await this.enqueue(model.provider, runId);
+      return { ...run, runId, position: admitted.position, origin, replayed: false, delivered: false };
     }
+    await this.input.discard(input);
+    if (admitted.kind === 'refused') {
+      this.metrics.refusals.inc({ reason: admitted.limit });
+      throw refusal(admitted);
+    }
+    if (!admitted.matches) throw conflict('another request');
+    const earlier = await this.runs.admission(workspaceId, admitted.runId);
+    if (earlier === null) throw noLongerKept();
+    return { ...run, ...earlier, runId: admitted.runId, replayed: true, delivered: admitted.delivered };
   }
 
-  private async earlier(
-    caller: Caller,
-    { runId, delivered }: { runId: string; delivered: boolean },
-  ): Promise<AdmittedRun> {
-    const admission = await this.answers.admission(caller.workspaceId, runId);
-    if (admission === null) throw noLongerKept();
-    return { runId, ...admission, replayed: true, delivered };
-  }
-
-  /** Optimistic: what the transport does not take now, the delivery sweep brings within seconds. */
-  private async deliver(provider: string, runId: string): Promise<void> {
+  /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */
+  private async enqueue(provider: string, runId: string): Promise<void> {
     await this.transport.deliver(dispatchNow([{ runId, provider }]));
     await failpoint('submit.afterDeliver');
   }

@@ -1,26 +1,27 @@
 import { type Log, LOG, Metrics, recordRun } from '#observability';
-import { type AgedOut, type CancelAnswer, RunReader } from '#persistence';
+import { type AgedOut, type CancelAnswer, HeldRunRepository, type Leaving, RunReader } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { TRANSPORT } from '../infrastructure.module.js';
 
-/** Asks for cancellation and tells whoever the answer concerns. */
+/** Ends runs that nobody wants any more, and notifies those whom it concerns. */
 @Injectable()
 export class RunCancellation {
   constructor(
-    private readonly answers: RunReader,
+    private readonly runs: RunReader,
+    private readonly held: HeldRunRepository,
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,
   ) {}
 
   /** Null for an unknown run, `aged_out` for one that is only remembered. A run that was not dispatched is finished when this returns. */
-  async ask(
+  async request(
     workspaceId: string,
     modelId: string,
     runId: string,
   ): Promise<CancelAnswer['found'] | AgedOut | null> {
-    const answer = await this.answers.askCancel(workspaceId, modelId, runId);
+    const answer = await this.runs.askCancel(workspaceId, modelId, runId);
     if (answer === null || answer === 'aged_out') return answer;
     if (answer.found === 'waiting')
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
@@ -31,5 +32,14 @@ export class RunCancellation {
       answer.found === 'waiting' && this.transport.announce(runId),
     ]);
     return answer.found;
+  }
+
+  /** When the connection that was held for a run ends: the run is withdrawn if nobody could collect it. */
+  async leave(runId: string, isDisconnected: boolean): Promise<Leaving> {
+    const left = await this.held.leave(runId, isDisconnected);
+    if (left.found === 'withdrawn')
+      recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
+    await this.transport.deliver(dispatchNow(left.granted));
+    return left;
   }
 }

@@ -1,45 +1,60 @@
 import { LiveCatalog, type Model } from '#catalog';
+import type { PayloadBody } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { runnableModel } from '../models/find-model.js';
+import { type ModelSegments, runnableModel } from '../models/find-model.js';
+import { Fingerprint, idempotencyKey } from './idempotency-key.js';
+import { Payloads } from './payloads.js';
 
-/** A checked input; its bytes count against the budget for bodies until released. */
+/** A run that may be admitted. */
 interface AcceptedInput {
-  bytes: Buffer;
-  /** The most the call can cost. */
+  runId: string;
+  model: Model;
+  key: string | undefined;
+  /** What a retry with the same key must repeat. */
+  fingerprint: string | undefined;
+  /** The input as the run's row will hold it. */
+  body: PayloadBody;
+  /** The most that the run can cost. */
   reservedMicros: number;
+  /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
 
-/** The first half of the one path in: find the model, then read and check the input. */
+/** Turns a call into the input of a run: finds the model, then reads, checks and stores the body. */
 @Injectable()
 export class RunInput {
   constructor(
     private readonly catalog: LiveCatalog,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
+    private readonly payloads: Payloads,
   ) {}
 
-  /** The model, if the caller may run it. */
-  model(caller: Caller, provider: string, model: string): Model {
-    return runnableModel(this.catalog.current, caller, `${provider}/${model}`);
-  }
-
-  /** Throws `InputRejection` for fields that the model does not accept. `seen` gets the body's chunks. */
-  async accept(
-    model: Model,
-    request: FastifyRequest,
-    seen?: (chunk: Buffer) => void,
-  ): Promise<AcceptedInput> {
-    const { bytes, release } = await this.bodies.read(request.raw, seen);
+  /** Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal. */
+  async accept(request: FastifyRequest, caller: Caller, segments: ModelSegments): Promise<AcceptedInput> {
+    const model = runnableModel(this.catalog.current, caller, segments);
+    const key = idempotencyKey(request.headers);
+    const fingerprint = key === undefined ? undefined : new Fingerprint('POST', request.originalUrl);
+    const { bytes, release } = await this.bodies.read(request.raw, (chunk) => fingerprint?.add(chunk));
     try {
-      return { ...(await this.checker.check(model, bytes)), release };
+      const checked = await this.checker.check(model, bytes);
+      const runId = v7();
+      const body = await this.payloads.keepInput(runId, checked.bytes);
+      const { reservedMicros } = checked;
+      return { runId, model, key, fingerprint: fingerprint?.digest(), body, reservedMicros, release };
     } catch (error) {
       release();
       throw error;
     }
+  }
+
+  /** To be called for an input whose run was not admitted. */
+  discard({ body }: AcceptedInput): Promise<void> {
+    return this.payloads.discardInput(body);
   }
 }

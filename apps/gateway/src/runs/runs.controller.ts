@@ -1,84 +1,69 @@
 import { LiveCatalog } from '#catalog';
 import { RunReader } from '#persistence';
 import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
-import { Controller, Get, Inject, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access } from '../auth/access.js';
+import { CancelledTooLate } from '../answers/cancelled-too-late.js';
 import type { Caller } from '../auth/caller.js';
-import { CallerGuard } from '../auth/caller.guard.js';
-import { Calling } from '../auth/calling.js';
-import { originOf } from '../http/origin.js';
-import { SETTINGS } from '../settings.module.js';
-import type { GatewaySettings } from '../settings.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { ApiRoute } from '../reference/api-route.js';
 import { Payloads } from './payloads.js';
 import { outputOf } from './result.js';
 import { foundRun, runAddress, type RunSegments } from './run-address.js';
 import { RunCancellation } from './run-cancellation.js';
-import { statusBody } from './status-body.js';
-import { runUrls } from './run-urls.js';
+import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
+import { runUrls, statusBody } from './status-body.js';
 
-const run = ':requestId';
-
-/** Everything a caller asks about one of its runs. */
-@Controller('v2/models/:provider/:model/requests')
+/** What a caller does with one of its runs. */
+@Controller('v2/models/:provider/:model/requests/:requestId')
 @UseGuards(CallerGuard)
 export class RunsController {
   constructor(
     private readonly catalog: LiveCatalog,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
-    private readonly answers: RunReader,
+    private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: Payloads,
   ) {}
 
-  @Get(`${run}/status`)
+  @Get('status')
   @Access({ scope: 'run' })
+  @ApiRoute(getRunStatus)
   async status(
     @Calling() caller: Caller,
     @Param() segments: RunSegments,
     @Req() request: FastifyRequest,
   ): Promise<RouterQueueStatusResponse> {
-    const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
-    const state = foundRun(await this.answers.state(caller.workspaceId, modelId, runId));
-    return statusBody(runId, state, this.urls(request, modelId, runId));
+    const run = runAddress(segments, caller, this.catalog.current);
+    const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId));
+    return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
   }
 
-  @Get(run)
+  @Get()
   @Access({ scope: 'run' })
+  @ApiRoute(collectRun)
   async collect(
     @Calling() caller: Caller,
     @Param() segments: RunSegments,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
-    const result = foundRun(await this.answers.result(caller.workspaceId, modelId, runId));
-    if (result.stage !== 'completed') {
-      void reply.code(202).send(statusBody(runId, result, this.urls(request, modelId, runId)));
-      return;
-    }
-    await this.payloads.send(reply, outputOf(result));
+    const run = runAddress(segments, caller, this.catalog.current);
+    const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId));
+    if (result.stage === 'completed') return this.payloads.send(reply, outputOf(result));
+    void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
   }
 
-  @Put(`${run}/cancel`)
+  @Put('cancel')
+  @HttpCode(202)
   @Access({ scope: 'run' })
+  @ApiRoute(cancelRun)
   async cancel(
     @Calling() caller: Caller,
     @Param() segments: RunSegments,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<RouterQueueCancelResponse> {
     const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
-    const found = foundRun(await this.cancellation.ask(caller.workspaceId, modelId, runId));
-    const tooLate = found === 'completed';
-    if (tooLate) reply.code(400).header('x-service-error-type', 'invalid_input');
-    else reply.code(202);
-    void reply.send({
-      request_id: runId,
-      status: tooLate ? 'ALREADY_COMPLETED' : 'CANCELLATION_REQUESTED',
-    } satisfies RouterQueueCancelResponse);
-  }
-
-  private urls(request: FastifyRequest, modelId: string, runId: string) {
-    return runUrls(originOf(request, this.settings.PUBLIC_BASE_URL), modelId, runId);
+    const found = foundRun(await this.cancellation.request(caller.workspaceId, modelId, runId));
+    if (found === 'completed') throw new CancelledTooLate(runId);
+    return { request_id: runId, status: 'CANCELLATION_REQUESTED' };
   }
 }

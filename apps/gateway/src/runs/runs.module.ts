@@ -5,7 +5,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import { CatalogModule } from '../catalog.module.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { Delivery } from './held/delivery.js';
-import { HeldRuns } from './held/held-run.js';
+import { HeldRuns } from './held/held-runs.js';
 import { WakeUps } from './held/wake-ups.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { routerQueueStatusResponse } from '#schemas';
-import { runUrls } from './run-urls.js';
-import { statusBody } from './status-body.js';
+import { runUrls, statusBody } from './status-body.js';
 
 const runId = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
-const urls = runUrls('https://router.example', 'bfl/flux-2-pro', runId);
+const urls = runUrls('https://router.example', { modelId: 'bfl/flux-2-pro', runId });
 
 describe('statusBody', () => {
   it.each([

@@ -3,7 +3,8 @@ interface Family {
   publisher: string;
   topic: string;
   category: string;
-  subjects: readonly string[];
+  /** Apart by blanks. */
+  subjects: string;
   systems?: readonly string[];
   accelerators?: readonly string[];
   versions?: string;
@@ -11,75 +12,26 @@ interface Family {
 
 const verbs = ['Load', 'Blend', 'Crop', 'Mask', 'Scale', 'Sample', 'Preview', 'Save'] as const;
 
+// prettier-ignore
 const families: readonly Family[] = [
-  {
-    publisher: 'lantern-lab',
-    topic: 'Portrait',
-    category: 'image',
-    subjects: ['Face', 'Eyes', 'Hair', 'Skin', 'Smile'],
-  },
-  {
-    publisher: 'lantern-lab',
-    topic: 'Depth',
-    category: 'image',
-    subjects: ['Map', 'Fog', 'Edge'],
-    accelerators: ['CUDA'],
-  },
-  {
-    publisher: 'tidewater',
-    topic: 'Video',
-    category: 'video',
-    subjects: ['Frame', 'Clip', 'Loop', 'Motion', 'Cut'],
-    accelerators: ['CUDA', 'ROCm'],
-  },
-  {
-    publisher: 'tidewater',
-    topic: 'Timeline',
-    category: 'video',
-    subjects: ['Track', 'Marker'],
-    systems: ['POSIX :: Linux', 'Microsoft :: Windows'],
-  },
-  {
-    publisher: 'quiet-room',
-    topic: 'Audio',
-    category: 'audio',
-    subjects: ['Voice', 'Beat', 'Noise', 'Echo'],
-    systems: ['OS Independent'],
-  },
-  {
-    publisher: 'quiet-room',
-    topic: 'Score',
-    category: 'audio',
-    subjects: ['Chord', 'Tempo'],
-    versions: '>=0.3',
-  },
-  {
-    publisher: 'paperfold',
-    topic: 'Prompt',
-    category: 'text',
-    subjects: ['Style', 'Weight', 'Wildcard', 'Template', 'Negative'],
-  },
-  {
-    publisher: 'paperfold',
-    topic: 'Caption',
-    category: 'text',
-    subjects: ['Tag', 'Line'],
-    versions: '>=1.0,<2.0',
-  },
-  {
-    publisher: 'northlight',
-    topic: 'Latent',
-    category: 'model',
-    subjects: ['Seed', 'Batch', 'Tile', 'Upscale'],
-    accelerators: ['CUDA', 'DirectML', 'ROCm'],
-  },
-  {
-    publisher: 'northlight',
-    topic: 'Adapter',
-    category: 'model',
-    subjects: ['Stack', 'Merge'],
-    systems: ['MacOS', 'POSIX :: Linux :: Ubuntu'],
-  },
+  { publisher: 'lantern-lab', topic: 'Portrait', category: 'image', subjects: 'Face Eyes Hair Skin Smile' },
+  { publisher: 'lantern-lab', topic: 'Depth', category: 'image', subjects: 'Map Fog Edge',
+    accelerators: ['CUDA'] },
+  { publisher: 'tidewater', topic: 'Video', category: 'video', subjects: 'Frame Clip Loop Motion Cut',
+    accelerators: ['CUDA', 'ROCm'] },
+  { publisher: 'tidewater', topic: 'Timeline', category: 'video', subjects: 'Track Marker',
+    systems: ['POSIX :: Linux', 'Microsoft :: Windows'] },
+  { publisher: 'quiet-room', topic: 'Audio', category: 'audio', subjects: 'Voice Beat Noise Echo',
+    systems: ['OS Independent'] },
+  { publisher: 'quiet-room', topic: 'Score', category: 'audio', subjects: 'Chord Tempo',
+    versions: '>=0.3' },
+  { publisher: 'paperfold', topic: 'Prompt', category: 'text', subjects: 'Style Weight Wildcard Template Negative' },
+  { publisher: 'paperfold', topic: 'Caption', category: 'text', subjects: 'Tag Line',
+    versions: '>=1.0,<2.0' },
+  { publisher: 'northlight', topic: 'Latent', category: 'model', subjects: 'Seed Batch Tile Upscale',
+    accelerators: ['CUDA', 'DirectML', 'ROCm'] },
+  { publisher: 'northlight', topic: 'Adapter', category: 'model', subjects: 'Stack Merge',
+    systems: ['MacOS', 'POSIX :: Linux :: Ubuntu'] },
 ];
 
 /**
@@ -88,11 +40,13 @@ const families: readonly Family[] = [
  */
 export function demoNodes(): object[] {
   return families.flatMap((family, row) =>
-    family.subjects.flatMap((subject, column) =>
-      verbs.map((verb, step) =>
-        demoNode(family, `${verb} ${family.topic} ${subject}`, row * 97 + column * 31 + step * 7),
+    family.subjects
+      .split(' ')
+      .flatMap((subject, column) =>
+        verbs.map((verb, step) =>
+          demoNode(family, `${verb} ${family.topic} ${subject}`, row * 97 + column * 31 + step * 7),
+        ),
       ),
-    ),
   );
 }
 

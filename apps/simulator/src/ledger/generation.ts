@@ -34,10 +34,8 @@ export interface Generation {
 export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /** Why a generation does not succeed; null when it does. */
-export function failureOf(
-  control: Control,
-): 'policy_submit' | 'policy_output' | 'field_output' | 'job_failed' | null {
-  for (const name of ['policy_submit', 'policy_output', 'field_output', 'job_failed'] as const)
+export function failureOf(control: Control): 'policy_submit' | 'policy_output' | 'job_failed' | null {
+  for (const name of ['policy_submit', 'policy_output', 'job_failed'] as const)
     if (control.has(name)) return name;
   return null;
 }
@@ -66,7 +64,7 @@ export function durations(control: Control, defaultMs: number): { queuedMs: numb
   if (control.has('policy_submit')) return { queuedMs: 0, takesMs: 0 };
   return {
     queuedMs: amount(control, 'queued', 0),
-    takesMs: amount(control, 'takes', amount(control, 'slow', defaultMs)),
+    takesMs: amount(control, 'takes', defaultMs),
   };
 }
 

@@ -1,31 +1,45 @@
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { readControl } from '../control.js';
 import type { Generation } from './generation.js';
-import { openLedgerFile, type LedgerEvent } from './ledger-file.js';
 
-/** Every accepted submission, append-only. What a partner has accepted it never forgets, short of a reset. */
+/** Every accepted submission. What a partner has accepted it never forgets, short of a reset. */
 export class Ledger {
   private readonly byKey = new Map<string, Generation>();
-  private readonly file: ReturnType<typeof openLedgerFile> | undefined;
+  private readonly file: number | undefined;
 
-  constructor(path?: string) {
-    this.file = path === undefined ? undefined : openLedgerFile(path);
-    for (const event of this.file?.past ?? []) this.apply(event);
+  /**
+   * The file gets a generation as a JSON line when it is accepted and when its cancelling is asked for. It is written
+   * synchronously, before the answer: a killed simulator still knows after a restart what it had accepted.
+   */
+  constructor(file?: string) {
+    if (file === undefined) return;
+    mkdirSync(path.dirname(file), { recursive: true });
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    for (const line of text.split('\n')) {
+      const generation = readLine(line);
+      if (generation) this.byKey.set(keyOf(generation), generation);
+    }
+    this.file = openSync(file, 'a');
+    // A kill in the middle of a write leaves half a line; the next line must not be glued to it.
+    if (text !== '' && !text.endsWith('\n')) writeSync(this.file, '\n');
   }
 
   accept(facts: Omit<Generation, 'order'>): Generation {
     const generation = { ...facts, order: this.byKey.size + 1 };
-    this.record({ event: 'accepted', generation });
+    this.write(generation);
+    this.byKey.set(keyOf(generation), generation);
     return generation;
   }
 
-  /** `canceledAtMs` is null when the ask has no effect. Only the first ask is kept. */
-  cancel(generation: Generation, askedAtMs: number, canceledAtMs: number | null): void {
+  /** `canceledAtMs` is null when the request has no effect. Only the first request is kept. */
+  cancel(generation: Generation, cancelAskedAtMs: number, canceledAtMs: number | null): void {
     if (generation.cancelAskedAtMs !== null) return;
-    const { provider, id } = generation;
-    this.record({ event: 'cancel', provider, id, askedAtMs, canceledAtMs });
+    this.write(Object.assign(generation, { cancelAskedAtMs, canceledAtMs }));
   }
 
   find(provider: string, id: string): Generation | undefined {
-    return this.byKey.get(`${provider}/${id}`);
+    return this.byKey.get(keyOf({ provider, id }));
   }
 
   /** In the order of acceptance. */
@@ -37,33 +51,30 @@ export class Ledger {
     );
   }
 
-  get size(): number {
-    return this.byKey.size;
-  }
-
   reset(): void {
-    this.record({ event: 'reset' });
+    this.byKey.clear();
+    if (this.file !== undefined) ftruncateSync(this.file);
   }
 
   close(): void {
-    this.file?.close();
+    if (this.file !== undefined) closeSync(this.file);
   }
 
-  private record(event: LedgerEvent): void {
-    this.file?.append(event);
-    this.apply(event);
+  private write(generation: Generation): void {
+    if (this.file === undefined) return;
+    const { control: _control, body, ...facts } = generation;
+    writeSync(this.file, `${JSON.stringify({ ...facts, body: body.toString('base64') })}\n`);
   }
+}
 
-  private apply(event: LedgerEvent): void {
-    if (event.event === 'reset') {
-      this.byKey.clear();
-    } else if (event.event === 'accepted') {
-      this.byKey.set(`${event.generation.provider}/${event.generation.id}`, event.generation);
-    } else {
-      const generation = this.find(event.provider, event.id);
-      if (!generation) return;
-      generation.cancelAskedAtMs = event.askedAtMs;
-      generation.canceledAtMs = event.canceledAtMs;
-    }
+const keyOf = ({ provider, id }: Pick<Generation, 'provider' | 'id'>): string => `${provider}/${id}`;
+
+function readLine(line: string): Generation | undefined {
+  try {
+    const { body, ...facts } = JSON.parse(line) as Omit<Generation, 'body' | 'control'> & { body: string };
+    const { control } = readControl(facts.tokens);
+    return { ...facts, body: Buffer.from(body, 'base64'), control };
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Generation } from './generation.js';
-import { peaksByTag, peaksOf } from './peaks.js';
+import { peaksOf } from './peaks.js';
 
 function generation(atMs: number, takesMs: number, more: Partial<Generation> = {}): Generation {
   return {
@@ -46,13 +46,5 @@ describe('peaksOf', () => {
   it('takes 10,000 generations in a moment', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => generation(index, 500));
     expect(peaksOf(many, 20_000)).toEqual({ accepted: 10_000, live: 0, peak: 500 });
-  });
-
-  it('keeps groups apart', () => {
-    const both = [generation(0, 10, { tag: 'a' }), generation(1, 10, { tag: 'b' }), generation(2, 10)];
-    expect(peaksByTag(both, 5)).toEqual({
-      a: { accepted: 1, live: 1, peak: 1 },
-      b: { accepted: 1, live: 1, peak: 1 },
-    });
   });
 });

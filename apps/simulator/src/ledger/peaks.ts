@@ -25,15 +25,3 @@ export function peaksOf(generations: readonly Generation[], nowMs: number): Peak
   const live = generations.filter((each) => endOf(each) > nowMs).length;
   return { accepted: generations.length, live, peak };
 }
-
-/** The same facts for every tag in use. */
-export function peaksByTag(generations: readonly Generation[], nowMs: number): Record<string, Peaks> {
-  const groups = new Map<string, Generation[]>();
-  for (const each of generations) {
-    if (each.tag === null) continue;
-    const group = groups.get(each.tag);
-    if (group) group.push(each);
-    else groups.set(each.tag, [each]);
-  }
-  return Object.fromEntries([...groups].map(([tag, group]) => [tag, peaksOf(group, nowMs)]));
-}

@@ -1,25 +1,43 @@
+import { RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
-import { HeldRunRepository } from '#persistence';
+import { HeldRunRepository, type RunResult } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Payloads } from '../payloads.js';
+import { outputOf } from '../result.js';
+import type { AdmittedRun } from '../run-admission.js';
 
-/** Whether the result of a key went out in full: a retry afterwards is a replay, before it a collection. */
+/** Sends results to held calls, and keeps note of whether one went out in full: a retry then is a replay, before it a collection. */
 @Injectable()
 export class Delivery {
   constructor(
-    private readonly holding: HeldRunRepository,
+    private readonly held: HeldRunRepository,
+    private readonly payloads: Payloads,
     @Inject(LOG) private readonly log: Log,
   ) {}
+
+  async send(reply: FastifyReply, run: AdmittedRun, result: RunResult): Promise<void> {
+    const { workspaceId, key, runId, delivered } = run;
+    if (delivered) {
+      if (!isReplayable(result)) throw cannotReplay();
+      reply.header('idempotent-replayed', 'true');
+    }
+    const isNoted = key !== undefined && !delivered;
+    const beforeTheEnd = isNoted ? () => this.note(reply, workspaceId, key, runId) : undefined;
+    // What the run failed with is its result too, and is sent in one piece.
+    if (result.outcome !== 'succeeded') await beforeTheEnd?.();
+    await this.payloads.send(reply.code(200), outputOf(result), beforeTheEnd);
+  }
 
   /**
    * To be awaited before the last of the answer is written: whoever has seen it all retries after the note. It is
    * taken back when the connection breaks first. A gateway that dies in between leaves it standing: see
    * docs/decisions/0002-a-synchronous-call-is-a-queued-run-that-is-waited-for.md.
    */
-  async note(reply: FastifyReply, workspaceId: string, key: string, runId: string): Promise<void> {
+  private async note(reply: FastifyReply, workspaceId: string, key: string, runId: string): Promise<void> {
     const { socket } = reply.request.raw;
     if (socket.destroyed) return;
-    const noting = this.holding.noteDelivered(workspaceId, key, runId).then(
+    const noting = this.held.noteDelivered(workspaceId, key, runId).then(
       () => true,
       (error: unknown) => {
         this.log.warn({ error, run_id: runId }, 'a delivery could not be noted: a retry collects once more');
@@ -40,9 +58,20 @@ export class Delivery {
     runId: string,
   ): Promise<void> {
     try {
-      if (await noting) await this.holding.takeBackDelivered(workspaceId, key, runId);
+      if (await noting) await this.held.takeBackDelivered(workspaceId, key, runId);
     } catch (error) {
-      this.log.warn({ error, run_id: runId }, 'a delivery that broke off could not be taken back');
+      this.log.warn({ error, run_id: runId }, 'the note of an interrupted delivery could not be taken back');
     }
   }
 }
+
+/** Whether a delivered result can be repeated honestly: the provider's own asset URLs may have expired meanwhile. */
+const isReplayable = ({ outcome, providerUrls }: RunResult): boolean =>
+  outcome !== 'succeeded' || !providerUrls;
+
+const cannotReplay = (): RouterError =>
+  new RouterError(
+    'invalid_input',
+    'The result of this Idempotency-Key was already delivered and cannot be repeated; use a new key for a new run.',
+    { status: 409 },
+  );

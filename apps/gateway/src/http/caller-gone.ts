@@ -1,0 +1,27 @@
+import type { FastifyReply } from 'fastify';
+
+/** Aborts when the caller's connection has closed, or when the answer has been sent. */
+export function callerGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+/**
+ * Opens something for a caller: its signal aborts when the caller has gone, also after it was opened, or when opening
+ * takes longer than `withinMs`.
+ */
+export async function openedFor<T>(
+  reply: FastifyReply,
+  withinMs: number,
+  open: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const unwanted = new AbortController();
+  reply.raw.once('close', () => unwanted.abort());
+  const timer = setTimeout(() => unwanted.abort(), withinMs);
+  try {
+    return await open(unwanted.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

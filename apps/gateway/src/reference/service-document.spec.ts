@@ -1,0 +1,130 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { type Bucket, buckets } from '#errors';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Controller, Get, type Type } from '@nestjs/common';
+import { MODULE_METADATA } from '@nestjs/common/constants.js';
+import { GatewayModule } from '../gateway.module.js';
+import { serviceDocument } from './service-document.js';
+
+function controllersOf(module: Type): Type[] {
+  const imports: (Type | { module: Type })[] = Reflect.getMetadata(MODULE_METADATA.IMPORTS, module) ?? [];
+  const own: Type[] = Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [];
+  return [...own, ...imports.flatMap((each) => ('module' in each ? [] : controllersOf(each)))];
+}
+
+const controllers = [...new Set(controllersOf(GatewayModule))];
+const document = serviceDocument(controllers, 'https://router.example.com');
+const text = JSON.stringify(document);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation,
+    method: method.toUpperCase(),
+    path,
+    answers: Object.entries(operation.responses).map(([status, response]) => ({
+      status: Number(status),
+      headers: Object.keys(response.headers),
+      buckets: (response['x-service-error-types'] ?? []) as readonly Bucket[],
+    })),
+  })),
+);
+
+/** What a JSON pointer of a reference leads to. */
+const target = (reference: string): unknown =>
+  reference
+    .replace('#/', '')
+    .split('/')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
+
+describe('the service document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({
+      valid: true,
+    });
+  });
+
+  it('refers to nothing that it does not hold, and holds no shape without words', () => {
+    const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => reference);
+    expect(references.length).toBeGreaterThan(100);
+    expect(references.filter((reference) => target(reference) === undefined)).toEqual([]);
+    for (const schema of Object.values(document.components.schemas)) {
+      expect(schema.description).toEqual(expect.any(String));
+    }
+  });
+
+  it('holds no leftovers of the shapes it is made from', () => {
+    expect(text).not.toMatch(/"(id|\$id|\$schema|example|propertyNames|additionalProperties)":("|false)/);
+    expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
+  });
+
+  it('names each operation once, each path with its parameters, each parameter with its meaning', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { path, parameters = [] } of operations) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(inPath);
+      for (const { description } of parameters) expect(description).toEqual(expect.any(String));
+    }
+  });
+
+  it('is not made for a route that declares nothing', () => {
+    @Controller('undeclared')
+    class Undeclared {
+      @Get()
+      read(): void {}
+    }
+    expect(() => serviceDocument([...controllers, Undeclared], undefined)).toThrow(
+      'read of /undeclared has no @ApiRoute',
+    );
+  });
+});
+
+describe.each(operations)('$method $path', ({ path, answers }) => {
+  it('names buckets only where they have that status', () => {
+    for (const answer of answers) {
+      for (const bucket of answer.buckets) {
+        const { status, otherStatuses } = buckets[bucket];
+        expect([status, ...otherStatuses]).toContain(answer.status);
+      }
+      const isRouter = /^\/v[12]\//.test(path);
+      expect(answer.buckets.length > 0).toBe(isRouter && answer.status >= 400);
+      expect(answer.headers.includes('X-Service-Error-Type')).toBe(answer.buckets.length > 0);
+      expect(answer.headers).toContain('X-Service-Request-Id');
+    }
+  });
+});
+
+// The statuses and headers that the interface promises, beside the two headers of every answer.
+const spend = ['X-Committed-Spend-Limit', 'X-Committed-Spend-Current', 'X-Committed-Spend-Remaining'];
+const cached = ['ETag', 'Cache-Control'];
+const plain = (...statuses: number[]) => statuses.map((status): [number, string[]] => [status, []]);
+const oneModel = '/models/{provider}/{model}';
+const run: [number, string[]][] = [...plain(200, 403, 404, 422, 503), [429, spend], [504, ['Retry-After']]];
+const documents: [number, string[]][] = [[200, cached], [304, cached], ...plain(401, 403, 404, 500, 503)];
+const promised: [method: string, path: string, answers: [number, string[]][]][] = [
+  ['GET', '/v1/models', plain(200, 400, 401, 403, 503)],
+  ['GET', `/v1${oneModel}`, plain(200, 403, 404, 503)],
+  ['POST', `/v1${oneModel}`, run],
+  ['GET', `/v1${oneModel}/openapi.json`, documents],
+  ['GET', '/v2/models', plain(200, 401)],
+  ['GET', `/v2${oneModel}`, plain(200, 401, 404)],
+  ['POST', `/v2${oneModel}`, [...run, ...plain(401)]],
+  ['GET', `/v2${oneModel}/openapi.json`, documents],
+  ['POST', `/v2${oneModel}/requests`, plain(201, 401, 422)],
+  ['GET', `/v2${oneModel}/requests/{request_id}`, plain(200, 202, 401, 404, 409, 410)],
+  ['PUT', `/v2${oneModel}/requests/{request_id}/cancel`, plain(202, 400, 401, 404, 410)],
+  ['GET', `/v2${oneModel}/requests/{request_id}/status`, plain(200, 401, 404, 410)],
+];
+
+it.each(promised)('%s %s has the promised answers, with their headers', (method, path, answers) => {
+  const operation = operations.find((each) => each.method === method && each.path === path);
+  for (const [status, names] of answers) {
+    const answer = operation?.answers.find((each) => each.status === status);
+    expect([status, answer?.headers]).toEqual([status, expect.arrayContaining(names)]);
+  }
+});
+
+it('has all promised router routes and no other', () => {
+  const router = operations.filter(({ path }) => /^\/v[12]\//.test(path));
+  const wanted = promised.map(([method, path]) => `${method} ${path}`);
+  expect(router.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(wanted.sort());
+});

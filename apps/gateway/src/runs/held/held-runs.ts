@@ -1,0 +1,87 @@
+import { RouterError } from '#errors';
+import { Metrics } from '#observability';
+import { RunReader, type RunResult } from '#persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../../settings.module.js';
+import { type AdmittedRun, noLongerKept } from '../run-admission.js';
+import { RunCancellation } from '../run-cancellation.js';
+import type { HeldSettings } from './settings.js';
+import { WakeUps } from './wake-ups.js';
+
+/** Whose connection is held, and for which run. */
+type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId'>;
+
+/** Holds a synchronous call until its run has its outcome, the deadline is reached or the caller is gone. */
+@Injectable()
+export class HeldRuns {
+  constructor(
+    private readonly runs: RunReader,
+    private readonly wakeUps: WakeUps,
+    private readonly cancellation: RunCancellation,
+    @Inject(SETTINGS) private readonly settings: HeldSettings,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` aborted. */
+  async outcome(run: HeldRun, disconnected: AbortSignal): Promise<RunResult> {
+    const deadline = AbortSignal.timeout(this.settings.SYNC_DEADLINE_MS);
+    const signal = AbortSignal.any([deadline, disconnected, this.wakeUps.stopping]);
+    this.metrics.heldCalls.inc();
+    const result = await this.wait(run, signal).finally(() => this.metrics.heldCalls.dec());
+    return result ?? this.leave(run, disconnected.aborted);
+  }
+
+  private async wait(run: HeldRun, signal: AbortSignal): Promise<RunResult | null> {
+    // Watched before the first look: a signal between the two must not be missed.
+    const watch = this.wakeUps.watch(run.runId);
+    try {
+      while (!signal.aborted) {
+        const result = await this.look(run);
+        if (result !== null) return result;
+        await watch.next(signal);
+      }
+      return null;
+    } finally {
+      watch.end();
+    }
+  }
+
+  /**
+   * A read that the database does not answer is repeated at the next wake-up. The run was admitted and is paid for: its
+   * caller is not sent away with an error that says that nothing happened.
+   */
+  private async look(run: HeldRun): Promise<RunResult | null> {
+    try {
+      return await this.finished(run);
+    } catch (error) {
+      if (error instanceof RouterError && error.bucket === 'service_unavailable') return null;
+      throw error;
+    }
+  }
+
+  private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
+    const left = await this.cancellation.leave(run.runId, isDisconnected);
+    if (isDisconnected) {
+      throw new RouterError('client_disconnected', 'The caller closed the connection.', {
+        internal: `run ${run.runId} ${left.found}`,
+      });
+    }
+    const result = left.found === 'completed' ? await this.finished(run) : null;
+    if (result !== null) return result;
+    const pauseMs = left.found === 'going_on' ? left.pollAfterMs : null;
+    throw new RouterError(
+      'deadline_exceeded',
+      left.found === 'withdrawn'
+        ? 'The run was not started in time and was withdrawn.'
+        : 'The run is not finished; the same request with the same Idempotency-Key collects it.',
+      pauseMs === null ? {} : { headers: { 'Retry-After': String(Math.max(1, Math.ceil(pauseMs / 1000))) } },
+    );
+  }
+
+  private async finished({ workspaceId, modelId, runId }: HeldRun): Promise<RunResult | null> {
+    const result = await this.runs.result(workspaceId, modelId, runId);
+    // A call may join the run of a key that outlives the result.
+    if (result === null || result === 'aged_out') throw noLongerKept();
+    return result.stage === 'completed' ? result : null;
+  }
+}

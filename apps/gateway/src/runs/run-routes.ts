@@ -1,0 +1,146 @@
+import {
+  routerModelInput,
+  routerModelOutput,
+  routerQueueCancelResponse,
+  routerQueueStatusResponse,
+  routerQueueSubmitResponse,
+  routerValidationErrorResponse,
+} from '#schemas';
+import { z } from 'zod';
+import { answer, failure, json, modelNotFound } from '../reference/api-route.js';
+
+/** JSON mostly; some models answer with bytes, under their own content type. */
+const output = { ...json(routerModelOutput), '*/*': null };
+
+const rejectedFields = failure(
+  422,
+  ['invalid_input'],
+  'The model, or its schema, does not accept these fields.',
+  {
+    shape: routerValidationErrorResponse,
+  },
+);
+const providerFailure = failure(
+  502,
+  ['provider_error'],
+  'The provider failed, or its reply could not be read as a result.',
+);
+const runNotFound = failure(
+  404,
+  ['invalid_input'],
+  'No such run of this workspace and this model. Unknown ids and other workspaces’ ids answer alike.',
+);
+const agedOut = failure(410, ['invalid_input'], 'The result has aged out.');
+
+/** A request with an input, and what it can be refused with before anything is dispatched. */
+const withInput = {
+  headers: z.object({
+    'Idempotency-Key': z
+      .string()
+      .regex(/^[!-~]{1,255}$/)
+      .meta({
+        description:
+          'Names this run within the workspace for 24 hours: a retry with the same key and the same request joins or repeats the run instead of starting another.',
+      }),
+  }),
+  body: routerModelInput,
+};
+const refusals = [
+  failure(402, ['insufficient_credits'], 'The workspace lacks credits for this run.'),
+  modelNotFound,
+  failure(
+    409,
+    ['invalid_input'],
+    'The Idempotency-Key was used for another request, or for a result that cannot be repeated.',
+  ),
+  failure(413, ['invalid_input'], 'The body is too large.'),
+  failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
+  rejectedFields,
+  failure(
+    429,
+    ['concurrency_limit_exceeded', 'rate_limited'],
+    'An allowance of the workspace is spent: runs in flight or waiting, committed spend, or runs per minute. `detail` says which.',
+    { headers: ['X-Committed-Spend-Limit', 'X-Committed-Spend-Current', 'X-Committed-Spend-Remaining'] },
+  ),
+];
+
+export const runModel = {
+  ...withInput,
+  name: 'RunModel',
+  area: 'Synchronous runs',
+  summary: 'Run a model and wait for the result',
+  description:
+    'The body is the partner model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another. A run that completed is billed whether or not the answer arrived.',
+  answers: [
+    answer(200, 'The result, as the model’s provider gave it.', output, ['Idempotent-Replayed']),
+    failure(
+      400,
+      ['invalid_input', 'content_policy_violation'],
+      'The request is malformed, or the provider refused its content.',
+    ),
+    ...refusals,
+    providerFailure,
+    failure(
+      504,
+      ['deadline_exceeded', 'provider_timeout'],
+      'The router stopped holding the connection while the run goes on, or the provider did not answer in time.',
+      { headers: ['Retry-After'] },
+    ),
+  ],
+} as const;
+
+export const submitRun = {
+  ...withInput,
+  name: 'SubmitRun',
+  area: 'Queued runs',
+  summary: 'Submit a run and get its handle',
+  description:
+    'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
+  answers: [
+    answer(201, 'The run is admitted.', json(routerQueueSubmitResponse), ['Idempotent-Replayed']),
+    failure(400, ['invalid_input'], 'The request is malformed.'),
+    ...refusals,
+  ],
+} as const;
+
+export const getRunStatus = {
+  name: 'GetRunStatus',
+  area: 'Queued runs',
+  summary: 'Read the state of a run',
+  description:
+    'Never carries the result, so a long run is polled cheaply. `error_type` is there only on a `COMPLETED` run that did not succeed.',
+  answers: [answer(200, 'The state.', json(routerQueueStatusResponse)), runNotFound, agedOut],
+} as const;
+
+export const collectRun = {
+  name: 'CollectRun',
+  area: 'Queued runs',
+  summary: 'Collect the result of a run',
+  description:
+    'Any number of times, until the result ages out. A run that failed answers with the status and the body that the synchronous route would have given.',
+  answers: [
+    answer(200, 'The result, as the synchronous route would have given it.', output),
+    answer(202, 'Not finished yet.', json(routerQueueStatusResponse)),
+    failure(400, ['content_policy_violation', 'invalid_input'], 'The provider refused the content.'),
+    runNotFound,
+    failure(409, ['client_disconnected'], 'The run was cancelled.'),
+    agedOut,
+    rejectedFields,
+    providerFailure,
+    failure(504, ['provider_timeout'], 'The provider did not answer in time.'),
+  ],
+} as const;
+
+export const cancelRun = {
+  name: 'CancelRun',
+  area: 'Queued runs',
+  summary: 'Request the cancellation of a run',
+  description:
+    'A waiting run ends at once and is not charged. For a run that was dispatched the request is passed on to the provider; it may still complete and be charged.',
+  answers: [
+    answer(202, 'The request is recorded.', json(routerQueueCancelResponse)),
+    failure(400, ['invalid_input'], 'The run has completed already.', { shape: routerQueueCancelResponse }),
+    runNotFound,
+    agedOut,
+  ],
+} as const;

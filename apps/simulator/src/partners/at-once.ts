@@ -1,0 +1,64 @@
+import { keyIn, type Partner } from '../partner.js';
+
+/** The voice stands in the address, the audio is the reply. */
+export const elevenlabs: Partner = {
+  name: 'elevenlabs',
+  authorized: keyIn('xi-api-key'),
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/text-to-speech/:voice',
+          modelOf: (params) => params['voice'],
+          promptOf: (body) => body['text'],
+        },
+        { path: '/sound-generation', modelOf: () => 'sound', promptOf: (body) => body['text'] },
+        { path: '/music', modelOf: () => 'music' },
+      ],
+    },
+  ],
+};
+
+export const ideogram: Partner = {
+  name: 'ideogram',
+  authorized: keyIn('api-key'),
+  protocols: [
+    {
+      submits: ['ideogram-v3', 'ideogram-v4'].map((model) => ({
+        path: `/v1/${model}/generate`,
+        modelOf: () => model,
+      })),
+    },
+  ],
+};
+
+/** The connection is held until the video is made, and then brings it. */
+export const ltx: Partner = {
+  name: 'ltx',
+  protocols: [{ submits: ['/text-to-video', '/image-to-video'].map((path) => ({ path })) }],
+};
+
+export const openai: Partner = {
+  name: 'openai',
+  protocols: [
+    { fixtures: 'images', submits: [{ path: '/images/generations' }] },
+    { fixtures: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+  ],
+};
+
+const tools = ['crispUpscale', 'creativeUpscale', 'removeBackground', 'vectorize'];
+
+/** Images are drawn, or, by a tool, changed one at a time. */
+export const recraft: Partner = {
+  name: 'recraft',
+  protocols: [
+    {
+      submits: ['generations', 'imageToImage', ...tools].map((kind) => ({
+        path: `/images/${kind}`,
+        modelOf: (_params, { model }) => model ?? kind,
+        promptOptional: tools.includes(kind),
+      })),
+      variantOf: ({ generation }) => (tools.some((tool) => generation.path.includes(tool)) ? '-tool' : ''),
+    },
+  ],
+};

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { endOf, type Generation } from '../ledger/generation.js';
+import { keyIn, type Partner } from '../partner.js';
+
+/** Polled on another host; the signed link to a file is good for ten minutes. */
+export const bfl: Partner = {
+  name: 'bfl',
+  authorized: keyIn('x-key'),
+  replies: {
+    'submit-account-key': {
+      status: 403,
+      body: { detail: 'Not authenticated - Invalid Authentication' },
+    },
+  },
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/v1/:model',
+          modelOf: (params) => params['model'],
+          promptOptional: (model) => /^flux-(dev|pro-1)/.test(model),
+        },
+      ],
+      id: 'id',
+      base: 'https://api.us1.bfl.ai',
+      pollsElsewhere: true,
+      poll: { path: '/v1/get_result' },
+      bareIds: true,
+    },
+  ],
+  links: {
+    queryOf: (generation) =>
+      new URLSearchParams({
+        se: new Date(expiryOf(generation)).toISOString(),
+        sig: signatureOf(generation),
+      }).toString(),
+    accepts: (generation, query, nowMs) =>
+      nowMs < expiryOf(generation) && query['sig'] === signatureOf(generation),
+  },
+};
+
+const linkLifeMs = 10 * 60_000;
+const expiryOf = (generation: Generation) => endOf(generation) + linkLifeMs;
+const signatureOf = (generation: Generation) =>
+  createHash('sha256')
+    .update(`${generation.id} ${expiryOf(generation)}`)
+    .digest('base64url');

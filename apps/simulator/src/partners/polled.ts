@@ -1,0 +1,251 @@
+import { keyIn, type Partner } from '../partner.js';
+
+const memberOf = (body: Record<string, unknown>, name: string) =>
+  Object(body[name]) as Record<string, unknown>;
+
+/** Images come with the reply, videos are polled for; only a video still in the queue can be cancelled. */
+export const bytedance: Partner = {
+  name: 'bytedance',
+  protocols: [
+    {
+      fixtures: 'video',
+      submits: [
+        {
+          path: '/contents/generations/tasks',
+          promptOf: ({ content }) =>
+            Array.isArray(content)
+              ? content.map((part) => String(Object(part).text ?? '')).join(' ')
+              : content,
+        },
+      ],
+      id: 'id',
+      poll: { path: '/contents/generations/tasks/:id' },
+      cancel: { method: 'DELETE', path: '/contents/generations/tasks/:id', queuedOnly: true },
+    },
+    { fixtures: 'image', submits: [{ path: '/images/generations' }] },
+  ],
+};
+
+export const luma: Partner = {
+  name: 'luma',
+  protocols: [
+    {
+      submits: ['/generations/video', '/generations/image'].map((path) => ({ path })),
+      id: 'id',
+      poll: { path: '/generations/:id' },
+    },
+  ],
+};
+
+/** An address for every kind of model, polled below the same address. */
+export const meshy: Partner = {
+  name: 'meshy',
+  protocols: [
+    'v2/text-to-3d',
+    'v1/image-to-3d',
+    'v1/multi-image-to-3d',
+    'v1/remesh',
+    'v1/retexture',
+    'v1/rigging',
+    'v1/animations',
+  ].map((kind) => ({
+    submits: [
+      {
+        path: `/openapi/${kind}`,
+        modelOf: (_params, { mode }) =>
+          [kind.slice(3), ...(typeof mode === 'string' ? [mode] : [])].join('-'),
+        promptOf: (body) => body['prompt'] ?? body['texture_prompt'] ?? body['text_style_prompt'],
+        promptOptional: (model) => model !== 'text-to-3d-preview',
+      },
+    ],
+    id: 'result',
+    poll: { path: `/openapi/${kind}/:id` },
+    variantOf: () => (/rigging|animations/.test(kind) ? '-rigging' : ''),
+    edit: (text) =>
+      kind === 'v1/animations' ? text.replace('rigged_character_glb_url', 'animation_glb_url') : text,
+  })),
+};
+
+/** HTTP 200 whatever happens; audio with the reply, a video by polls and a fetch of its file's address. */
+export const minimax: Partner = {
+  name: 'minimax',
+  numericIds: true,
+  protocols: [
+    {
+      fixtures: 'video',
+      submits: [{ path: '/video_generation', promptOptional: (model) => !model.startsWith('T2V') }],
+      id: 'task_id',
+      poll: { path: '/query/video_generation', idOf: ({ query }) => query['task_id'] ?? '' },
+      fetch: {
+        path: '/files/retrieve',
+        idOf: ({ query: { file_id = '' } }) =>
+          /^\d{1,20}$/.test(file_id) ? String(BigInt(file_id) + 1n) : '',
+      },
+      // A video's file has an id of its own, the one before the run's.
+      edit: (text, { generation }) => text.replaceAll('205258526306433', String(BigInt(generation.id) - 1n)),
+    },
+    {
+      fixtures: 'audio',
+      submits: [{ path: '/t2a_v2', promptOf: (body) => body['text'] }, { path: '/music_generation' }],
+    },
+  ],
+};
+
+/** HTTP 200 whatever happens, and a trace id that no two calls share. */
+export const pixverse: Partner = {
+  name: 'pixverse',
+  authorized: keyIn('api-key'),
+  traceHeader: 'ai-trace-id',
+  numericIds: true,
+  protocols: [
+    {
+      submits: ['text', 'img', 'transition'].map((kind) => ({ path: `/video/${kind}/generate` })),
+      id: 'video_id',
+      poll: { path: '/video/result/:id' },
+    },
+  ],
+};
+
+/** The model's own input lies below `input`; the URLs of the reply lead to everything else. */
+export const replicate: Partner = {
+  name: 'replicate',
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/models/:owner/:model/predictions',
+          modelOf: ({ owner, model }, { input }) =>
+            typeof input === 'object' ? `${owner}/${model}` : undefined,
+          promptOf: (body) => memberOf(body, 'input')['prompt'] ?? memberOf(body, 'input')['text'],
+          promptOptional: true,
+        },
+      ],
+      id: 'id',
+      base: 'https://api.replicate.com/v1',
+      poll: { path: '/predictions/:id' },
+      cancel: { method: 'POST', path: '/predictions/:id/cancel' },
+      edit: (text, { generation }) =>
+        /video|veo|hailuo|wan|kling/.test(generation.model) ? text.replace('out-0.webp', 'out-0.mp4') : text,
+    },
+  ],
+};
+
+/** The version of the API stands in a header. */
+export const runway: Partner = {
+  name: 'runway',
+  protocols: [
+    {
+      submits: ['text_to_image', 'text_to_video', 'video_to_video', 'image_to_video', 'video_upscale'].map(
+        (kind) => ({
+          path: `/v1/${kind}`,
+          headers: { 'x-runway-version': '2024-11-06' },
+          promptOf: (body) => body['promptText'],
+          promptOptional: kind === 'image_to_video' || kind === 'video_upscale',
+        }),
+      ),
+      id: 'id',
+      poll: { path: '/v1/tasks/:id' },
+      cancel: { method: 'DELETE', path: '/v1/tasks/:id' },
+      edit: (text, { generation }) =>
+        generation.path.endsWith('image') ? text.replace('.mp4', '.png') : text,
+    },
+  ],
+};
+
+/** Forms only; a file for a reply, or an id for what takes long. */
+export const stability: Partner = {
+  name: 'stability',
+  protocols: [
+    {
+      fixtures: 'now',
+      submits: ['generate', 'edit', 'control', 'upscale'].map((kind) => ({
+        path: `/stable-image/${kind}/:model`,
+        form: true,
+        modelOf: (params) => params['model'],
+        promptOptional: kind !== 'generate',
+      })),
+    },
+    {
+      fixtures: 'later',
+      submits: [
+        {
+          path: '/stable-image/upscale/creative',
+          form: true,
+          modelOf: () => 'creative',
+          promptOptional: true,
+        },
+      ],
+      id: 'id',
+      poll: { path: '/results/:id' },
+      // A job that broke leaves nothing to ask for; a 500 would only say that the question failed.
+      failed: 'poll-lost',
+    },
+  ],
+};
+
+/** One address; the body says what is to be done. */
+export const tripo: Partner = {
+  name: 'tripo',
+  replies: {
+    'submit-account-key': {
+      status: 401,
+      body: { code: 1002, message: 'Authentication failed' },
+    },
+  },
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/task',
+          modelOf: (_params, { type }) => type,
+          promptOptional: (model) => model !== 'text_to_model',
+        },
+      ],
+      id: 'task_id',
+      poll: { path: '/task/:id' },
+    },
+  ],
+};
+
+export const vidu: Partner = {
+  name: 'vidu',
+  authorized: (headers) => /^Token \S+$/.test(headers.authorization ?? ''),
+  replies: {
+    'submit-account-key': {
+      status: 401,
+      body: { code: 401, reason: 'Unauthorized', message: 'invalid token' },
+    },
+  },
+  protocols: [
+    {
+      submits: ['text2video', 'img2video', 'reference2video', 'start-end2video'].map((kind) => ({
+        path: `/${kind}`,
+        promptOptional: kind !== 'text2video',
+      })),
+      id: 'task_id',
+      poll: { path: '/tasks/:id/creations' },
+      cancel: { method: 'POST', path: '/tasks/:id/cancel' },
+    },
+  ],
+};
+
+/** Takes a submission only with the header that asks for an asynchronous run. */
+export const wan: Partner = {
+  name: 'wan',
+  protocols: [
+    {
+      submits: [
+        'text2image/image-synthesis',
+        'image2image/image-synthesis',
+        'video-generation/video-synthesis',
+      ].map((service) => ({
+        path: `/services/aigc/${service}`,
+        headers: { 'x-dashscope-async': 'enable' },
+        promptOf: (body) => memberOf(body, 'input')['prompt'],
+      })),
+      id: 'task_id',
+      poll: { path: '/tasks/:id' },
+      variantOf: ({ generation }) => (generation.path.includes('video') ? '-video' : ''),
+    },
+  ],
+};

@@ -1,2 +1,0 @@
-/** Pixels of every picture. */
-export const pictureSize = { width: 512, height: 320 };

@@ -1,0 +1,44 @@
+/** One HTTP request as it reached a listener; `status` stays null while it is unanswered or when it was cut off. */
+export interface RecordedRequest {
+  atMs: number;
+  listener: 'api' | 'assets';
+  method: string;
+  path: string;
+  credential: boolean;
+  status: number | null;
+}
+
+const maxKept = 100_000;
+
+/**
+ * The latest requests: polls arrive in thousands a second and an unbounded log would decide how long a load test may
+ * last. Requests that carried a credential to the second listener are kept apart, all of them.
+ */
+export class RequestLog {
+  private recent: RecordedRequest[] = [];
+  private violations: RecordedRequest[] = [];
+  private total = 0;
+
+  add(request: RecordedRequest): void {
+    this.total += 1;
+    if (request.listener === 'assets' && request.credential) this.violations.push(request);
+    this.recent.push(request);
+    if (this.recent.length > maxKept) this.recent = this.recent.slice(maxKept / 2);
+  }
+
+  /** Oldest first; `path` matches from the start of the path. */
+  list(only: { listener?: string | undefined; method?: string | undefined; path?: string | undefined }) {
+    const requests = this.recent.filter(
+      (each) =>
+        (only.listener === undefined || each.listener === only.listener) &&
+        (only.method === undefined || each.method === only.method) &&
+        (only.path === undefined || each.path.startsWith(only.path)),
+    );
+    const { total, violations } = this;
+    return { total, dropped: total - this.recent.length, violations, requests };
+  }
+
+  reset(): void {
+    [this.recent, this.violations, this.total] = [[], [], 0];
+  }
+}

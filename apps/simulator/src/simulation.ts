@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from './clock.js';
+import { phaseAt, type Generation } from './ledger/generation.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { RequestLog } from './request-log.js';
+import type { Partner, Protocol, View } from './partner.js';
+import type { Replies } from './replies.js';
+
+/** What every route of the simulator works with. `addresses` are known once both listeners are up. */
+export interface Simulation {
+  clock: Clock;
+  ledger: Ledger;
+  requests: RequestLog;
+  /** How often each partner has seen each body, by `provider/sha256`. */
+  attempts: Map<string, number>;
+  /** Values of headers that no two calls may share. */
+  traceIds: Set<string>;
+  defaultMs: number;
+  addresses: { api: string; assets: string };
+}
+
+/** One protocol of a partner with its recorded replies. */
+export interface Side {
+  simulation: Simulation;
+  partner: Partner;
+  protocol: Protocol;
+  replies: Replies;
+}
+
+export function viewOf(simulation: Simulation, partner: Partner, generation: Generation): View {
+  return {
+    generation,
+    control: generation.control,
+    phase: phaseAt(generation, simulation.clock.now()),
+    api: `${simulation.addresses.api}/${partner.name}`,
+    assets: `${simulation.addresses.assets}/${partner.name}`,
+  };
+}
+
+const credentialHeaders = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-key',
+  'api-key',
+  'x-api-key',
+  'xi-api-key',
+  'x-goog-api-key',
+];
+
+/** Whether a request carries anything that some partner would take for a key. */
+export function carriesCredential(headers: IncomingHttpHeaders): boolean {
+  return credentialHeaders.some((name) => headers[name] !== undefined);
+}
+
+const transportHeaders = new Set(['host', 'connection', 'keep-alive', 'transfer-encoding']);
+
+/** The headers worth keeping in the ledger: no key, nothing that only concerns the connection. */
+export function notableHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || transportHeaders.has(name) || credentialHeaders.includes(name)
+        ? []
+        : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );
+}
