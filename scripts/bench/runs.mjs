@@ -91,7 +91,7 @@ async function* routes(service, gateway) {
 }
 
 async function* latency(service, gateway) {
-  await service.client.query('TRUNCATE run, payload, delivery');
+  await service.client.query('TRUNCATE run, payload, outbox');
   await service.partner.settings({ takesMs: 100 });
   const worker = await service.start('worker');
   const headers = headersOf(service);

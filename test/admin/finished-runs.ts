@@ -99,11 +99,11 @@ export class RunMaker {
 
   /** Its caller has gone. Answers what became of the run. */
   async leave({ runId }: AdmittedRun): Promise<string> {
-    return (await this.holding.leave(runId, true)).found;
+    return (await this.holding.release(runId, true)).found;
   }
 
   async cancel({ runId }: AdmittedRun, { workspaceId, model = usualModel }: Call): Promise<string> {
-    const answer = await this.answers.askCancel(workspaceId, model, runId);
+    const answer = await this.answers.requestCancel(workspaceId, model, runId);
     return answer === null || answer === 'aged_out' ? 'nothing' : answer.found;
   }
 }

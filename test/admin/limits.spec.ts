@@ -79,7 +79,7 @@ describe('admin workspace limits', () => {
       '1 parked run(s) were granted a slot; the workers deliver them within a second or two.',
     );
     const { rows } = await client.query(
-      `SELECT run_id AS id FROM delivery WHERE lane = 'dispatch' AND due_at <= clock_timestamp() + interval '1 second'
+      `SELECT run_id AS id FROM outbox WHERE queue = 'dispatch' AND due_at <= clock_timestamp() + interval '1 second'
        ORDER BY run_id`,
     );
     expect(rows.map(({ id }) => id)).toEqual(parked);

@@ -148,7 +148,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     expect(await runsOf(caller)).toEqual([]);
     expect(await countersOf(caller)).toEqual(counters);
     const left = await system.sql(
-      `SELECT run_id FROM delivery WHERE workspace_id = $1 UNION ALL SELECT run_id FROM idempotency_key WHERE workspace_id = $1`,
+      `SELECT run_id FROM outbox WHERE workspace_id = $1 UNION ALL SELECT run_id FROM idempotency_key WHERE workspace_id = $1`,
       [caller.workspaceId],
     );
     expect(left).toEqual([]);

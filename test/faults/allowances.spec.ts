@@ -41,7 +41,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
   /** Rows that an admission would have left: keys, runs, deliveries, audit records and ledger entries. */
   const tracesOf = async (caller: TestCaller) => {
     const [row] = await system.sql<{ traces: number }>(
-      `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM delivery WHERE workspace_id = $1)
+      `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM outbox WHERE workspace_id = $1)
          + (SELECT count(*) FROM idempotency_key WHERE workspace_id = $1)
          + (SELECT count(*) FROM audit_record WHERE workspace_id = $1))::integer AS traces`,
       [caller.workspaceId],

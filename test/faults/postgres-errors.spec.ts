@@ -27,10 +27,10 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
 
   /** Where it strikes, and in whose statement. */
   const places = [
-    ['an admission', 'INSERT', 'delivery'],
+    ['an admission', 'INSERT', 'outbox'],
     ['the use of a key', 'INSERT', 'idempotency_key'],
     ['a claim', 'UPDATE', 'run'],
-    ['a saved handle', 'UPDATE', 'delivery'],
+    ['a saved handle', 'UPDATE', 'outbox'],
     ['an outcome', 'INSERT', 'audit_record'],
   ] as const;
   const cases = ['40001', '40P01', '23505'].flatMap((state) =>

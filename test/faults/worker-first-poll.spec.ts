@@ -43,7 +43,7 @@ const soonMs = 12_000;
       async () =>
         (
           await system.sql(
-            `SELECT 1 FROM run JOIN delivery ON run_id = id
+            `SELECT 1 FROM run JOIN outbox ON run_id = id
              WHERE id = $1 AND stage = 'running' AND due_at < clock_timestamp() + interval '10 seconds'`,
             [run.requestId],
           )

@@ -55,7 +55,7 @@ async function outcomes(system: SystemSide): Promise<string[]> {
     `WITH known AS (SELECT id FROM run UNION ALL SELECT run_id FROM tombstone)
      SELECT (SELECT count(*) FROM known)::integer AS runs,
        (SELECT count(*) FROM known JOIN audit_record ON audit_record.run_id = known.id)::integer AS audited,
-       (SELECT count(*) FROM delivery)::integer AS deliveries`,
+       (SELECT count(*) FROM outbox)::integer AS deliveries`,
   );
   const broken: string[] = [];
   if (row?.runs !== row?.audited) broken.push(`I1 ${row?.runs} runs, ${row?.audited} audit records`);

@@ -169,7 +169,7 @@ async function brokenRules(store: Store, real: Real, tally: Tally): Promise<stri
     `SELECT inflight_peak AS "inflightPeak", committed_peak_micros::float AS "committedPeak",
        (SELECT count(*)::integer FROM run WHERE workspace_id = $1) AS runs,
        (SELECT count(*)::integer FROM audit_record WHERE workspace_id = $1) AS audited,
-       (SELECT count(*)::integer FROM delivery WHERE workspace_id = $1) AS deliveries,
+       (SELECT count(*)::integer FROM outbox WHERE workspace_id = $1) AS deliveries,
        (SELECT coalesce(-sum(amount_micros), 0)::float FROM ledger_entry WHERE workspace_id = $1) AS ledger,
        (SELECT coalesce(sum(billed_micros), 0)::float FROM run WHERE workspace_id = $1) AS billed,
        (SELECT count(*)::integer FROM run AS one JOIN run AS other ON other.workspace_id = one.workspace_id

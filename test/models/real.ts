@@ -82,11 +82,11 @@ export class Real {
     (await this.dispatching.postpone(runId, epoch, 0)) !== null;
   finish = (runId: string, epoch: number, kind: EndingKind) =>
     this.dispatching.finish(runId, epoch, endings[kind]);
-  leave = (runId: string, disconnected: boolean) => this.holding.leave(runId, disconnected);
+  leave = (runId: string, disconnected: boolean) => this.holding.release(runId, disconnected);
 
   /** A run that was admitted a moment ago is known, and has not aged. */
   async cancel(runId: string): Promise<CancelAnswer> {
-    const answer = await this.answers.askCancel(this.workspaceId, model, runId);
+    const answer = await this.answers.requestCancel(this.workspaceId, model, runId);
     if (answer === null || answer === 'aged_out') throw new Error(`run ${runId} is not found`);
     return answer;
   }

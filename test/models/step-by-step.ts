@@ -94,7 +94,7 @@ async function applyToReal(
       return { won: await real.begin(runId, epoch) };
     case 'save': {
       const saved = await real.save(runId, epoch);
-      return saved ? { won: true, cancelAsked: saved.cancelAsked } : { won: false };
+      return saved ? { won: true, cancelAsked: saved.cancelRequested } : { won: false };
     }
     case 'postpone':
       return { won: await real.postpone(runId, epoch) };

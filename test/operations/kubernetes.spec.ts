@@ -261,11 +261,11 @@ describeWith('the scaler of the workers', () => {
       const wanted = async () =>
         Number(Object.values((await client.query<Record<string, string>>(query)).rows[0] ?? {})[0]);
       expect(await wanted()).toBe(0);
-      const insert = (lane: string, runs: number) =>
+      const insert = (queue: string, runs: number) =>
         client.query(
-          `INSERT INTO delivery (run_id, workspace_id, provider, lane, reserved_micros, due_at)
+          `INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at)
            SELECT gen_random_uuid(), gen_random_uuid(), 'bfl', $1, 0, now() FROM generate_series(1, $2)`,
-          [lane, runs],
+          [queue, runs],
         );
       await insert('backlog', 500);
       expect(await wanted()).toBe(0);

@@ -128,7 +128,7 @@ describeWithSwift('assets and S3', () => {
   it('leaves nothing in the bucket once the results have aged out', async () => {
     // Links have expired, and nothing is being put any more: what was begun is in doubt no longer.
     await system.sql(
-      `UPDATE stored_object SET opens_until = opens_until - interval '3 days', delete_at = delete_at - interval '3 days'`,
+      `UPDATE stored_object SET link_expires_at = link_expires_at - interval '3 days', delete_at = delete_at - interval '3 days'`,
     );
     await dismissWorkers(system);
     await system.startWorker({ STORE_DOUBT_SECONDS: '1' });

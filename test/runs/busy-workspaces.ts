@@ -33,7 +33,7 @@ export async function passFiveAtOnce(system: SystemSide, runs: number): Promise<
 
   await accepted(atOnce);
   const parked = await system.sql<{ id: string }>(
-    `SELECT run.id FROM delivery JOIN run ON run.id = run_id
+    `SELECT run.id FROM outbox JOIN run ON run.id = run_id
      WHERE run.workspace_id = $1 AND granted_at IS NULL ORDER BY place`,
     [caller.workspaceId],
   );

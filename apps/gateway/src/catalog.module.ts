@@ -41,8 +41,8 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
     this.catalog.watch();
   }
 
-  onApplicationShutdown(): void {
-    this.catalog.stop();
+  async onApplicationShutdown(): Promise<void> {
+    await this.catalog.close();
   }
 }
 

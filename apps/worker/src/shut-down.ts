@@ -28,7 +28,7 @@ export class ShutDown implements OnApplicationShutdown {
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
-    this.catalog.stop();
+    await this.catalog.close();
     await Promise.all([this.retention.stop(), this.gauges.stop(), this.lanes.stop()]);
     await Promise.all([this.doors.close(), this.replies.close()]);
     await this.transport.close();

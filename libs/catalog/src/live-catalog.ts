@@ -54,20 +54,22 @@ export class LiveCatalog {
 
   get state(): CatalogState {
     const { revision } = this.catalog;
-    return { revision, ...(this.problem !== undefined && { problem: this.problem }) };
+    return this.problem === undefined ? { revision } : { revision, problem: this.problem };
   }
 
-  /** Tells what runs, and renews it when a directory changes, until stopped. */
+  /** Reports what runs, and renews it when a directory changes, until closed. */
   watch(): void {
-    this.tell('loaded');
     const { directory, alsoWatched = [], everyMs } = this.options;
-    const directories = [...(directory === undefined ? [] : [directory]), ...alsoWatched];
-    if (directories.length > 0)
-      this.watching = watchDirectories(directories, everyMs, () => void this.renew());
+    this.report('loaded');
+    const directories = [directory ?? [], alsoWatched].flat();
+    if (directories.length === 0) return;
+    this.watching = watchDirectories(directories, everyMs, () => void this.renew());
   }
 
-  stop(): void {
+  /** Resolves when a renewal that is under way has ended. */
+  async close(): Promise<void> {
     this.watching?.stop();
+    await this.renewal;
   }
 
   /** Reads the directories again, one reading after the other. Never throws: a bad edit changes nothing that runs. */
@@ -81,22 +83,20 @@ export class LiveCatalog {
     try {
       const next = keepingUnchanged(await load(this.release, directory), this.catalog);
       await prepare(next);
-      const changed = next !== this.catalog;
+      const isNew = next !== this.catalog;
       this.catalog = next;
       this.problem = undefined;
-      this.tell(changed ? 'loaded' : 'unchanged');
-      if (changed) log.info(this.state, 'the catalog was renewed');
+      this.report(isNew ? 'loaded' : 'unchanged');
+      if (isNew) log.info(this.state, 'the catalog was renewed');
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
-      this.tell('refused');
-      log.error(
-        { error, revision: this.catalog.revision },
-        'the catalog was not renewed, the running one stays',
-      );
+      this.report('refused');
+      const { revision } = this.catalog;
+      log.error({ error, revision }, 'the catalog was not renewed, the running one stays');
     }
   }
 
-  private tell(result: 'loaded' | 'unchanged' | 'refused'): void {
+  private report(result: 'loaded' | 'unchanged' | 'refused'): void {
     const { metrics, report } = this.options;
     metrics.catalogReadings.inc({ result });
     metrics.catalogRefused.set(Number(result === 'refused'));
@@ -116,7 +116,7 @@ function keepingUnchanged(next: Catalog, before: Catalog): Catalog {
   if (next.revision === before.revision) return before;
   const models = next.models.map((model) => {
     const known = before.find(model.id);
-    return isDeepStrictEqual(known, model) && known !== undefined ? known : model;
+    return known !== undefined && isDeepStrictEqual(known, model) ? known : model;
   });
   return catalogOf(models, next);
 }

@@ -18,7 +18,7 @@ const oneWaits = () =>
 /** How many runs of the workspace were written together, each time. */
 async function batchesOf(workspaceId: string): Promise<number[]> {
   const rows = await gateway.sql<{ runs: number }>(
-    `SELECT count(*)::integer AS runs FROM run JOIN delivery ON run_id = id WHERE run.workspace_id = $1
+    `SELECT count(*)::integer AS runs FROM run JOIN outbox ON run_id = id WHERE run.workspace_id = $1
      GROUP BY run.xmin ORDER BY min(place)`,
     [workspaceId],
   );

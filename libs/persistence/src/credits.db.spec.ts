@@ -79,7 +79,7 @@ describe('credits', () => {
   it('that a parked run holds are released when it is cancelled, and its slot was never taken', async () => {
     const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 0 });
     const runId = await one.run(id, { reservedMicros: cents(30) });
-    await one.answers.askCancel(id, testModel, runId);
+    await one.answers.requestCancel(id, testModel, runId);
     expect(await one.counters(id)).toMatchObject({ ...settled(0), inflightPeak: 0 });
     expect(await one.admit(id, { reservedMicros: cents(100) })).toMatchObject({ kind: 'admitted' });
   });

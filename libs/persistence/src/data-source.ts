@@ -2,10 +2,7 @@ import { StartupError } from '#errors';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
-import { Foundation1763700000000 } from './migrations/1763700000000-foundation.js';
-import { ProviderPause1763700600000 } from './migrations/1763700600000-provider-pause.js';
-import { Registry1763800000000 } from './migrations/1763800000000-registry.js';
-import { Processes1763900000000 } from './migrations/1763900000000-processes.js';
+import { InitialSchema1763700000000 } from './migrations/1763700000000-initial-schema.js';
 import { schemaIsCurrent } from './migrate.js';
 import type { DatabaseSettings } from './settings.js';
 
@@ -18,12 +15,7 @@ export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions
   type: 'postgres',
   url: settings.DATABASE_URL,
   entities,
-  migrations: [
-    Foundation1763700000000,
-    ProviderPause1763700600000,
-    Registry1763800000000,
-    Processes1763900000000,
-  ],
+  migrations: [InitialSchema1763700000000],
   migrationsTransactionMode: 'each',
   synchronize: false,
   installExtensions: false,

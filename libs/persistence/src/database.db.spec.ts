@@ -36,7 +36,7 @@ const places: Place[] = [
   {
     what: 'an admission',
     event: 'INSERT',
-    table: 'delivery',
+    table: 'outbox',
     prepare: async () => {
       const spaceId = await life.space();
       return () => life.first.admit(spaceId);
@@ -66,7 +66,7 @@ const places: Place[] = [
   {
     what: 'the beginning of a submission',
     event: 'UPDATE',
-    table: 'delivery',
+    table: 'outbox',
     prepare: async () => {
       const { runId, epoch } = await life.run('claimed');
       return () => life.first.dispatching.beginSubmission(runId, epoch, leaseMs);
@@ -76,12 +76,12 @@ const places: Place[] = [
   {
     what: 'a saved handle',
     event: 'UPDATE',
-    table: 'delivery',
+    table: 'outbox',
     prepare: async () => {
       const { runId, epoch } = await life.run('submitting');
       return () => life.first.dispatching.saveHandle(runId, epoch, testHandle, 0);
     },
-    answers: { cancelAsked: false },
+    answers: { cancelRequested: false },
   },
   {
     what: 'a kept output',

@@ -3,7 +3,7 @@ import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 
 /** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
-export type Leaving =
+export type Released =
   | { found: 'completed'; granted: Granted[] }
   | { found: 'withdrawn'; granted: Granted[]; record: FinishedRun }
   | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
@@ -22,14 +22,14 @@ export class HeldRunRepository {
     return rows.map((row) => row.id);
   }
 
-  async leave(runId: string, disconnected: boolean): Promise<Leaving> {
+  async release(runId: string, disconnected: boolean): Promise<Released> {
     const ending = endingRow({ outcome: 'cancelled' });
-    const [row] = await this.database.write<{ leaving: Leaving }>(
-      { name: 'leave', text: 'SELECT leave($1, $2, $3) AS leaving' },
+    const [row] = await this.database.write<{ released: Released }>(
+      { name: 'release_held_run', text: 'SELECT release_held_run($1, $2, $3) AS released' },
       [runId, disconnected, ending],
     );
-    if (!row) throw new Error('leave answered nothing');
-    return row.leaving;
+    if (!row) throw new Error('release_held_run answered nothing');
+    return row.released;
   }
 
   /** The key's result is about to have gone out in full. */

@@ -7,7 +7,7 @@ export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outb
 export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
 export { ApiKey } from './entities/api-key.entity.js';
 export { Workspace } from './entities/workspace.entity.js';
-export { HeldRunRepository, type Leaving } from './held-run.repository.js';
+export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { isApiKey, keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';

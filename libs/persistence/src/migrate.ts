@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { advisoryLocks } from './locks.js';
 import { ensureParts } from './registry/late-parts.js';
 
 /** Brings the schema up to date; returns the names of the migrations that ran. Safe to run from many places at once. */
@@ -6,12 +7,12 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
     // TypeORM itself takes no lock: two migrators on an empty database would collide.
-    await runner.query('SELECT pg_advisory_lock(727001)');
+    await runner.query(`SELECT pg_advisory_lock(${advisoryLocks.migration})`);
     const ran = await dataSource.runMigrations();
     await ensureParts(dataSource);
     return ran.map((migration) => migration.name);
   } finally {
-    await runner.query('SELECT pg_advisory_unlock(727001)').catch(() => {});
+    await runner.query(`SELECT pg_advisory_unlock(${advisoryLocks.migration})`).catch(() => {});
     await runner.release();
   }
 }

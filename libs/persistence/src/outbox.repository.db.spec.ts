@@ -13,7 +13,7 @@ describe('what should have moved and did not', () => {
     const spaceId = await life.space();
     const runId = await life.first.run(spaceId);
     const [row] = await life.first.sql<{ dueMs: number }>(
-      `SELECT extract(epoch FROM due_at - admitted_at)::float * 1000 AS "dueMs" FROM delivery JOIN run ON id = run_id WHERE id = $1`,
+      `SELECT extract(epoch FROM due_at - admitted_at)::float * 1000 AS "dueMs" FROM outbox JOIN run ON id = run_id WHERE id = $1`,
       [runId],
     );
     // The gateway delivers at once; this is for when it could not.
@@ -21,7 +21,7 @@ describe('what should have moved and did not', () => {
     expect(await life.at('1 minute').deliveries.takeOverdue(10_000)).toContainEqual({
       runId,
       provider: testProvider,
-      lane: 'dispatch',
+      queue: 'dispatch',
     });
   });
 
@@ -29,12 +29,12 @@ describe('what should have moved and did not', () => {
     ['submitting', 'dispatch'],
     ['running', 'poll'],
     ['copying', 'assets'],
-  ] as const)('is a run that the queue has lost: %s comes back in its own lane', async (stage, lane) => {
+  ] as const)('is a run that the queue has lost: %s comes back in its own queue', async (stage, queue) => {
     const { runId } = await life.run(stage);
     expect(await life.at('2 hours').deliveries.takeOverdue(10_000)).toContainEqual({
       runId,
       provider: testProvider,
-      lane,
+      queue,
     });
   });
 
@@ -72,7 +72,7 @@ describe('a sweep', () => {
   it('rests what it took, and takes it again when that is lost too', async () => {
     const runId = await life.first.run(await life.space());
     const swept = () => life.first.deliveries.takeOverdue(10_000);
-    await life.first.dispatching.leaveToSweep(runId, 0);
+    await life.first.dispatching.leaveToReconciler(runId, 0);
     expect(await life.restAfter(swept, runId, 10_000)).toBe(10_000);
     expect(await life.overdueAt('1 hour')).toContain(runId);
     expect(await life.overdueAt('2 hours')).toContain(runId);
@@ -81,9 +81,9 @@ describe('a sweep', () => {
   it('takes what has waited longest, and no more than it can deliver', async () => {
     const runs = await many(3, await life.space());
     const [first, second, third] = runs as [string, string, string];
-    await life.at('-1 day').dispatching.leaveToSweep(second, 0);
-    await life.at('-2 days').dispatching.leaveToSweep(third, 0);
-    await life.at('-3 days').dispatching.leaveToSweep(first, 0);
+    await life.at('-1 day').dispatching.leaveToReconciler(second, 0);
+    await life.at('-2 days').dispatching.leaveToReconciler(third, 0);
+    await life.at('-3 days').dispatching.leaveToReconciler(first, 0);
     const one = async () => (await life.first.deliveries.takeOverdue(1)).map(({ runId }) => runId);
     expect([await one(), await one(), await one()]).toEqual([[first], [third], [second]]);
   });
@@ -106,7 +106,7 @@ describe('a sweep', () => {
     await other.connect();
     try {
       await other.query('BEGIN');
-      await other.query('SELECT FROM delivery WHERE run_id = ANY($1) FOR UPDATE', [held]);
+      await other.query('SELECT FROM outbox WHERE run_id = ANY($1) FOR UPDATE', [held]);
       const mine = (await life.overdueAt('3 hours')).filter((runId) => runs.includes(runId));
       expect(mine.toSorted()).toEqual(runs.slice(4).toSorted());
       await other.query('COMMIT');
@@ -126,7 +126,7 @@ describe('a sweep', () => {
 
   it('knows the age of what has waited longest', async () => {
     const runId = await life.first.run(await life.space());
-    await life.at('-100 days').dispatching.leaveToSweep(runId, 0);
+    await life.at('-100 days').dispatching.leaveToReconciler(runId, 0);
     expect((await life.first.deliveries.oldestOverdueSeconds()) / 86_400).toBeCloseTo(100, 1);
     expect(await life.at('-200 days').deliveries.oldestOverdueSeconds()).toBe(0);
     await life.first.deliveries.takeOverdue(1);
@@ -138,7 +138,7 @@ describe('slots that stand open', () => {
     const spaceId = await life.space({ inflightLimit: 0 });
     const runs = await many(3, spaceId);
     const order = await life.first.sql<{ id: string }>(
-      'SELECT run_id AS id FROM delivery WHERE run_id = ANY($1) ORDER BY place',
+      'SELECT run_id AS id FROM outbox WHERE run_id = ANY($1) ORDER BY place',
       [runs],
     );
     const granted = (rows: { runId: string }[]) =>

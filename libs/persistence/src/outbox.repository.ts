@@ -5,7 +5,7 @@ import type { Granted } from './run-facts.js';
 export interface OverdueRun {
   runId: string;
   provider: string;
-  lane: 'dispatch' | 'poll' | 'assets';
+  queue: 'dispatch' | 'poll' | 'assets';
 }
 
 export interface Drift {
@@ -37,10 +37,10 @@ export class OutboxRepository {
     return this.database.write<OverdueRun & Record<string, unknown>>(
       {
         name: 'take_overdue',
-        text: `UPDATE delivery SET due_at = router_now() + interval '10 seconds'
+        text: `UPDATE outbox SET due_at = router_now() + interval '10 seconds'
           WHERE run_id IN (
-            SELECT run_id FROM delivery WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id AS "runId", provider, lane`,
+            SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id AS "runId", provider, queue`,
       },
       [limit],
     );
@@ -66,13 +66,13 @@ export class OutboxRepository {
     );
   }
 
-  /** Age in seconds of the longest overdue delivery; 0 when none is overdue. */
+  /** Age in seconds of the oldest overdue row; 0 when none is overdue. */
   async oldestOverdueSeconds(): Promise<number> {
     const [row] = await this.database.write<{ seconds: number }>(
       {
         name: 'oldest_overdue',
         text: `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
-          FROM delivery WHERE due_at < 'infinity'`,
+          FROM outbox WHERE due_at < 'infinity'`,
       },
       [],
     );
@@ -87,10 +87,10 @@ export class OutboxRepository {
         text: `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
             greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
               AS "oldestSeconds"
-          FROM delivery CROSS JOIN LATERAL (SELECT CASE
-            WHEN lane = 'backlog' THEN 'parked'
-            WHEN lane = 'poll' THEN 'running'
-            WHEN lane = 'assets' THEN 'copying'
+          FROM outbox CROSS JOIN LATERAL (SELECT CASE
+            WHEN queue = 'backlog' THEN 'parked'
+            WHEN queue = 'poll' THEN 'running'
+            WHEN queue = 'assets' THEN 'copying'
             WHEN dispatched THEN 'submitting'
             ELSE 'waiting' END AS state) AS states
           GROUP BY provider, state`,
@@ -105,10 +105,10 @@ export class OutboxRepository {
       {
         name: 'drift',
         text: `WITH live AS (
-            SELECT workspace_id, count(*) FILTER (WHERE lane <> 'backlog') AS inflight,
-              coalesce(sum(reserved_micros) FILTER (WHERE lane <> 'backlog'), 0) AS committed,
-              sum(reserved_micros) AS held, count(*) FILTER (WHERE lane = 'backlog') AS backlog
-            FROM delivery GROUP BY workspace_id
+            SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
+              coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
+              sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
+            FROM outbox GROUP BY workspace_id
           )
           SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
           FROM workspace LEFT JOIN live ON live.workspace_id = workspace.id

@@ -20,7 +20,7 @@ describe('a poll', () => {
       handle: testHandle,
       overdue: false,
       cancelDue: false,
-      cancelAsked: false,
+      cancelRequested: false,
       lostPolls: 0,
       pausedMs: null,
       dueSoon: false,
@@ -57,37 +57,37 @@ describe('a poll', () => {
 
   it('that no queue has taken is left to the sweep, which brings it when it is wanted', async () => {
     const { runId } = await life.run('running');
-    const left = () => life.first.dispatching.leaveToSweep(runId, 2000);
+    const left = () => life.first.dispatching.leaveToReconciler(runId, 2000);
     expect(await life.restAfter(left, runId, 2000)).toBe(2000);
-    await life.first.dispatching.leaveToSweep(runId, 0);
+    await life.first.dispatching.leaveToReconciler(runId, 0);
     expect(await life.overdueAt('0')).toContain(runId);
   });
 
   it('puts no completed run back', async () => {
     const { runId } = await life.run('completed');
     await life.first.dispatching.moveDue(runId, 0);
-    await life.first.dispatching.leaveToSweep(runId, 0);
-    expect((await life.written(runId))['delivery']).toBeNull();
+    await life.first.dispatching.leaveToReconciler(runId, 0);
+    expect((await life.written(runId))['outbox']).toBeNull();
   });
 
   it('passes a cancellation on once, whichever of two workers is first', async () => {
     const spaceId = await life.space();
     const { runId, epoch } = await life.run('running', { spaceId });
-    expect(await life.second.answers.askCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await life.second.answers.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
-    expect(await read(runId)).toMatchObject({ cancelDue: true, cancelAsked: true });
+    expect(await read(runId)).toMatchObject({ cancelDue: true, cancelRequested: true });
     const noted = await Promise.all(
       [life.first, life.second, life.first, life.second].map(({ dispatching }) =>
         dispatching.noteCancelSent(runId, epoch),
       ),
     );
     expect(noted.filter((won) => won)).toHaveLength(1);
-    expect(await read(runId)).toMatchObject({ cancelDue: false, cancelAsked: true });
-    expect(await life.second.answers.askCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
+    expect(await life.second.answers.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
-    expect(await read(runId)).toMatchObject({ cancelDue: false, cancelAsked: true });
+    expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
   });
 
   it('notes a cancellation only in a run that is being polled, and only by its claim', async () => {
@@ -118,7 +118,7 @@ describe('a poll', () => {
     for (const offset of ['1 hour', '2 hours', '3 hours', '4 hours', '5 hours']) {
       const next = life.at(offset);
       const overdue = await next.deliveries.takeOverdue(1000);
-      expect(overdue).toContainEqual({ runId, provider: testProvider, lane: 'poll' });
+      expect(overdue).toContainEqual({ runId, provider: testProvider, queue: 'poll' });
       expect(await read(runId, next)).toMatchObject({
         stage: 'running',
         epoch,

@@ -38,7 +38,7 @@ export class ProviderPauseRepository {
   }
 
   /** A longer wait that was asked for before stands. False when there was one, whichever is longer. */
-  async leaveAlone(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
+  async pauseFor(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
     return this.put(provider, calls, 'partner', forMs, reason);
   }
 
@@ -66,8 +66,8 @@ export class ProviderPauseRepository {
         name: 'resume_provider',
         text: `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
           woken AS (
-            UPDATE delivery SET due_at = router_now() FROM run
-            WHERE delivery.provider = $1 AND lane = 'dispatch' AND run.id = run_id AND run.sent_at IS NULL
+            UPDATE outbox SET due_at = router_now() FROM run
+            WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.id = run_id AND run.sent_at IS NULL
               AND EXISTS (SELECT 1 FROM ended)
           )
           SELECT FROM ended WHERE stood`,
@@ -106,9 +106,9 @@ export class ProviderPauseRepository {
     return this.database.write<Omit<ProviderState, 'pauses'> & Record<string, unknown>>(
       {
         name: 'live_by_provider',
-        text: `SELECT provider, count(*) FILTER (WHERE lane = 'dispatch' AND NOT dispatched)::integer AS waiting,
+        text: `SELECT provider, count(*) FILTER (WHERE queue = 'dispatch' AND NOT dispatched)::integer AS waiting,
             count(*) FILTER (WHERE dispatched)::integer AS "underWay"
-          FROM delivery GROUP BY provider`,
+          FROM outbox GROUP BY provider`,
       },
       [],
     );

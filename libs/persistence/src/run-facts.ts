@@ -91,7 +91,7 @@ export function endingRow(ending: Ending): string {
         ...('storedAs' in ending.body && ending.body),
         ...(ending.copies && {
           assets: ending.copies.keys,
-          opensUntil: new Date(ending.copies.openUntilMs).toISOString(),
+          linkExpiresAt: new Date(ending.copies.openUntilMs).toISOString(),
         }),
         providerUrls: ending.providerUrls ?? false,
         billable: true,

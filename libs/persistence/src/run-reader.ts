@@ -40,7 +40,7 @@ export type CancelAnswer =
   | { found: 'dispatched'; provider: string; granted: Granted[] };
 
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
-    SELECT count(*)::integer FROM delivery AS ahead JOIN delivery AS mine ON mine.run_id = run.id
+    SELECT count(*)::integer FROM outbox AS ahead JOIN outbox AS mine ON mine.run_id = run.id
     WHERE ahead.workspace_id = run.workspace_id AND NOT ahead.dispatched AND ahead.place < mine.place
   ) END AS position`;
 
@@ -108,9 +108,13 @@ export class RunReader {
     return row ?? null;
   }
 
-  async askCancel(workspaceId: string, model: string, runId: string): Promise<CancelAnswer | AgedOut | null> {
+  async requestCancel(
+    workspaceId: string,
+    model: string,
+    runId: string,
+  ): Promise<CancelAnswer | AgedOut | null> {
     const [row] = await this.database.write<{ answer: CancelAnswer | null }>(
-      { name: 'ask_cancel', text: 'SELECT ask_cancel($1, $2, $3, $4) AS answer' },
+      { name: 'request_cancel', text: 'SELECT request_cancel($1, $2, $3, $4) AS answer' },
       [workspaceId, model, runId, endingRow({ outcome: 'cancelled' })],
     );
     const answer = row?.answer ?? null;

@@ -44,11 +44,11 @@ export interface Poll {
   /** Milliseconds left of the time budget. */
   leftMs: number;
   cancelDue: boolean;
-  cancelAsked: boolean;
+  cancelRequested: boolean;
   lostPolls: number;
   /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
   pausedMs: number | null;
-  /** The delivery row falls due soon and should be moved. */
+  /** The outbox row falls due soon and should be moved. */
   dueSoon: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface Copying {
   body: PayloadBody;
 }
 
-/** How long a delivery row sleeps while its job is polling; an empty Redis heals within this time. */
+/** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
 
 /** How long what a partner answered is kept for a database that is away; longer, and the run's outcome is unknown. */
@@ -110,7 +110,7 @@ export class RunRepository {
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
             RETURNING id
           )
-          UPDATE delivery SET dispatched = true, due_at = router_now() + $3 * interval '1 millisecond'
+          UPDATE outbox SET dispatched = true, due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
       },
       [runId, epoch, leaseMs],
@@ -130,7 +130,7 @@ export class RunRepository {
               AND run.lease_until IS NOT NULL
             RETURNING run.id
           )
-          UPDATE delivery SET due_at = router_now() + $3 * interval '1 millisecond'
+          UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id IN (SELECT id FROM renewed)`,
       },
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
@@ -150,7 +150,7 @@ export class RunRepository {
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
             RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
           )
-          UPDATE delivery SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
+          UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
           FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
       },
       [runId, epoch, afterMs],
@@ -165,24 +165,24 @@ export class RunRepository {
     epoch: number,
     handle: unknown,
     afterMs: number,
-  ): Promise<{ cancelAsked: boolean } | null> {
-    const [row] = await this.database.persist<{ cancel_asked: boolean }>(
+  ): Promise<{ cancelRequested: boolean } | null> {
+    const [row] = await this.database.persist<{ cancel_requested: boolean }>(
       {
         name: 'save_handle',
         text: `WITH saved AS (
             UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)), lease_until = NULL
             WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
-            RETURNING id, cancel_asked_at IS NOT NULL AS cancel_asked
+            RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
           ), moved AS (
-            UPDATE delivery SET lane = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
+            UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
             WHERE run_id = (SELECT id FROM saved)
           )
-          SELECT cancel_asked FROM saved`,
+          SELECT cancel_requested FROM saved`,
       },
       [runId, epoch, jsonText(handle), afterMs],
       patienceMs,
     );
-    return row ? { cancelAsked: row.cancel_asked } : null;
+    return row ? { cancelRequested: row.cancel_requested } : null;
   }
 
   /** What a poll needs to know; null for an unknown run. */
@@ -193,11 +193,11 @@ export class RunRepository {
         text: `SELECT run.stage, run.epoch, run.provider, run.model, run.facts, run.handle,
             run.deadline_at <= router_now() AS overdue,
             (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
-            run.cancel_asked_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-            run.cancel_asked_at IS NOT NULL AS "cancelAsked", run.lost_polls AS "lostPolls",
+            run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
+            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls",
             paused_ms(run.provider, 'poll') AS "pausedMs",
-            delivery.due_at < router_now() + interval '10 seconds' AS "dueSoon"
-          FROM run LEFT JOIN delivery ON delivery.run_id = run.id WHERE run.id = $1`,
+            outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
+          FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = $1`,
       },
       [runId],
     );
@@ -210,7 +210,7 @@ export class RunRepository {
   }
 
   /** No job is under way, so the row must not rest: the sweep brings the run when it is wanted. */
-  async leaveToSweep(runId: string, afterMs: number): Promise<void> {
+  async leaveToReconciler(runId: string, afterMs: number): Promise<void> {
     await this.setDue(runId, afterMs);
   }
 
@@ -218,7 +218,7 @@ export class RunRepository {
     await this.database.write(
       {
         name: 'set_due',
-        text: `UPDATE delivery SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
+        text: `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
       },
       [runId, inMs],
     );

@@ -10,9 +10,9 @@ describe('a handle', () => {
   it('is saved by the worker that submitted: the run is polled from then on, its lease is over', async () => {
     const { runId, epoch } = await life.run('submitting');
     expect(await life.first.dispatching.saveHandle(runId, epoch, testHandle, 1000)).toEqual({
-      cancelAsked: false,
+      cancelRequested: false,
     });
-    const { run, delivery } = await life.written(runId);
+    const { run, outbox } = await life.written(runId);
     expect(run).toMatchObject({
       stage: 'running',
       epoch,
@@ -20,7 +20,7 @@ describe('a handle', () => {
       poll_after_ms: 1000,
       lease_until: null,
     });
-    expect(delivery).toMatchObject({ lane: 'poll', dispatched: true });
+    expect(outbox).toMatchObject({ queue: 'poll', dispatched: true });
   });
 
   it('is saved whatever characters the partner put into it', async () => {
@@ -66,11 +66,11 @@ describe('a handle', () => {
   it('tells of a cancellation that was asked for while the submission was in the air', async () => {
     const spaceId = await life.space();
     const { runId, epoch } = await life.run('submitting', { spaceId });
-    expect(await life.second.answers.askCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await life.second.answers.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
     expect(await life.first.dispatching.saveHandle(runId, epoch, testHandle, 1000)).toEqual({
-      cancelAsked: true,
+      cancelRequested: true,
     });
     expect(await life.second.dispatching.readForPoll(runId)).toMatchObject({
       cancelDue: true,
@@ -80,7 +80,9 @@ describe('a handle', () => {
 
   it('is replaced by the next one that the partner gives, and the longest pause is what callers are told', async () => {
     const { runId, epoch } = await life.run('running');
-    expect(await life.second.dispatching.saveHandle(runId, epoch, next, 0)).toEqual({ cancelAsked: false });
+    expect(await life.second.dispatching.saveHandle(runId, epoch, next, 0)).toEqual({
+      cancelRequested: false,
+    });
     expect((await life.written(runId))['run']).toMatchObject({ handle: next, poll_after_ms: testPollMs });
     expect(await life.second.dispatching.saveHandle(runId, epoch - 1, testHandle, 0)).toBeNull();
     expect((await life.written(runId))['run']).toMatchObject({ handle: next });

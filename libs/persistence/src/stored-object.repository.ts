@@ -10,7 +10,7 @@ export interface UnneededObjects {
 
 // A live run may still need what was put for it, however long ago: its worker died, and the next one comes late.
 const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
-  AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.run_id = stored_object.run_id)`;
+  AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.run_id = stored_object.run_id)`;
 
 /**
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
@@ -32,7 +32,7 @@ export class StoredObjectRepository {
         text: `INSERT INTO stored_object AS noted (key, run_id, delete_at)
           VALUES ($1, $2, router_now() + make_interval(secs => $3))
           ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
-            WHERE NOT noted.doomed
+            WHERE NOT noted.deleting
           RETURNING key`,
       },
       [key, runId, doubtSeconds],
@@ -57,7 +57,7 @@ export class StoredObjectRepository {
     const rows = await this.database.write<{ key: string }>(
       {
         name: 'take_due_objects',
-        text: `UPDATE stored_object SET doomed = true, delete_at = router_now() + interval '5 minutes'
+        text: `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
           WHERE key IN (
             SELECT key FROM stored_object WHERE ${dueForDeletion}
             ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -75,7 +75,7 @@ export class StoredObjectRepository {
         name: 'unneeded_objects',
         text: `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
             count(*) FILTER (WHERE gone)::integer AS "leftBehind"
-          FROM (SELECT doomed OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
+          FROM (SELECT deleting OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
       },
       [],
     );
@@ -85,7 +85,7 @@ export class StoredObjectRepository {
   /** They are gone from the store. */
   async forget(keys: readonly string[]): Promise<void> {
     await this.database.write(
-      { name: 'forget_objects', text: 'DELETE FROM stored_object WHERE key = ANY($1) AND doomed' },
+      { name: 'forget_objects', text: 'DELETE FROM stored_object WHERE key = ANY($1) AND deleting' },
       [keys],
     );
   }

@@ -62,7 +62,7 @@ export class WorkspaceRepository {
     return this.find(name);
   }
 
-  /** Takes effect at once, on parked runs too: the granted ones are returned for delivery. */
+  /** Takes effect at once, on parked runs too: the granted ones are returned, to be enqueued. */
   async setLimits(
     name: string,
     limits: WorkspaceLimits,

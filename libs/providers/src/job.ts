@@ -176,7 +176,9 @@ function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string 
   const value = valueAt(json, pointer);
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordAt(json, pointer);
   const written = placesOf(body, [pointer]).map((place) => textAt(body, place));
-  return written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? String(value);
+  return (
+    written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? wordAt(json, pointer)
+  );
 }
 
 /**

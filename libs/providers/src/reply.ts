@@ -7,8 +7,6 @@ export const isReply = (signal: Signal): signal is HttpReply => 'status' in sign
 
 export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && reply.status < 300;
 
-export const textOf = (reply: HttpReply): string => decoder.decode(reply.body);
-
 /** No partner goes beyond; a million levels would hold the parser for half a second, many small parts would fill the memory. */
 const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
 
@@ -16,7 +14,7 @@ const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
 export function jsonOf(reply: HttpReply): Json | undefined {
   if (jsonExcess(reply.body, limits) !== null) return undefined;
   try {
-    return JSON.parse(textOf(reply)) as Json;
+    return JSON.parse(decoder.decode(reply.body)) as Json;
   } catch {
     return undefined;
   }

@@ -10,6 +10,8 @@ const valuesIn = (json: string, ...pointers: string[]) =>
 
 const escaped = (segment: string) => segment.replaceAll('~', '~0').replaceAll('/', '~1');
 
+const sorted = (values: Json[]) => values.map((value) => JSON.stringify(value)).sort();
+
 /** Every path of a value, with some of its segments turned into `*`. */
 function pointersOf(value: Json, path = ''): string[] {
   const here = path === '' ? [] : [path, path.replace(/\/[^/]*$/, '/*')];
@@ -53,7 +55,6 @@ describe('placesOf', () => {
     });
     assert(
       property(documents, ([document, pointer, indent]) => {
-        const sorted = (values: Json[]) => values.map((value) => JSON.stringify(value)).sort();
         // A parser puts names that look like numbers first; the text has its own order.
         expect(sorted(valuesIn(JSON.stringify(document, null, indent), pointer))).toEqual(
           sorted(valuesAt(JSON.parse(JSON.stringify(document)), pointer)),

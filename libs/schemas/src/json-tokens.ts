@@ -1,4 +1,4 @@
-export const quote = 0x22;
+const quote = 0x22;
 export const comma = 0x2c;
 export const colon = 0x3a;
 export const openBracket = 0x5b;

@@ -1,5 +1,5 @@
 import { type Log, LOG, Metrics, recordRun } from '#observability';
-import { type AgedOut, type CancelAnswer, HeldRunRepository, type Leaving, RunReader } from '#persistence';
+import { type AgedOut, type CancelAnswer, HeldRunRepository, type Released, RunReader } from '#persistence';
 import { dispatchNow, type Transport } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { TRANSPORT } from '../infrastructure.module.js';
@@ -21,7 +21,7 @@ export class RunCancellation {
     modelId: string,
     runId: string,
   ): Promise<CancelAnswer['found'] | AgedOut | null> {
-    const answer = await this.runs.askCancel(workspaceId, modelId, runId);
+    const answer = await this.runs.requestCancel(workspaceId, modelId, runId);
     if (answer === null || answer === 'aged_out') return answer;
     if (answer.found === 'waiting')
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
@@ -35,8 +35,8 @@ export class RunCancellation {
   }
 
   /** When the connection that was held for a run ends: the run is withdrawn if nobody could collect it. */
-  async leave(runId: string, isDisconnected: boolean): Promise<Leaving> {
-    const left = await this.held.leave(runId, isDisconnected);
+  async release(runId: string, isDisconnected: boolean): Promise<Released> {
+    const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
     await this.transport.deliver(dispatchNow(left.granted));

@@ -197,7 +197,7 @@ export class Dispatch {
           );
           return done;
         }
-        await this.deliverPoll(run.provider, runId, saved.cancelAsked ? 0 : afterMs);
+        await this.deliverPoll(run.provider, runId, saved.cancelRequested ? 0 : afterMs);
         return done;
       }
       case 'succeeded':
@@ -229,7 +229,7 @@ export class Dispatch {
 
   private async deliverPoll(provider: string, runId: string, afterMs: number): Promise<void> {
     const [accepted] = await this.parts.transport.deliver([{ lane: 'poll', provider, runId, afterMs }]);
-    if (!accepted) await this.parts.dispatching.leaveToSweep(runId, afterMs);
+    if (!accepted) await this.parts.dispatching.leaveToReconciler(runId, afterMs);
   }
 
   private async postpone(runId: string, epoch: number, afterMs: number): Promise<Verdict> {

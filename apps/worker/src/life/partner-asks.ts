@@ -9,7 +9,7 @@ interface AskLimits {
 /** A refusal that says how long to stay away speaks to every run of that provider, on every worker. */
 export class PartnerAsks {
   constructor(
-    private readonly pauses: Pick<ProviderPauseRepository, 'leaveAlone'>,
+    private readonly pauses: Pick<ProviderPauseRepository, 'pauseFor'>,
     private readonly limits: AskLimits,
     private readonly metrics: Metrics,
     private readonly log: Log,
@@ -22,7 +22,7 @@ export class PartnerAsks {
     const forMs = Math.min(afterMs, this.limits.PROVIDER_LANE_PAUSE_MS);
     const reason = `${note}, asked for ${afterMs / 1000} s`;
     try {
-      if (await this.pauses.leaveAlone(provider, calls, forMs, reason))
+      if (await this.pauses.pauseFor(provider, calls, forMs, reason))
         this.log.warn({ provider, calls, for_ms: forMs, note }, 'a provider asks to be left alone');
     } catch (error) {
       // It costs other runs a refusal each; this one waits all the same.

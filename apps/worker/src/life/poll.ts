@@ -135,7 +135,7 @@ export class Polling {
         await this.parts.results.take(run, outcome.output);
         return done;
       case 'canceled':
-        if (poll.cancelAsked) await this.parts.outcomes.finish(run, { outcome: 'cancelled' });
+        if (poll.cancelRequested) await this.parts.outcomes.finish(run, { outcome: 'cancelled' });
         else
           await this.parts.outcomes.fail(run, {
             class: 'partner_failed',
@@ -154,7 +154,7 @@ export class Polling {
     const isLost = lostPolls >= lostPollsAllowed;
     if (failure.retry !== 'same_call' || isLost) {
       // Some partners forget a run that they were told to cancel.
-      if (isLost && poll.cancelAsked && !poll.cancelDue)
+      if (isLost && poll.cancelRequested && !poll.cancelDue)
         await this.parts.outcomes.finish(run, { outcome: 'cancelled' });
       else await this.parts.outcomes.fail(run, failure);
       return done;

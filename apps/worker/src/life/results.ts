@@ -33,7 +33,7 @@ export class Results {
     await failpoint('results.afterKeep', runId);
     const { provider } = run;
     const [accepted] = await this.transport.deliver([{ lane: 'assets', provider, runId, afterMs: 0 }]);
-    if (!accepted) await this.dispatching.leaveToSweep(runId, 0);
+    if (!accepted) await this.dispatching.leaveToReconciler(runId, 0);
   }
 
   private async kept(runId: string, { mediaType, body }: ProviderOutput): Promise<PayloadBody> {

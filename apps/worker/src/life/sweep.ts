@@ -47,10 +47,10 @@ export class Sweep {
     await this.transport.deliver(dispatchNow(await this.deliveries.promoteAll()));
     for (;;) {
       const overdue = await this.deliveries.takeOverdue(batch);
-      await this.transport.deliver(overdue.map((each) => ({ ...each, afterMs: 0 })));
-      for (const { lane } of overdue) this.metrics.redelivered.inc({ lane });
+      await this.transport.deliver(overdue.map(({ queue, ...run }) => ({ ...run, lane: queue, afterMs: 0 })));
+      for (const { queue } of overdue) this.metrics.redelivered.inc({ lane: queue });
       // A job that was put off for too long is still there, and its delivery changed nothing.
-      await Promise.all(overdue.map((each) => this.transport.hasten(each.lane, each.provider, each.runId)));
+      await Promise.all(overdue.map((each) => this.transport.hasten(each.queue, each.provider, each.runId)));
       if (overdue.length < batch) return;
     }
   }

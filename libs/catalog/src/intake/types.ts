@@ -47,7 +47,6 @@ function isOfType(value: Json, type: SchemaType): boolean {
  */
 export function typed(assertions: JsonSchema, types: readonly SchemaType[]): JsonSchema | undefined {
   if (types.length === 0) return assertions;
-  const isTyped = (keyword: string) => isOfValues(keyword) || typesOf(keyword) !== undefined;
   if (types.length > 1 && !Object.keys(assertions).every(isTyped)) {
     const union = typed(pick(assertions, isTyped), types);
     return union && { allOf: [union, pick(assertions, (keyword) => !isTyped(keyword))] };
@@ -57,7 +56,8 @@ export function typed(assertions: JsonSchema, types: readonly SchemaType[]): Jso
   return branches.length > 1 ? { anyOf: branches } : only;
 }
 
-const isOfValues = (keyword: string): boolean => keyword === 'enum' || keyword === 'const';
+const isTyped = (keyword: string): boolean =>
+  keyword === 'enum' || keyword === 'const' || typesOf(keyword) !== undefined;
 
 function ofOneType(assertions: JsonSchema, type: SchemaType): JsonSchema | undefined {
   const { enum: listed, const: fixed, ...others } = assertions;

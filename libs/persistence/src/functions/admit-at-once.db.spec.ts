@@ -87,7 +87,7 @@ describe('admissions at once on two gateways', () => {
     const answers = await crowd(id, 100, () => ({}));
     expect(tally(answers)).toEqual({ admitted: 5, parked: 40, backlog: 55 });
     const order = await gateway(0).sql<{ id: string }>(
-      'SELECT run_id AS id FROM delivery WHERE workspace_id = $1 ORDER BY place',
+      'SELECT run_id AS id FROM outbox WHERE workspace_id = $1 ORDER BY place',
       [id],
     );
     const places = answers.flatMap((each) =>

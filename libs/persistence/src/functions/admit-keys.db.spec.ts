@@ -209,7 +209,7 @@ describe('a key ends', () => {
   it('when its run is cancelled while it waits, or fails after the partner provably refused it', async () => {
     const { id } = await gateway.workspace();
     const waiting = await gateway.run(id, { key: 'waiting' });
-    await gateway.answers.askCancel(id, testModel, waiting);
+    await gateway.answers.requestCancel(id, testModel, waiting);
     expect(await gateway.admit(id, { key: 'waiting' })).toMatchObject({ kind: 'admitted' });
     const refused = await gateway.run(id, { key: 'refused' });
     const epoch = await gateway.take(refused, 'submitting');

@@ -16,7 +16,7 @@ const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
 /** Rows that an admission writes. */
 async function rowsOf(workspaceId: string): Promise<unknown> {
   const [row] = await gateway.sql<{ rows: number }>(
-    `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM delivery WHERE workspace_id = $1)
+    `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM outbox WHERE workspace_id = $1)
        + (SELECT count(*) FROM idempotency_key WHERE workspace_id = $1)
        + (SELECT count(*) FROM payload WHERE run_id IN (SELECT id FROM run WHERE workspace_id = $1)))::integer AS rows`,
     [workspaceId],
@@ -146,13 +146,13 @@ describe('an admitted run', () => {
       { kind: 'admitted', runId: expect.any(String), ready: false, position: 3 },
     ]);
     const order = await gateway.sql(
-      'SELECT run_id AS "runId", lane FROM delivery WHERE workspace_id = $1 ORDER BY place',
+      'SELECT run_id AS "runId", queue FROM outbox WHERE workspace_id = $1 ORDER BY place',
       [id],
     );
     expect(order).toEqual(
       answers.map((each, index) => ({
         runId: 'runId' in each && each.runId,
-        lane: index < 2 ? 'dispatch' : 'backlog',
+        queue: index < 2 ? 'dispatch' : 'backlog',
       })),
     );
     expect(await gateway.counters(id)).toMatchObject({
@@ -199,17 +199,17 @@ describe('an admitted run', () => {
   it.each([
     ['ready', 'dispatch', 1],
     ['parked', 'backlog', 0],
-  ])('is written whole: %s', async (stage, lane, inflightLimit) => {
+  ])('is written whole: %s', async (stage, queue, inflightLimit) => {
     const { id } = await gateway.workspace({ inflightLimit });
     const body = Buffer.from('{"prompt":"\\u0000 bytes as they came "}');
     const admission = admissionOf(id, { reservedMicros: cents(7), key: 'whole', body });
     expect(await gateway.admissions.admit(admission)).toMatchObject({ kind: 'admitted' });
     const [row] = await gateway.sql(
-      `SELECT run.workspace_id AS workspace, run.model, run.provider, mode, stage, epoch, facts, call, lane, dispatched,
-         run.reserved_micros::float AS reserved, delivery.reserved_micros::float AS delivered, body, stored_as,
+      `SELECT run.workspace_id AS workspace, run.model, run.provider, mode, stage, epoch, facts, call, queue, dispatched,
+         run.reserved_micros::float AS reserved, outbox.reserved_micros::float AS delivered, body, stored_as,
          granted_at IS NOT NULL AS granted, sent_at, deadline_at, lease_until,
          due_at = 'infinity' AS "neverDue", admitted_at BETWEEN router_now() - interval '1 minute' AND router_now() AS now
-       FROM run JOIN delivery ON run_id = id JOIN payload ON payload.run_id = id AND kind = 'input' WHERE id = $1`,
+       FROM run JOIN outbox ON run_id = id JOIN payload ON payload.run_id = id AND kind = 'input' WHERE id = $1`,
       [admission.runId],
     );
     const { model, provider, mode, facts, call, reservedMicros: reserved } = admission;
@@ -221,7 +221,7 @@ describe('an admitted run', () => {
       facts,
       call,
       stage,
-      lane,
+      queue,
       body,
       reserved,
       delivered: reserved,
@@ -242,7 +242,7 @@ describe('an admitted run', () => {
     const runId = await gateway.run(id);
     const [row] = await gateway.sql(
       `SELECT due_at > admitted_at + interval '400 milliseconds' AND due_at < admitted_at + interval '1 minute' AS later
-       FROM run JOIN delivery ON run_id = id WHERE id = $1`,
+       FROM run JOIN outbox ON run_id = id WHERE id = $1`,
       [runId],
     );
     expect(row).toEqual({ later: true });

@@ -85,7 +85,7 @@ BEGIN
       END IF;
 
       fits := fits AND (entry.item ->> 'mode' = 'sync' OR space.backlog = 0);
-      SELECT count(*) INTO ahead FROM delivery WHERE workspace_id = space_id AND NOT dispatched;
+      SELECT count(*) INTO ahead FROM outbox WHERE workspace_id = space_id AND NOT dispatched;
       INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, call, admitted_position, admitted_at, granted_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'model', entry.item ->> 'provider',
         entry.item ->> 'mode', CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.item -> 'facts', cost,
@@ -96,7 +96,7 @@ BEGIN
         PERFORM need_objects(ARRAY[entry.item ->> 'storedAs']);
       END IF;
       -- The gateway delivers at once; the sweep, a second later at most, only when it could not.
-      INSERT INTO delivery (run_id, workspace_id, provider, lane, reserved_micros, due_at)
+      INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'provider',
         CASE WHEN fits THEN 'dispatch' ELSE 'backlog' END, cost,
         CASE WHEN fits THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END);

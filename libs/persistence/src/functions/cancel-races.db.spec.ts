@@ -20,10 +20,10 @@ beforeAll(async () => {
 type Act<Result> = (run: Claimed) => Promise<Result>;
 
 const ask: Act<string | null> = async ({ spaceId, runId }) => {
-  const answer = await life.first.answers.askCancel(spaceId, testModel, runId);
+  const answer = await life.first.answers.requestCancel(spaceId, testModel, runId);
   return answer === null || answer === 'aged_out' ? answer : answer.found;
 };
-const leave: Act<string> = async ({ runId }) => (await life.first.holding.leave(runId, true)).found;
+const leave: Act<string> = async ({ runId }) => (await life.first.holding.release(runId, true)).found;
 const begin: Act<boolean> = ({ runId, epoch }) =>
   life.second.dispatching.beginSubmission(runId, epoch, leaseMs);
 const succeed: Act<boolean> = async ({ runId, epoch }) =>

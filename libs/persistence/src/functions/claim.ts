@@ -46,7 +46,7 @@ BEGIN
       kind := 'held';
       free_in_ms := least(paused, ceil(extract(epoch FROM mine.deadline_at - this_moment) * 1000));
       -- The end of an operator's pause makes the row due at once.
-      UPDATE delivery SET due_at = this_moment + (free_in_ms + 10000) * interval '1 millisecond' WHERE run_id = claimed_id;
+      UPDATE outbox SET due_at = this_moment + (free_in_ms + 10000) * interval '1 millisecond' WHERE run_id = claimed_id;
       RETURN NEXT;
       RETURN;
     END IF;

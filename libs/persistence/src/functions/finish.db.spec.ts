@@ -37,9 +37,9 @@ describe('an outcome', () => {
       },
     });
     expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(7) });
-    const { run, delivery, ledger, audit, keys } = await life.written(runId);
+    const { run, outbox, ledger, audit, keys } = await life.written(runId);
     expect(run).toMatchObject({ stage: 'completed', outcome: 'succeeded', lease_until: null, bucket: null });
-    expect(delivery).toBeNull();
+    expect(outbox).toBeNull();
     expect(ledger).toMatchObject([
       { workspace_id: spaceId, amount_micros: -cents(3), balance_micros: cents(7), note: testModel },
     ]);
@@ -215,7 +215,9 @@ describe('a worker that slept past its lease', () => {
   it('keeps its claim when nobody came meanwhile: the epoch decides, not the hour', async () => {
     const { runId, epoch } = await life.run('submitting');
     const woken = life.at('2 hours');
-    expect(await woken.dispatching.saveHandle(runId, epoch, testHandle, 0)).toEqual({ cancelAsked: false });
+    expect(await woken.dispatching.saveHandle(runId, epoch, testHandle, 0)).toEqual({
+      cancelRequested: false,
+    });
     expect((await woken.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 });

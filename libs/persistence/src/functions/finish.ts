@@ -5,7 +5,7 @@
  *
  * The winner also gets `record`, what log and metrics say of the run.
  *
- * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, opensUntil?, providerUrls?, billable}`.
+ * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?, billable}`.
  */
 export const finish = /* sql */ `
 CREATE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
@@ -14,7 +14,7 @@ RETURN greatest(0, extract(epoch FROM until - since) * 1000)::float;
 CREATE FUNCTION finish(finished_id uuid, claimed_epoch integer, ending jsonb, body bytea) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   done run%ROWTYPE;
-  gone delivery%ROWTYPE;
+  gone outbox%ROWTYPE;
   space_id uuid;
   billed bigint;
   left_micros bigint;
@@ -44,16 +44,16 @@ BEGIN
       PERFORM need_objects(ARRAY[ending ->> 'storedAs']);
     END IF;
     IF ending ? 'assets' THEN
-      PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(ending -> 'assets')), (ending ->> 'opensUntil')::timestamptz);
+      PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(ending -> 'assets')), (ending ->> 'linkExpiresAt')::timestamptz);
     END IF;
   END IF;
-  DELETE FROM delivery WHERE run_id = done.id RETURNING * INTO STRICT gone;
+  DELETE FROM outbox WHERE run_id = done.id RETURNING * INTO STRICT gone;
   UPDATE workspace SET
     held_micros = held_micros - done.reserved_micros,
     balance_micros = balance_micros - billed,
-    inflight = inflight - CASE WHEN gone.lane = 'backlog' THEN 0 ELSE 1 END,
-    committed_micros = committed_micros - CASE WHEN gone.lane = 'backlog' THEN 0 ELSE done.reserved_micros END,
-    backlog = backlog - CASE WHEN gone.lane = 'backlog' THEN 1 ELSE 0 END
+    inflight = inflight - CASE WHEN gone.queue = 'backlog' THEN 0 ELSE 1 END,
+    committed_micros = committed_micros - CASE WHEN gone.queue = 'backlog' THEN 0 ELSE done.reserved_micros END,
+    backlog = backlog - CASE WHEN gone.queue = 'backlog' THEN 1 ELSE 0 END
   WHERE id = done.workspace_id RETURNING balance_micros INTO left_micros;
   IF billed > 0 THEN
     INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, note)

@@ -27,9 +27,9 @@ describe('an output that is kept while its assets are copied', () => {
         mediaType: 'application/json',
         body: theirs,
       });
-      const { run, delivery } = await life.written(runId);
+      const { run, outbox } = await life.written(runId);
       expect(run).toMatchObject({ stage: 'copying', lease_until: null, outcome: null });
-      expect(delivery).toMatchObject({ lane: 'assets', dispatched: true });
+      expect(outbox).toMatchObject({ queue: 'assets', dispatched: true });
       // Nothing of it is a result yet, and its slot is taken still.
       expect(await life.first.answers.result(spaceId, testModel, runId)).toMatchObject({ output: null });
       expect(await life.counters(spaceId)).toMatchObject({ inflight: 1, held: cents(1) });

@@ -15,7 +15,7 @@ BEGIN
   IF stored IS NOT NULL THEN
     PERFORM need_objects(ARRAY[stored]);
   END IF;
-  UPDATE delivery SET lane = 'assets', due_at = router_now() + interval '2 seconds' WHERE run_id = kept_id;
+  UPDATE outbox SET queue = 'assets', due_at = router_now() + interval '2 seconds' WHERE run_id = kept_id;
   RETURN true;
 END $$;
 `;

@@ -12,8 +12,11 @@ const other = file.process();
 describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
   it.each<[string, Verb]>([
     ['finish', (process, _workspaceId, runId) => process.dispatching.finish(runId, 0, cancelled)],
-    ['ask_cancel', (process, workspaceId, runId) => process.answers.askCancel(workspaceId, testModel, runId)],
-    ['leave', (process, _workspaceId, runId) => process.holding.leave(runId, true)],
+    [
+      'request_cancel',
+      (process, workspaceId, runId) => process.answers.requestCancel(workspaceId, testModel, runId),
+    ],
+    ['release_held_run', (process, _workspaceId, runId) => process.holding.release(runId, true)],
   ])('%s holds no run while it waits for a workspace', async (_name, verb) => {
     const { id } = await one.workspace();
     const runId = await one.run(id);

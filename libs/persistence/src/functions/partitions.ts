@@ -1,3 +1,5 @@
+import { advisoryLocks } from '../locks.js';
+
 /**
  * Runs and payloads are partitioned by day of their v7 id, so that what a finished day took is given back by
  * dropping it. Making and dropping a partition locks the whole table for a moment: whoever cannot have that
@@ -29,7 +31,7 @@ CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE p
 DECLARE
   today date := timezone('UTC', router_now())::date;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(727002) THEN
+  IF NOT pg_try_advisory_xact_lock(${advisoryLocks.partitions}) THEN
     RETURN 0;
   END IF;
   RETURN (SELECT count(*) FILTER (WHERE NOT ensure_day(day::date))

@@ -49,13 +49,13 @@ describe('parked runs', () => {
     const { id, at } = await line({ inflightLimit: 1 }, 2, 3, 4);
     await end(one, at(0));
     const rows = await one.sql(
-      `SELECT stage, lane, dispatched, granted_at > admitted_at AS granted, due_at = 'infinity' AS "neverDue"
-       FROM run JOIN delivery ON run_id = id WHERE run.workspace_id = $1 ORDER BY place`,
+      `SELECT stage, queue, dispatched, granted_at > admitted_at AS granted, due_at = 'infinity' AS "neverDue"
+       FROM run JOIN outbox ON run_id = id WHERE run.workspace_id = $1 ORDER BY place`,
       [id],
     );
     expect(rows).toEqual([
-      { stage: 'ready', lane: 'dispatch', dispatched: false, granted: true, neverDue: false },
-      { stage: 'parked', lane: 'backlog', dispatched: false, granted: null, neverDue: true },
+      { stage: 'ready', queue: 'dispatch', dispatched: false, granted: true, neverDue: false },
+      { stage: 'parked', queue: 'backlog', dispatched: false, granted: null, neverDue: true },
     ]);
     expect(await one.counters(id)).toMatchObject({
       inflight: 1,
@@ -79,7 +79,7 @@ describe('parked runs', () => {
 
   it('leave the line when they are cancelled, and give way to those behind them', async () => {
     const { id, at } = await line({ inflightLimit: 3, committedLimitMicros: cents(10) }, 7, 5, 3, 1);
-    const cancel = await one.answers.askCancel(id, testModel, at(1));
+    const cancel = await one.answers.requestCancel(id, testModel, at(1));
     expect(cancel).toMatchObject({ found: 'waiting', granted: [{ runId: at(2) }] });
     expect(await end(one, at(0))).toEqual([at(3)]);
   });

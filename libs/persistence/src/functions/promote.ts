@@ -2,22 +2,22 @@
  * `promote(workspace)`: grants slots to parked runs in the order of their admission, while slots and
  * spend allow; the head of the line waits until both fit. It locks the workspace row before it looks:
  * written the other way round it would miss a run that parked while it waited for the lock, and that
- * run would wait for ever. Returns the granted runs, ready for delivery.
+ * run would wait for ever. Returns the granted runs, to be enqueued.
  */
 export const promote = /* sql */ `
 CREATE FUNCTION promote(space_id uuid) RETURNS TABLE (run_id uuid, provider text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   space workspace%ROWTYPE;
-  head delivery%ROWTYPE;
+  head outbox%ROWTYPE;
 BEGIN
   SELECT * INTO space FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
   WHILE space.backlog > 0 AND space.inflight < space.inflight_limit LOOP
-    SELECT * INTO STRICT head FROM delivery
-    WHERE workspace_id = space_id AND NOT dispatched AND lane = 'backlog' ORDER BY place LIMIT 1;
+    SELECT * INTO STRICT head FROM outbox
+    WHERE workspace_id = space_id AND NOT dispatched AND queue = 'backlog' ORDER BY place LIMIT 1;
     EXIT WHEN space.committed_micros + head.reserved_micros > space.committed_limit_micros;
     UPDATE run SET stage = 'ready', granted_at = router_now() WHERE id = head.run_id;
-    UPDATE delivery SET lane = 'dispatch', due_at = router_now() + interval '500 milliseconds' WHERE run_id = head.run_id;
+    UPDATE outbox SET queue = 'dispatch', due_at = router_now() + interval '500 milliseconds' WHERE run_id = head.run_id;
     space.inflight := space.inflight + 1;
     space.committed_micros := space.committed_micros + head.reserved_micros;
     space.backlog := space.backlog - 1;

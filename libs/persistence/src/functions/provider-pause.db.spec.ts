@@ -27,7 +27,7 @@ describe('a partner that asks to be left alone', () => {
     const provider = nextProvider();
     const runId = await life.first.run(await life.space(), { provider, budgetMs: 10 * hourMs });
     const beside = await life.first.run(await life.space(), { provider: nextProvider() });
-    expect(await life.first.pauses.leaveAlone(provider, 'submit', hourMs, 'HTTP 429')).toBe(true);
+    expect(await life.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429')).toBe(true);
     for (const by of [life.first, life.second]) {
       const freeInMs = await held(runId, by);
       expect(freeInMs).toBeGreaterThan(hourMs / 2);
@@ -46,7 +46,7 @@ describe('a partner that asks to be left alone', () => {
   it('gets what waited one after the other: each run looks again at a moment of its own', async () => {
     const provider = nextProvider();
     const spaceId = await life.space();
-    await life.first.pauses.leaveAlone(provider, 'submit', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     const runs = await Promise.all(
       Array.from({ length: 40 }, () => life.first.run(spaceId, { provider, budgetMs: 10 * hourMs })),
     );
@@ -58,7 +58,7 @@ describe('a partner that asks to be left alone', () => {
   it('lets the row of a run rest until well after the pause', async () => {
     const provider = nextProvider();
     const runId = await life.first.run(await life.space(), { provider, budgetMs: 10 * hourMs });
-    await life.first.pauses.leaveAlone(provider, 'submit', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     let restMs = 0;
     const looked = async () => (restMs = (await held(runId)) + 10_000);
     const rested = await life.restAfter(looked, runId, 0);
@@ -71,22 +71,22 @@ describe('a partner that asks to be left alone', () => {
     const provider = nextProvider();
     const standing = async () =>
       (await life.second.pauses.standing()).filter((each) => each.provider === provider);
-    expect(await life.first.pauses.leaveAlone(provider, 'submit', 2 * hourMs, 'two hours')).toBe(true);
+    expect(await life.first.pauses.pauseFor(provider, 'submit', 2 * hourMs, 'two hours')).toBe(true);
     const before = await standing();
-    expect(await life.second.pauses.leaveAlone(provider, 'submit', hourMs, 'one hour')).toBe(false);
+    expect(await life.second.pauses.pauseFor(provider, 'submit', hourMs, 'one hour')).toBe(false);
     expect(await standing()).toEqual(before);
-    expect(await life.second.pauses.leaveAlone(provider, 'submit', 3 * hourMs, 'three hours')).toBe(false);
+    expect(await life.second.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'three hours')).toBe(false);
     const [longer] = await standing();
     expect(longer).toMatchObject({ calls: 'submit', askedBy: 'partner', reason: 'three hours' });
     expect(Date.parse(longer?.until ?? '')).toBeGreaterThan(Date.parse(before[0]?.until ?? ''));
     // It is over, so that the next request is a new one.
-    expect(await life.at('4 hours').pauses.leaveAlone(provider, 'submit', hourMs, 'again')).toBe(true);
+    expect(await life.at('4 hours').pauses.pauseFor(provider, 'submit', hourMs, 'again')).toBe(true);
   });
 
   it('spends the time of a run that it refused', async () => {
     const provider = nextProvider();
     const { runId, epoch } = await submission(provider, 3 * hourMs);
-    await life.first.pauses.leaveAlone(provider, 'submit', 10 * hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
     await life.first.dispatching.postpone(runId, epoch, 0);
     expect(await held(runId)).toBeLessThanOrEqual(3 * hourMs);
     expect(await leftOf(runId, life.at('190 minutes'))).toBeLessThanOrEqual(0);
@@ -95,7 +95,7 @@ describe('a partner that asks to be left alone', () => {
   it('ends a run whose time is over before the pause: it is claimed with nothing left, and its key is free', async () => {
     const provider = nextProvider();
     const spaceId = await life.space();
-    await life.first.pauses.leaveAlone(provider, 'submit', 10 * hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
     const runId = await life.first.run(spaceId, { provider, budgetMs: hourMs, key: 'hasty' });
     const freeInMs = await held(runId);
     expect(freeInMs).toBeLessThanOrEqual(hourMs);
@@ -110,7 +110,7 @@ describe('a partner that asks to be left alone', () => {
   it('gives a run that it never got the whole of its time again, once the pause is over', async () => {
     const provider = nextProvider();
     const runId = await life.first.run(await life.space(), { provider, budgetMs: 3 * hourMs });
-    await life.first.pauses.leaveAlone(provider, 'submit', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     await held(runId);
     const later = life.at('2 hours');
     expect(await leftOf(runId, later)).toBeNull();
@@ -122,7 +122,7 @@ describe('a partner that asks to be left alone', () => {
   it('that refuses polls gets none, and submissions all the same', async () => {
     const provider = nextProvider();
     const running = await life.run('running', { provider });
-    await life.first.pauses.leaveAlone(provider, 'poll', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
     const pausedMs = async (by = life.second) => (await by.dispatching.readForPoll(running.runId))?.pausedMs;
     expect(await pausedMs()).toBeGreaterThan(hourMs / 2);
     expect(await pausedMs()).toBeLessThanOrEqual(1.5 * hourMs);
@@ -136,7 +136,7 @@ describe('a partner that asks to be left alone', () => {
     const provider = nextProvider();
     const running = await life.run('running', { provider });
     const inTheAir = await submission(provider);
-    await life.first.pauses.leaveAlone(provider, 'submit', 3 * hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'HTTP 429');
     expect(await life.second.dispatching.readForPoll(running.runId)).toMatchObject({ pausedMs: null });
     expect(await claim(inTheAir.runId, life.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
   });
@@ -167,7 +167,7 @@ describe('a provider that an operator pauses', () => {
   it('costs a run that was never sent none of its time, not even when the partner asked for a pause before', async () => {
     const provider = nextProvider();
     const runId = await life.first.run(await life.space(), { provider, budgetMs: hourMs });
-    await life.first.pauses.leaveAlone(provider, 'submit', 10 * 60_000, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', 10 * 60_000, 'HTTP 429');
     await held(runId);
     await life.first.pauses.pause(provider, 'maintenance');
     await held(runId, life.at('1 minute'));
@@ -194,8 +194,8 @@ describe('a provider that an operator pauses', () => {
     const sent = await life.run('submitting', { spaceId, provider });
     const parked = await life.first.run(spaceId, { provider });
     await life.first.pauses.pause(provider, 'maintenance');
-    await life.first.pauses.leaveAlone(provider, 'submit', hourMs, 'HTTP 429');
-    await life.first.pauses.leaveAlone(provider, 'poll', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
     await held(waiting);
     const others = () => Promise.all([running.runId, sent.runId, parked].map((runId) => life.written(runId)));
     const before = await others();
@@ -215,7 +215,7 @@ describe('a provider that an operator pauses', () => {
     await life.run('submitting', { spaceId, provider });
     await life.run('copying', { spaceId, provider });
     await life.first.pauses.pause(provider, 'maintenance');
-    await life.first.pauses.leaveAlone(provider, 'poll', hourMs, 'HTTP 429');
+    await life.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
     const utc = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     const [listed] = (await life.second.pauses.list()).filter((each) => each.provider === provider);
     expect(listed).toEqual({

@@ -9,25 +9,15 @@
  * once is refused at once. An operator's has no end, so it is looked at again within a minute.
  */
 export const providerPause = /* sql */ `
-CREATE TABLE provider_pause (
-  provider text NOT NULL,
-  calls text NOT NULL CHECK (calls IN ('submit', 'poll')),
-  asked_by text NOT NULL CHECK (asked_by IN ('operator', 'partner')),
-  since timestamptz NOT NULL,
-  until timestamptz NOT NULL,
-  reason text NOT NULL,
-  PRIMARY KEY (provider, calls, asked_by)
-);
-
-CREATE FUNCTION pause_provider(paused text, calls_paused text, asking text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION pause_provider(paused text, calls_paused text, requester text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   this_moment timestamptz := router_now();
   ends timestamptz := coalesce(this_moment + lasting, 'infinity');
   stood boolean;
 BEGIN
   SELECT until > this_moment INTO stood FROM provider_pause
-  WHERE provider = paused AND calls = calls_paused AND asked_by = asking;
-  INSERT INTO provider_pause AS pause VALUES (paused, calls_paused, asking, this_moment, ends, why)
+  WHERE provider = paused AND calls = calls_paused AND asked_by = requester;
+  INSERT INTO provider_pause AS pause VALUES (paused, calls_paused, requester, this_moment, ends, why)
   ON CONFLICT (provider, calls, asked_by) DO UPDATE SET
     since = CASE WHEN pause.until = 'infinity' THEN pause.since ELSE excluded.since END,
     until = excluded.until, reason = excluded.reason

@@ -11,7 +11,7 @@ async function answers({ runId, spaceId }: Claimed, offset = '0', by = spaceId):
   const gateway = life.at(offset).answers;
   const state = await gateway.state(by, testModel, runId);
   const result = await gateway.result(by, testModel, runId);
-  const asked = await gateway.askCancel(by, testModel, runId);
+  const asked = await gateway.requestCancel(by, testModel, runId);
   return [
     state === null || state === 'aged_out' ? state : state.outcome,
     result === null || result === 'aged_out' ? result : result.output?.body,
@@ -43,7 +43,7 @@ describe('a result', () => {
     expect(await life.written(run.runId)).toEqual({
       run: null,
       payloads: null,
-      delivery: null,
+      outbox: null,
       keys: null,
       objects: null,
       audit,

@@ -1,3 +1,5 @@
+import { advisoryLocks } from '../locks.js';
+
 /** How what has aged out leaves the tables: runs by batch, and then their emptied day at once. */
 export const retention = /* sql */ `
 -- 'kept' while the result can be collected, 'aged_out' while it is remembered, then 'gone'.
@@ -18,7 +20,7 @@ DECLARE
   cutoff timestamptz := router_now() - make_interval(secs => kept_s);
   aged uuid[];
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(727003) THEN
+  IF NOT pg_try_advisory_xact_lock(${advisoryLocks.ageOut}) THEN
     RETURN 0;
   END IF;
   SELECT coalesce(array_agg(id), '{}') INTO aged FROM (
@@ -32,7 +34,7 @@ BEGIN
       ) AS oldest
     ) AS measured
   ) AS summed WHERE bytes_before < batch_bytes;
-  UPDATE stored_object SET delete_at = greatest(router_now(), opens_until) WHERE run_id = ANY (aged);
+  UPDATE stored_object SET delete_at = greatest(router_now(), link_expires_at) WHERE run_id = ANY (aged);
   DELETE FROM payload WHERE run_id = ANY (aged);
   WITH gone AS (DELETE FROM run WHERE id = ANY (aged) RETURNING *)
   INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)
@@ -65,7 +67,7 @@ CREATE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql SET lock_timeout = '200
 DECLARE
   day date;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(727002) THEN
+  IF NOT pg_try_advisory_xact_lock(${advisoryLocks.partitions}) THEN
     RETURN NULL;
   END IF;
   FOR day IN

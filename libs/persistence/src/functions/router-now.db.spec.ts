@@ -77,9 +77,9 @@ describe('router_statement_now', () => {
 
   it('serves as the bound of an index', async () => {
     const plan = await inSession(database.url, (client) =>
-      explain(client, 'SELECT run_id FROM delivery WHERE due_at <= router_statement_now() ORDER BY due_at'),
+      explain(client, 'SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at'),
     );
-    expect(plan).toMatch(/Index Cond: \(delivery\.due_at <= \(statement_timestamp\(\)/);
+    expect(plan).toMatch(/Index Cond: \(outbox\.due_at <= \(statement_timestamp\(\)/);
   });
 });
 

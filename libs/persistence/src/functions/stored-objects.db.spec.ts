@@ -85,7 +85,7 @@ describe('an object that a run needs', () => {
     expect(await due('300 days')).toEqual(['copy-left']);
     expect(await life.at('300 days').objects.unneeded()).toEqual({ inDoubt: 0, leftBehind: 1 });
     const [opens] = await life.first.sql<{ until: Date }>(
-      `SELECT opens_until AS until FROM stored_object WHERE key = 'copy-1'`,
+      `SELECT link_expires_at AS until FROM stored_object WHERE key = 'copy-1'`,
     );
     expect(opens?.until.getTime()).toBe(openUntilMs);
   });
@@ -114,7 +114,7 @@ describe('an object that a run needs', () => {
 describe('an object that is being deleted', () => {
   it('is not put, needed or pointed to any more, until it is forgotten', async () => {
     const { runId, epoch } = await life.run('copying');
-    const key = 'doomed';
+    const key = 'deleting';
     await note(key, v7());
     expect(await due('2 hours')).toEqual([key]);
     expect(await note(key, runId)).toBe(false);

@@ -7,8 +7,8 @@ CREATE FUNCTION need_objects(keys text[], until timestamptz DEFAULT '-infinity')
 DECLARE
   found integer;
 BEGIN
-  UPDATE stored_object SET delete_at = 'infinity', opens_until = greatest(opens_until, until)
-  WHERE key = ANY (keys) AND NOT doomed;
+  UPDATE stored_object SET delete_at = 'infinity', link_expires_at = greatest(link_expires_at, until)
+  WHERE key = ANY (keys) AND NOT deleting;
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found <> cardinality(keys) THEN
     RAISE EXCEPTION 'of the stored objects % only % are there', keys, found;

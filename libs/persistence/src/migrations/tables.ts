@@ -1,4 +1,4 @@
-/** Tables of the first schema. Amounts are integer micro-dollars; times are the database's own clock. */
+/** All tables but those of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
 export const workspaceTables = /* sql */ `
 CREATE TABLE workspace (
   id uuid PRIMARY KEY,
@@ -72,7 +72,7 @@ CREATE TABLE run (
   -- Set before the submission's first byte leaves; cleared when the partner provably did not accept it.
   sent_at timestamptz,
   deadline_at timestamptz,
-  cancel_asked_at timestamptz,
+  cancel_requested_at timestamptz,
   cancel_sent_at timestamptz,
   -- The caller of a held call closed its connection: an attribution, not an outcome.
   caller_left_at timestamptz,
@@ -117,28 +117,28 @@ CREATE TABLE stored_object (
   -- Never, while a run needs the object; until a run does, the longest time that it may take to say so.
   delete_at timestamptz NOT NULL,
   -- A signed URL that was given out opens the object until then.
-  opens_until timestamptz NOT NULL DEFAULT '-infinity',
+  link_expires_at timestamptz NOT NULL DEFAULT '-infinity',
   -- Its deletion has begun: no run may come to need it any more.
-  doomed boolean NOT NULL DEFAULT false
+  deleting boolean NOT NULL DEFAULT false
 );
 CREATE INDEX stored_object_due ON stored_object (delete_at) WHERE delete_at < 'infinity';
 CREATE INDEX stored_object_run ON stored_object (run_id);
 
 CREATE SEQUENCE admission_order;
 
--- One row per live run: outbox, relay, reconciler and waiting line in one.
-CREATE TABLE delivery (
+-- One row a live run: the transactional outbox of its job, the reconciler's list, and the workspace's backlog.
+CREATE TABLE outbox (
   run_id uuid PRIMARY KEY,
   workspace_id uuid NOT NULL,
   provider text NOT NULL,
-  lane text NOT NULL CHECK (lane IN ('backlog', 'dispatch', 'poll', 'assets')),
+  queue text NOT NULL CHECK (queue IN ('backlog', 'dispatch', 'poll', 'assets')),
   place bigint NOT NULL DEFAULT nextval('admission_order'),
   reserved_micros bigint NOT NULL,
   dispatched boolean NOT NULL DEFAULT false,
   due_at timestamptz NOT NULL
 ) WITH (fillfactor = 70);
-CREATE INDEX delivery_due ON delivery (due_at);
-CREATE INDEX delivery_waiting ON delivery (workspace_id, place) WHERE NOT dispatched;
+CREATE INDEX outbox_due ON outbox (due_at);
+CREATE INDEX outbox_waiting ON outbox (workspace_id, place) WHERE NOT dispatched;
 
 CREATE TABLE idempotency_key (
   workspace_id uuid NOT NULL,
@@ -198,4 +198,29 @@ CREATE TABLE audit_record (
   billed_micros bigint NOT NULL
 );
 CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
+`;
+
+export const operationsTables = /* sql */ `
+-- Until when which calls are not made to a provider, and who asked for that.
+CREATE TABLE provider_pause (
+  provider text NOT NULL,
+  calls text NOT NULL CHECK (calls IN ('submit', 'poll')),
+  asked_by text NOT NULL CHECK (asked_by IN ('operator', 'partner')),
+  since timestamptz NOT NULL,
+  until timestamptz NOT NULL,
+  reason text NOT NULL,
+  PRIMARY KEY (provider, calls, asked_by)
+);
+
+-- What each running gateway and worker says about itself. Nothing decides by it: it is for operators to read.
+CREATE TABLE process (
+  id uuid PRIMARY KEY,
+  app text NOT NULL,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  catalog_revision text NOT NULL,
+  catalog_problem text,
+  started_at timestamptz NOT NULL DEFAULT router_now(),
+  seen_at timestamptz NOT NULL DEFAULT router_now()
+);
 `;

@@ -1,7 +1,8 @@
+import { advisoryLocks } from '../locks.js';
 import type { DataSource, EntityManager } from 'typeorm';
 
 /** Writers of the registry take turns, each until the end of its transaction. */
-export const takeTurn = 'SELECT pg_advisory_xact_lock(727002)';
+export const takeTurn = `SELECT pg_advisory_xact_lock(${advisoryLocks.registryWrite})`;
 
 /** Does the work in a transaction of its own, when it is its turn. */
 export const inTurn = <Result>(

@@ -65,7 +65,7 @@ export class Life {
     await act();
     const afterMs = await this.nowMs();
     const [row] = await this.first.sql<{ dueMs: number }>(
-      'SELECT extract(epoch FROM due_at)::float * 1000 AS "dueMs" FROM delivery WHERE run_id = $1',
+      'SELECT extract(epoch FROM due_at)::float * 1000 AS "dueMs" FROM outbox WHERE run_id = $1',
       [runId],
     );
     const dueMs = row?.dueMs ?? Number.NaN;
@@ -83,7 +83,7 @@ export class Life {
   async written(runId: string): Promise<Record<string, unknown>> {
     const [row] = await this.first.sql(
       `SELECT (SELECT to_jsonb(run) FROM run WHERE id = $1) AS run,
-         (SELECT to_jsonb(delivery) FROM delivery WHERE run_id = $1) AS delivery,
+         (SELECT to_jsonb(outbox) FROM outbox WHERE run_id = $1) AS outbox,
          (SELECT to_jsonb(audit_record) FROM audit_record WHERE run_id = $1) AS audit,
          (SELECT jsonb_agg(ledger_entry) FROM ledger_entry WHERE run_id = $1) AS ledger,
          (SELECT jsonb_agg(payload ORDER BY kind) FROM payload WHERE run_id = $1) AS payloads,

@@ -1,10 +1,9 @@
-import type { HttpCall, ProviderDefinition, Run } from '../contract.js';
+import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
 import { envelope, form, type Encoding } from '../encodings.js';
 import { sentenceFields } from '../fields.js';
 import { job, upstream } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
 import type { Rule } from '../rules.js';
-import { exactOrigin } from '../trusted-origins.js';
 import { placeholderProblems } from './placeholders.js';
 import { linear, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
@@ -34,47 +33,39 @@ function definitionOf(row: ProviderRow): ProviderDefinition {
   };
 }
 
-function adapterOf(row: ProviderRow, base: string): ReturnType<ProviderDefinition['create']> {
-  const { submit, handle, poll, fetch, cancel, needs, files, rejections } = row;
-  const inSubmit = (run: Run) => (template: string) =>
-    required(
-      filled(template, (name) => addressOf(name, run, base)),
-      run,
-    );
+function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
+  const { submit, handle, poll, fetch, cancel, rejections } = row;
+  const inSubmit = (run: Run) => (template: string) => {
+    const text = filled(template, (name) => addressOf(name, run, base));
+    if (text === undefined) throw new Error(`model ${run.model} has no address`);
+    return text;
+  };
+  const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept);
   const common = {
     base,
-    credentialOrigins: [exactOrigin(base), ...row.credential_origins.map(originsLike)],
+    credentialOrigins: row.credential_origins.map(originsLike),
     auth: (secret: string) => mapped(row.auth, (value) => value.replaceAll('{secret}', () => secret)),
     submit: {
       url: (run: Run) => inSubmit(run)(submit.url),
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
-      ...(submit.encode && { encode: encodingOf(submit.encode) }),
+      encode: submit.encode && encodingOf(submit.encode),
       refusals: submit.refusals,
     },
-    ...(row.unique_header !== undefined && { uniqueHeader: row.unique_header }),
+    uniqueHeader: row.unique_header,
     rules: row.rules.map(ruleOf),
-    ...(row.retry_after && { retryAfter: row.retry_after }),
-    ...(needs && { needs }),
-    ...(files && { files }),
-    ...(rejections && { fields: sentenceFields(present(rejections)) }),
+    retryAfter: row.retry_after,
+    needs: row.needs,
+    files: row.files,
+    fields: rejections && sentenceFields(rejections),
   };
   if (poll === undefined || handle === undefined) return job(common);
+  const { status, statuses, every_seconds: everySeconds } = poll;
   return job({
     ...common,
-    handle: mapped(handle, present),
-    poll: {
-      call: (kept) => callOf(poll, base, kept),
-      status: poll.status,
-      statuses: poll.statuses,
-      everyMs: poll.every_seconds * 1000,
-    },
-    ...(fetch && { fetch: { call: (kept: Kept<HandleFields>) => callOf(fetch, base, kept) } }),
-    ...(cancel && {
-      cancel: {
-        call: (kept: Kept<HandleFields>) => callOf(cancel, base, kept),
-        replies: cancel.replies.map(present),
-      },
-    }),
+    handle,
+    poll: { call: called(poll), status, statuses, everyMs: everySeconds * 1000 },
+    fetch: fetch && { call: called(fetch) },
+    cancel: cancel && { call: called(cancel), replies: cancel.replies },
   });
 }
 
@@ -109,19 +100,14 @@ function callOf(declared: DeclaredCall, base: string, kept: Kept<HandleFields>):
 const addressOf = (name: string, run: Run, base: string): string =>
   name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
 
-function required(url: string | undefined, run: Run): string {
-  if (url === undefined) throw new Error(`model ${run.model} has no address`);
-  return url;
-}
-
 function encodingOf(encode: NonNullable<ProviderRow['submit']['encode']>): Encoding {
   return 'envelope' in encode ? envelope(encode.envelope) : form(encode.form);
 }
 
-function ruleOf({ is, ...others }: ProviderRow['rules'][number]): Rule {
-  const wanted = typeof is === 'object' ? linear(is.matches) : is;
-  return { ...present(others), ...(wanted !== undefined && { is: wanted }) };
-}
+const ruleOf = ({ is, ...others }: ProviderRow['rules'][number]): Rule => ({
+  ...others,
+  is: typeof is === 'object' ? linear(is.matches) : is,
+});
 
 /** `https://*.partner.example` covers every host below, not the domain itself. */
 const originsLike = (origin: string): RegExp =>
@@ -131,9 +117,3 @@ const originsLike = (origin: string): RegExp =>
 
 const mapped = <T, R>(record: Readonly<Record<string, T>>, change: (value: T) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
-
-/** Without the members that are undefined: a row's absent field is no field of the declaration. */
-const present = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

@@ -60,7 +60,7 @@ export class HeldRuns {
   }
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
-    const left = await this.cancellation.leave(run.runId, isDisconnected);
+    const left = await this.cancellation.release(run.runId, isDisconnected);
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
         internal: `run ${run.runId} ${left.found}`,

@@ -1,23 +1,23 @@
 /**
- * `leave(run, disconnected, ending)`: the caller of a held call no longer waits. A run that was not sent and
+ * `release_held_run(run, disconnected, ending)`: the caller of a held call no longer waits. A run that was not sent and
  * that nobody could collect, because it has no key, is withdrawn; any other goes on. Answers what was found:
  * `completed`, `withdrawn`, or `going_on`, then with the pause between polls when a handle is held.
  */
-export const leave = /* sql */ `
-CREATE FUNCTION leave(left_id uuid, disconnected boolean, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+export const releaseHeldRun = /* sql */ `
+CREATE FUNCTION release_held_run(held_id uuid, disconnected boolean, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   held run%ROWTYPE;
   space_id uuid;
   finished jsonb;
 BEGIN
-  SELECT workspace_id INTO STRICT space_id FROM run WHERE id = left_id;
+  SELECT workspace_id INTO STRICT space_id FROM run WHERE id = held_id;
   PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
-  SELECT * INTO STRICT held FROM run WHERE id = left_id FOR UPDATE;
+  SELECT * INTO STRICT held FROM run WHERE id = held_id FOR UPDATE;
   IF held.stage = 'completed' THEN
     RETURN jsonb_build_object('found', 'completed', 'granted', '[]'::jsonb);
   END IF;
   IF disconnected THEN
-    UPDATE run SET caller_left_at = coalesce(caller_left_at, router_now()) WHERE id = left_id;
+    UPDATE run SET caller_left_at = coalesce(caller_left_at, router_now()) WHERE id = held_id;
   END IF;
   IF held.sent_at IS NULL AND held.call ->> 'idempotencyKey' IS NULL THEN
     finished := finish(held.id, held.epoch, ending, NULL);

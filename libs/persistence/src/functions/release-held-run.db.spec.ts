@@ -5,7 +5,7 @@ import { cents, succeeded, testModel, testPollMs, testProvider } from '../testin
 
 const life = await openLife();
 
-const leave = (runId: string, disconnected = true) => life.second.holding.leave(runId, disconnected);
+const release = (runId: string, disconnected = true) => life.second.holding.release(runId, disconnected);
 
 describe('a held call whose caller hangs up', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('a held call whose caller hangs up', () => {
     const spaceId = await life.space({ balanceMicros: cents(10) });
     const before = await life.counters(spaceId);
     const runId = await make(spaceId);
-    expect(await leave(runId)).toMatchObject({
+    expect(await release(runId)).toMatchObject({
       found: 'withdrawn',
       granted: [],
       record: { delivery: 'sync', outcome: 'cancelled', billedMicros: 0 },
@@ -32,7 +32,7 @@ describe('a held call whose caller hangs up', () => {
     expect(await life.written(runId)).toMatchObject({
       run: { outcome: 'cancelled', bucket: 'client_disconnected', caller_left_at: expect.any(String) },
       audit: { outcome: 'cancelled', caller_left: true, billed_micros: 0 },
-      delivery: null,
+      outbox: null,
       ledger: null,
     });
     expect(await life.first.dispatching.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
@@ -42,12 +42,12 @@ describe('a held call whose caller hangs up', () => {
     const spaceId = await life.space({ inflightLimit: 1 });
     const held = await life.first.run(spaceId, { mode: 'sync' });
     const parked = await life.first.run(spaceId);
-    expect(await leave(held)).toMatchObject({ granted: [{ runId: parked, provider: testProvider }] });
+    expect(await release(held)).toMatchObject({ granted: [{ runId: parked, provider: testProvider }] });
   });
 
   it('leaves a run that has a key: whoever has the key can collect it', async () => {
     const { runId, epoch, spaceId } = await life.run('claimed', { mode: 'sync', key: 'kept' });
-    expect(await leave(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
+    expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
     expect(await life.first.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(true);
     await life.first.dispatching.finish(runId, epoch, succeeded);
     expect(await life.first.admit(spaceId, { key: 'kept' })).toMatchObject({ kind: 'existing', runId });
@@ -56,9 +56,9 @@ describe('a held call whose caller hangs up', () => {
 
   it('leaves a run that was sent, with a key or without: it goes on, and is billed', async () => {
     const { runId, epoch } = await life.run('submitting', { mode: 'sync' });
-    expect(await leave(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
+    expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
     await life.first.dispatching.saveHandle(runId, epoch, {}, testPollMs);
-    expect(await leave(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
+    expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
     expect((await life.first.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
     expect(await life.written(runId)).toMatchObject({
       audit: { outcome: 'succeeded', caller_left: true, billed_micros: cents(1) },
@@ -68,9 +68,9 @@ describe('a held call whose caller hangs up', () => {
 
   it('keeps the moment of the first that left', async () => {
     const { runId } = await life.run('running', { mode: 'sync' });
-    await leave(runId);
+    await release(runId);
     const before = await life.written(runId);
-    await leave(runId);
+    await release(runId);
     expect(await life.written(runId)).toEqual(before);
   });
 });
@@ -78,14 +78,14 @@ describe('a held call whose caller hangs up', () => {
 describe('a held call whose time is over', () => {
   it('withdraws its run as well, but nobody left', async () => {
     const { runId } = await life.run('claimed', { mode: 'sync' });
-    expect(await leave(runId, false)).toMatchObject({ found: 'withdrawn' });
+    expect(await release(runId, false)).toMatchObject({ found: 'withdrawn' });
     expect((await life.written(runId))['audit']).toMatchObject({ outcome: 'cancelled', caller_left: false });
   });
 
   it('tells how long to wait for a run that goes on, and changes nothing in it', async () => {
     const { runId } = await life.run('running', { mode: 'sync' });
     const before = await life.written(runId);
-    expect(await leave(runId, false)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
+    expect(await release(runId, false)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
     expect(await life.written(runId)).toEqual(before);
   });
 });
@@ -93,8 +93,8 @@ describe('a held call whose time is over', () => {
 it('a held call that stops waiting after the outcome finds it, and changes nothing', async () => {
   const { runId } = await life.run('completed', { mode: 'sync' });
   const before = await life.written(runId);
-  expect(await leave(runId)).toEqual({ found: 'completed', granted: [] });
-  expect(await leave(runId, false)).toEqual({ found: 'completed', granted: [] });
+  expect(await release(runId)).toEqual({ found: 'completed', granted: [] });
+  expect(await release(runId, false)).toEqual({ found: 'completed', granted: [] });
   expect(await life.written(runId)).toEqual(before);
 });
 
@@ -102,13 +102,15 @@ it('of several that leave at once, one withdraws the run', async () => {
   const spaceId = await life.space({ balanceMicros: cents(10) });
   const before = await life.counters(spaceId);
   const runId = await life.first.run(spaceId, { mode: 'sync' });
-  const found = (await Promise.all(Array.from({ length: 6 }, () => leave(runId)))).map((each) => each.found);
+  const found = (await Promise.all(Array.from({ length: 6 }, () => release(runId)))).map(
+    (each) => each.found,
+  );
   expect(found.toSorted()).toEqual([...Array.from({ length: 5 }, () => 'completed'), 'withdrawn']);
   expect(await life.counters(spaceId)).toEqual(before);
 });
 
 it('nobody leaves a run that never was', async () => {
-  await expect(leave(v7())).rejects.toThrow('query returned no rows');
+  await expect(release(v7())).rejects.toThrow('query returned no rows');
 });
 
 describe('the calls that a gateway holds', () => {

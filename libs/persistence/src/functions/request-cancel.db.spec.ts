@@ -6,7 +6,7 @@ import { cancelled, cents, failed, succeeded, testModel, testProvider } from '..
 const life = await openLife();
 
 const asked = (spaceId: string, runId: string, by = life.first) =>
-  by.answers.askCancel(spaceId, testModel, runId);
+  by.answers.requestCancel(spaceId, testModel, runId);
 const foundOf = async (spaceId: string, runId: string, by = life.first) => {
   const answer = await asked(spaceId, runId, by);
   return answer === null || answer === 'aged_out' ? answer : answer.found;
@@ -55,7 +55,7 @@ describe('a cancellation that is asked for before the run is sent', () => {
       status: 409,
       output: null,
     });
-    expect(await life.written(runId)).toMatchObject({ delivery: null, ledger: null, keys: null });
+    expect(await life.written(runId)).toMatchObject({ outbox: null, ledger: null, keys: null });
     expect(await life.first.dispatching.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
   });
 
@@ -88,7 +88,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
     const { runId, spaceId } = await life.run(stage);
     expect(await asked(spaceId, runId)).toEqual({ found: 'dispatched', provider: testProvider, granted: [] });
     const before = await life.written(runId);
-    expect(before['run']).toMatchObject({ cancel_asked_at: expect.any(String), outcome: null });
+    expect(before['run']).toMatchObject({ cancel_requested_at: expect.any(String), outcome: null });
     expect(await foundOf(spaceId, runId, life.second)).toBe('dispatched');
     expect(await life.written(runId)).toEqual(before);
   });
@@ -124,7 +124,7 @@ it('finds no run of another workspace, under another model, or that never was', 
   const { runId, spaceId } = await life.run('claimed');
   const before = await life.written(runId);
   expect(await asked(await life.space(), runId)).toBeNull();
-  expect(await life.first.answers.askCancel(spaceId, 'tested/other', runId)).toBeNull();
+  expect(await life.first.answers.requestCancel(spaceId, 'tested/other', runId)).toBeNull();
   expect(await asked(spaceId, v7())).toBeNull();
   expect(await life.written(runId)).toEqual(before);
 });

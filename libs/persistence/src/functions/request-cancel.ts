@@ -1,0 +1,24 @@
+/**
+ * `request_cancel(workspace, model, run)`: a run that was not sent to its partner is finished on the spot,
+ * before the answer; otherwise the request is recorded on the row. Returns null for an unknown run.
+ */
+export const requestCancel = /* sql */ `
+CREATE FUNCTION request_cancel(space_id uuid, model_id text, requested_id uuid, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  found_run run%ROWTYPE;
+  finished jsonb;
+BEGIN
+  PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
+  SELECT * INTO found_run FROM run WHERE id = requested_id AND workspace_id = space_id AND model = model_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  ELSIF found_run.stage = 'completed' THEN
+    RETURN jsonb_build_object('found', 'completed', 'granted', '[]'::jsonb);
+  ELSIF found_run.sent_at IS NULL THEN
+    finished := finish(found_run.id, found_run.epoch, ending, NULL);
+    RETURN jsonb_build_object('found', 'waiting', 'granted', finished -> 'granted', 'record', finished -> 'record');
+  END IF;
+  UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, router_now()) WHERE id = found_run.id;
+  RETURN jsonb_build_object('found', 'dispatched', 'provider', found_run.provider, 'granted', '[]'::jsonb);
+END $$;
+`;

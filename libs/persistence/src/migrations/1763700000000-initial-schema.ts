@@ -1,0 +1,48 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { admit } from '../functions/admit.js';
+import { claim } from '../functions/claim.js';
+import { finish } from '../functions/finish.js';
+import { keepOutput } from '../functions/keep-output.js';
+import { partitions } from '../functions/partitions.js';
+import { promote } from '../functions/promote.js';
+import { providerPause } from '../functions/provider-pause.js';
+import { releaseHeldRun } from '../functions/release-held-run.js';
+import { requestCancel } from '../functions/request-cancel.js';
+import { retention } from '../functions/retention.js';
+import { routerNow } from '../functions/router-now.js';
+import { storedObjects } from '../functions/stored-objects.js';
+import { registryFunctions } from '../registry/functions.js';
+import { registryTables } from '../registry/tables.js';
+import { moneyTables, operationsTables, runTables, workspaceTables } from './tables.js';
+
+/** Tables first, then the functions that work on them. The default of a column may call `router_now`. */
+const schema = [
+  routerNow,
+  workspaceTables,
+  runTables,
+  moneyTables,
+  operationsTables,
+  registryTables,
+  partitions,
+  retention,
+  storedObjects,
+  providerPause,
+  promote,
+  finish,
+  admit,
+  claim,
+  keepOutput,
+  requestCancel,
+  releaseHeldRun,
+  registryFunctions,
+];
+
+export class InitialSchema1763700000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statements of schema) await runner.query(statements);
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations only go forward: restore a backup instead.');
+  }
+}
