@@ -8,8 +8,7 @@ import type {
 } from '#schemas';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate } from './cancelled-too-late.js';
-import { toRouterError, unknownPath } from './to-router-error.js';
+import { CancelledTooLate, toRouterError, unknownPath } from './to-router-error.js';
 
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
 @Catch()

@@ -26,3 +26,10 @@ export const unknownPath = (): RouterError =>
   new RouterError('invalid_input', 'There is nothing at this path, or not with this method.', {
     status: 404,
   });
+
+/** The run has its outcome already; the answer has the shape of every answer to a cancellation. */
+export class CancelledTooLate extends RouterError {
+  constructor(readonly runId: string) {
+    super('invalid_input', 'The run has completed already.');
+  }
+}
