@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Transport } from '#queue';
 import { least } from '../harness/faults.js';
 import { transports } from '../harness/index.js';
-import { consume, deliverAll, deliverOne, newProvider, newRunId } from '../transport/bench.js';
+import { enqueueAll, enqueueOne, newProvider, newRunId, type QueueApp } from '../transport/bench.js';
 import { until } from '../transport/until.js';
 import { startConsumerProcess } from './consumer-process.js';
 import { faultyBench } from './transport-server.js';
@@ -14,30 +13,29 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
 
   it('closes at once with 50 delayed jobs, which another worker takes', async () => {
     const tookMs = await least(2_000, async () => {
-      const [leaver, stayer] = await Promise.all([bench().transport(), bench().transport()]);
+      const [leaver, stayer] = await Promise.all([bench().queues(), bench().queues()]);
       const provider = newProvider();
       const begun = new Set<string>();
-      const consumer = consume(
-        leaver,
+      leaver.consume(
         provider,
         async (runId) => {
           begun.add(runId);
-          return { kind: 'again', afterMs: 2_000 };
+          return { kind: 'retry', delayMs: 2_000 };
         },
         50,
       );
-      await until(() => leaver.healthy(), 15_000);
+      await until(() => leaver.queues.healthy(), 15_000);
       const runIds = Array.from({ length: 50 }, newRunId);
-      await deliverAll(
+      await enqueueAll(
         leaver,
-        runIds.map((runId) => ({ lane: 'dispatch', provider, runId, afterMs: 0 })),
+        runIds.map((runId) => ({ queue: 'dispatch', provider, runId, delayMs: 0 })),
       );
       await until(() => begun.size === 50, 20_000);
       const startedAtMs = Date.now();
-      await consumer.close(5_000);
+      await leaver.close(5_000);
       const closeMs = Date.now() - startedAtMs;
       const taken = new Set<string>();
-      consume(stayer, provider, async (runId) => {
+      stayer.consume(provider, async (runId) => {
         taken.add(runId);
         return { kind: 'done' };
       });
@@ -50,30 +48,30 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
   });
 
   it('gives a running handler its grace and lets it finish', async () => {
-    const transport = await bench().transport();
+    const app = await bench().queues();
     const provider = newProvider();
     let state = 'not begun';
-    const consumer = consume(transport, provider, async (_runId, signal) => {
+    app.consume(provider, async (_runId, signal) => {
       state = 'begun';
       await new Promise((resolve) => setTimeout(resolve, 500));
       state = signal.aborted ? 'aborted' : 'finished';
       return { kind: 'done' };
     });
-    await until(() => deliverOne(transport, provider, newRunId()), 15_000);
+    await until(() => enqueueOne(app, provider, newRunId()), 15_000);
     await until(() => state === 'begun', 15_000);
-    await consumer.close(15_000);
+    await app.close(15_000);
     expect(state).toBe('finished');
   });
 
   it('aborts a handler after the grace, and another worker gets the run at once', async () => {
     const closeMs = await least(2_500, async () => {
-      const [leaver, stayer] = await Promise.all([bench().transport(), bench().transport()]);
-      const { provider, runId, consumer } = await heldUp(leaver, (signal) => signal.throwIfAborted());
+      const [leaver, stayer] = await Promise.all([bench().queues(), bench().queues()]);
+      const { provider, runId } = await heldUp(leaver, (signal) => signal.throwIfAborted());
       const startedAtMs = Date.now();
-      await consumer.close(300);
+      await leaver.close(300);
       const tookMs = Date.now() - startedAtMs;
       let taken = '';
-      consume(stayer, provider, async (id) => {
+      stayer.consume(provider, async (id) => {
         taken = id;
         return { kind: 'done' };
       });
@@ -88,7 +86,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
   it('aborts the signal when the lock is lost', async () => {
     const abortedMs = await least(4_000, async () => {
       let reason = '';
-      await heldUp(await bench().transport(shortLock), (signal) => (reason = String(signal.reason)));
+      await heldUp(await bench().queues(shortLock), (signal) => (reason = String(signal.reason)));
       await bench().wipe();
       const tookMs = await until(() => reason !== '', 15_000);
       expect(reason).toContain('lock lost');
@@ -101,7 +99,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
   it('aborts the signal by its own clock when the server stops answering', async () => {
     const abortedMs = await least(4_000, async () => {
       let aborted = false;
-      await heldUp(await bench().transport(shortLock), () => (aborted = true));
+      await heldUp(await bench().queues(shortLock), () => (aborted = true));
       server().freeze();
       try {
         return await until(() => aborted, 15_000);
@@ -116,10 +114,10 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
   it('tells how often in a row a handler’s process died, and forgets it when one returns', async () => {
     // Only death lets a lock lapse, and no slow process.
     const quick = { QUEUE_LOCK_MS: '3000', QUEUE_STALLED_MS: '300' };
-    const transport = await bench().transport(quick);
+    const app = await bench().queues(quick);
     const provider = newProvider();
     const runId = newRunId();
-    await until(() => deliverOne(transport, provider, runId), 15_000);
+    await until(() => enqueueOne(app, provider, runId), 15_000);
     for (let times = 0; times < 2; times += 1) {
       const victim = await startConsumerProcess(bench().environment(quick), provider);
       try {
@@ -129,9 +127,9 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
       }
     }
     const told: number[] = [];
-    consume(transport, provider, async (_runId, _signal, crashes) => {
+    app.consume(provider, async (_runId, _signal, crashes) => {
       told.push(crashes);
-      return told.length < 2 ? { kind: 'again', afterMs: 0 } : { kind: 'done' };
+      return told.length < 2 ? { kind: 'retry', delayMs: 0 } : { kind: 'done' };
     });
     await until(() => told.length === 2, 20_000);
     expect(told).toEqual([2, 0]);
@@ -139,18 +137,18 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
 
   it('redelivers the run of a killed worker within 20 s by default settings', async () => {
     const tookMs = await least(20_000, async () => {
-      const transport = await bench().transport();
+      const app = await bench().queues();
       const provider = newProvider();
       const runId = newRunId();
       const victim = await startConsumerProcess(bench().environment(), provider);
       try {
-        await until(() => deliverOne(transport, provider, runId), 15_000);
+        await until(() => enqueueOne(app, provider, runId), 15_000);
         await until(() => victim.begun().includes(runId), 15_000);
       } finally {
         await victim.kill();
       }
       let taken = '';
-      consume(transport, provider, async (id) => {
+      app.consume(provider, async (id) => {
         taken = id;
         return { kind: 'done' };
       });
@@ -164,11 +162,11 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
 });
 
 /** Delivers one run whose handler returns only when its signal is aborted, and waits until it has begun. */
-async function heldUp(transport: Transport, aborted: (signal: AbortSignal) => unknown) {
+async function heldUp(app: QueueApp, aborted: (signal: AbortSignal) => unknown) {
   const provider = newProvider();
   const runId = newRunId();
   let begun = false;
-  const consumer = consume(transport, provider, async (_runId, signal) => {
+  app.consume(provider, async (_runId, signal) => {
     begun = true;
     await new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve());
@@ -176,7 +174,7 @@ async function heldUp(transport: Transport, aborted: (signal: AbortSignal) => un
     aborted(signal);
     return { kind: 'done' };
   });
-  await until(() => deliverOne(transport, provider, runId), 15_000);
+  await until(() => enqueueOne(app, provider, runId), 15_000);
   await until(() => begun, 15_000);
-  return { provider, runId, consumer };
+  return { provider, runId };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { least } from '../harness/faults.js';
 import { tcpProxy, transports } from '../harness/index.js';
-import { type Bench, consume, deliverOne, impatient, newProvider, newRunId } from '../transport/bench.js';
+import { type Bench, enqueueOne, impatient, newProvider, newRunId } from '../transport/bench.js';
 import { until } from '../transport/until.js';
 import { punctually } from './punctually.js';
 import { faultyBench } from './transport-server.js';
@@ -27,14 +27,14 @@ describe.each(transports())('a partition on %s', (kind) => {
 async function partition(bench: Bench, fault: Fault): Promise<number> {
   const proxy = await tcpProxy({ port: Number(new URL(bench.url).port) });
   const quick = { QUEUE_LOCK_MS: `${LOCK_MS}`, QUEUE_STALLED_MS: '1000' };
-  const cutOff = await bench.transport({ ...quick, ...impatient }, proxy);
-  const healthy = await bench.transport(quick);
+  const cutOff = await bench.queues({ ...quick, ...impatient }, proxy);
+  const healthy = await bench.queues(quick);
   const provider = newProvider();
   const runId = newRunId();
   let abortedAfterMs = 0;
   let begunAtMs = 0;
   const handledBehind: string[] = [];
-  consume(cutOff, provider, async (id, signal) => {
+  cutOff.consume(provider, async (id, signal) => {
     handledBehind.push(id);
     if (id !== runId) return { kind: 'done' };
     begunAtMs = Date.now();
@@ -45,14 +45,15 @@ async function partition(bench: Bench, fault: Fault): Promise<number> {
     return { kind: 'done' };
   });
   try {
-    await until(() => deliverOne(healthy, provider, runId), 15_000);
+    await until(() => enqueueOne(healthy, provider, runId), 15_000);
     await until(() => begunAtMs > 0, 15_000);
     proxy.set(fault);
-    const refused = async () => expect(await deliverOne(cutOff, provider, newRunId())).toBe(false);
+    const refused = async () => expect(await enqueueOne(cutOff, provider, newRunId())).toBe(false);
     expect(await punctually(refused)).toBeLessThan(600);
 
     let takenAfterMs = 0;
-    const taker = consume(healthy, provider, async (id) => {
+    const taker = await bench.queues(quick);
+    taker.consume(provider, async (id) => {
       if (id === runId) takenAfterMs = Date.now() - begunAtMs;
       return { kind: 'done' };
     });
@@ -63,10 +64,10 @@ async function partition(bench: Bench, fault: Fault): Promise<number> {
     proxy.set('pass');
     const later = newRunId();
     const handlesMs = await until(async () => {
-      await deliverOne(healthy, provider, later);
+      await enqueueOne(healthy, provider, later);
       return handledBehind.includes(later);
     }, 20_000);
-    const deliversMs = await until(() => deliverOne(cutOff, provider, newRunId()), 20_000);
+    const deliversMs = await until(() => enqueueOne(cutOff, provider, newRunId()), 20_000);
     return Math.max(abortedAfterMs / (LOCK_MS * 2), handlesMs / BACK_MS, deliversMs / BACK_MS);
   } finally {
     proxy.set('pass');

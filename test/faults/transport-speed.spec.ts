@@ -1,45 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Transport } from '#queue';
 import { least } from '../harness/faults.js';
 import { transports } from '../harness/index.js';
 import {
-  announceUntil,
-  consume,
-  deliverAll,
-  deliverOne,
-  newDeliveries,
+  publishUntil,
+  enqueueAll,
+  enqueueOne,
+  newRuns,
   newProvider,
   newRunId,
+  type QueueApp,
 } from '../transport/bench.js';
 import { closedGate, until } from '../transport/until.js';
 import { faultyBench } from './transport-server.js';
 
 const done = { kind: 'done' } as const;
 
-describe.each(transports())('the transport is quick on %s', (kind) => {
+describe.each(transports())('the app is quick on %s', (kind) => {
   const { bench } = faultyBench(kind);
 
   it('when it delivers again after the time asked for', async () => {
-    const transport = await bench().transport();
-    await until(() => transport.healthy(), 15_000);
-    const p99 = await least(1_000, () => latenessMs(transport));
+    const app = await bench().queues();
+    await until(() => app.queues.healthy(), 15_000);
+    const p99 = await least(1_000, () => latenessMs(app));
     expect(p99).toBeLessThan(1_000);
   });
 
   it('when it brings a delayed run forward', async () => {
-    const transport = await bench().transport();
+    const app = await bench().queues();
     const provider = newProvider();
     const delivered: string[] = [];
     const handled: string[] = [];
-    consume(transport, provider, async (runId) => {
+    app.consume(provider, async (runId) => {
       handled.push(runId);
       return done;
     });
     const tookMs = await least(1_000, async () => {
       const runId = newRunId();
       delivered.push(runId);
-      await until(() => deliverOne(transport, provider, runId, 60_000), 15_000);
-      await transport.hasten('dispatch', provider, runId);
+      await until(() => enqueueOne(app, provider, runId, 60_000), 15_000);
+      await app.queues.runNow('dispatch', runId);
       return until(() => handled.includes(runId), 15_000);
     });
     process.stdout.write(`hasten: ${tookMs} ms\n`);
@@ -48,12 +47,11 @@ describe.each(transports())('the transport is quick on %s', (kind) => {
   });
 
   it('when another provider has a crowd', async () => {
-    const transport = await bench().transport();
+    const app = await bench().queues();
     const stuck = newProvider();
     const gate = closedGate();
     let stuckHandled = 0;
-    consume(
-      transport,
+    app.consume(
       stuck,
       async () => {
         stuckHandled += 1;
@@ -62,14 +60,13 @@ describe.each(transports())('the transport is quick on %s', (kind) => {
       },
       2,
     );
-    await until(() => transport.healthy(), 15_000);
-    await deliverAll(transport, newDeliveries(20, stuck));
+    await until(() => app.queues.healthy(), 15_000);
+    await enqueueAll(app, newRuns(20, stuck));
     await until(() => stuckHandled === 2, 15_000);
     const waitedMs = await least(2_000, async () => {
       const quick = newProvider();
       let handledAtMs = 0;
-      consume(
-        transport,
+      app.consume(
         quick,
         async () => {
           handledAtMs = Date.now();
@@ -78,7 +75,7 @@ describe.each(transports())('the transport is quick on %s', (kind) => {
         2,
       );
       const deliveredAtMs = Date.now();
-      await deliverOne(transport, quick, newRunId());
+      await enqueueOne(app, quick, newRunId());
       await until(() => handledAtMs > 0, 15_000);
       return handledAtMs - deliveredAtMs;
     });
@@ -89,23 +86,23 @@ describe.each(transports())('the transport is quick on %s', (kind) => {
   });
 
   it('when it wakes a listener', async () => {
-    const [worker, gateway] = await Promise.all([bench().transport(), bench().transport()]);
+    const [worker, gateway] = await Promise.all([bench().queues(), bench().queues()]);
     const runId = newRunId();
     let woken = 0;
-    gateway.listen(runId, () => (woken += 1));
-    await announceUntil(worker, runId, () => woken > 0, 15_000);
+    gateway.signals.subscribe(runId, () => (woken += 1));
+    await publishUntil(worker, runId, () => woken > 0, 15_000);
     const medianMs = await least(100, async () => {
       const tookMs: number[] = [];
       for (let n = 0; n < 50; n += 1) {
         const seen = woken;
         const startedAtMs = performance.now();
         const arrived = new Promise<void>((resolve) => {
-          const leave = gateway.listen(runId, () => {
+          const leave = gateway.signals.subscribe(runId, () => {
             leave();
             resolve();
           });
         });
-        await worker.announce(runId);
+        await worker.signals.publish(runId);
         await arrived;
         tookMs.push(performance.now() - startedAtMs);
         expect(woken).toBeGreaterThan(seen);
@@ -119,12 +116,11 @@ describe.each(transports())('the transport is quick on %s', (kind) => {
 });
 
 /** Of 400 repetitions by 50 runs the 99th percentile of how late they came, in milliseconds; none comes early. */
-async function latenessMs(transport: Transport): Promise<number> {
+async function latenessMs(app: QueueApp): Promise<number> {
   const provider = newProvider();
   const dueAtMs = new Map<string, number>();
   const lateMs: number[] = [];
-  consume(
-    transport,
+  app.consume(
     provider,
     async (runId) => {
       const due = dueAtMs.get(runId);
@@ -132,11 +128,11 @@ async function latenessMs(transport: Transport): Promise<number> {
       if (lateMs.length >= 400) return done;
       const afterMs = 200 + (lateMs.length % 50) * 4;
       dueAtMs.set(runId, Date.now() + afterMs);
-      return { kind: 'again', afterMs };
+      return { kind: 'retry', delayMs: afterMs };
     },
     100,
   );
-  await deliverAll(transport, newDeliveries(50, provider));
+  await enqueueAll(app, newRuns(50, provider));
   await until(() => lateMs.length >= 400, 30_000);
   lateMs.sort((a, b) => a - b);
   const p99 = lateMs[Math.floor(lateMs.length * 0.99)] ?? Infinity;

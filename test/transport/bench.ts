@@ -1,31 +1,118 @@
 import { randomUUID } from 'node:crypto';
+import { LOG, Metrics } from '#observability';
 import {
-  type Consumer,
-  createTransport,
-  type Delivery,
-  type Handler,
-  type Log,
+  type DeliveredRun,
+  type JobResult,
+  ProviderSlots,
+  QueueModule,
+  type QueuedRun,
+  RunProcessor,
+  RunQueues,
+  type QueueSettings,
   queueSettings,
-  type Transport,
+  RunSignals,
 } from '#queue';
 import { readSettings } from '#schemas';
+import { BullRegistrar, Processor } from '@nestjs/bullmq';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { z } from 'zod';
 import type { TcpProxy, TransportKind } from '../harness/index.js';
 import { until } from './until.js';
 import { wiped } from './wiped.js';
 
-export class Lines implements Log {
+type Handler = (runId: string, signal: AbortSignal, crashes: number) => Promise<JobResult>;
+
+interface Consumption {
+  handle: Handler;
+  slots: ProviderSlots;
+}
+
+/** Hands each run to the handler of its provider, under that provider's slots. */
+abstract class TestProcessor extends RunProcessor {
+  closeGraceMs = 0;
+  readonly byProvider = new Map<string, Consumption>();
+
+  protected async handle(
+    { runId, provider, crashes }: DeliveredRun,
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    const consumption = this.byProvider.get(provider);
+    if (!consumption) return { kind: 'retry', delayMs: 200 };
+    const slot = consumption.slots.acquire(provider);
+    if (!slot) return { kind: 'retry', delayMs: consumption.slots.retryDelayMs(provider) };
+    return consumption.handle(runId, signal, crashes).finally(() => slot.release());
+  }
+}
+@Processor('dispatch')
+class DispatchProcessor extends TestProcessor {}
+@Processor('poll')
+class PollProcessor extends TestProcessor {}
+@Processor('assets')
+class AssetsProcessor extends TestProcessor {}
+const processors = { dispatch: DispatchProcessor, poll: PollProcessor, assets: AssetsProcessor };
+
+class Lines {
   readonly lines: string[] = [];
   info = (_facts: object, message: string) => void this.lines.push(`info ${message}`);
   warn = (_facts: object, message: string) => void this.lines.push(`warn ${message}`);
   error = (_facts: object, message: string) => void this.lines.push(`error ${message}`);
 }
 
+const settingsOfQueue = { ...queueSettings, DATABASE_URL: z.string().optional() };
+
+/** The queues of one process, as an app has them. */
+export interface QueueApp {
+  queues: RunQueues;
+  signals: RunSignals;
+  /** Handles the provider's runs from now on, so many at once. */
+  consume(provider: string, handle: Handler, concurrency?: number, queue?: keyof typeof processors): void;
+  /** Running handlers may go on for so long. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export async function openQueues(
+  environment: Record<string, string>,
+  log: Lines = new Lines(),
+): Promise<QueueApp> {
+  const settings: QueueSettings = readSettings(settingsOfQueue, environment);
+  @Module({
+    providers: [Metrics, { provide: LOG, useValue: log }],
+    exports: [Metrics, LOG],
+  })
+  class LogModule {}
+  @Module({
+    imports: [QueueModule.forRootAsync({ imports: [LogModule], useFactory: () => settings })],
+    providers: Object.values(processors),
+  })
+  class App {}
+  const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+  const all = Object.values(processors).map((each) => app.get<TestProcessor>(each));
+  let registered = false;
+  let closing: Promise<void> | undefined;
+  return {
+    queues: app.get(RunQueues),
+    signals: app.get(RunSignals),
+    consume: (provider, handle, concurrency = 10, queue = 'dispatch') => {
+      const { byProvider } = app.get<TestProcessor>(processors[queue]);
+      byProvider.set(provider, { handle, slots: new ProviderSlots(concurrency) });
+      if (!registered) app.get(BullRegistrar).register();
+      registered = true;
+    },
+    close: (graceMs = 0) => {
+      for (const processor of all) processor.closeGraceMs = graceMs;
+      closing ??= app.close();
+      return closing;
+    },
+  };
+}
+
 /** The command timeout of a deployment; the other cases have one that a busy machine keeps. */
 export const impatient = { QUEUE_COMMAND_TIMEOUT_MS: '500' };
 
-/** Transports of one test against one server; `clear` closes what the test opened. */
+/** Queues of one test against one server; `clear` closes what the test opened. */
 export class Bench {
-  private readonly open: Transport[] = [];
+  private readonly open: QueueApp[] = [];
   readonly log = new Lines();
 
   constructor(
@@ -40,62 +127,57 @@ export class Bench {
     return { [name]: url.href, QUEUE_COMMAND_TIMEOUT_MS: '5000', ...changes };
   }
 
-  /** One that reaches the server through `proxy` where that is given. */
-  async transport(changes: Record<string, string> = {}, proxy?: TcpProxy): Promise<Transport> {
-    const settings = readSettings(queueSettings, this.environment(changes, proxy));
-    const transport = await createTransport(settings, this.log);
-    this.open.push(transport);
-    return transport;
+  /** Queues that reach the server through `proxy` where that is given. */
+  async queues(changes: Record<string, string> = {}, proxy?: TcpProxy): Promise<QueueApp> {
+    const app = await openQueues(this.environment(changes, proxy), this.log);
+    this.open.push(app);
+    return app;
   }
 
   /** Empties what the queue keeps on the server. */
   wipe = (): Promise<void> => wiped(this.kind, this.url);
 
   async clear(): Promise<void> {
-    await Promise.all(this.open.splice(0).map((transport) => transport.close()));
+    await Promise.all(this.open.splice(0).map((app) => app.close()));
   }
 }
 
-/** A provider, and so on Redis a lane, that no other test uses. */
+/** A provider that no other test uses. */
 export const newProvider = () => `p${randomUUID().slice(0, 8)}`;
 export const newRunId = () => randomUUID();
 
-export function consume(transport: Transport, provider: string, handle: Handler, concurrency = 10): Consumer {
-  return transport.consume({ lane: 'dispatch', provider, concurrency, handle });
-}
-
-export async function deliverOne(
-  transport: Transport,
+export async function enqueueOne(
+  app: QueueApp,
   provider: string,
   runId: string,
-  afterMs = 0,
+  delayMs = 0,
 ): Promise<boolean> {
-  const [accepted] = await transport.deliver([{ lane: 'dispatch', provider, runId, afterMs }]);
+  const [accepted] = await app.queues.enqueue([{ queue: 'dispatch', provider, runId, delayMs }]);
   return accepted ?? false;
 }
 
 /** So many runs for one provider, due at once. */
-export const newDeliveries = (count: number, provider: string): Delivery[] =>
-  Array.from({ length: count }, () => ({ lane: 'dispatch', provider, runId: newRunId(), afterMs: 0 }));
+export const newRuns = (count: number, provider: string): QueuedRun[] =>
+  Array.from({ length: count }, () => ({ queue: 'dispatch', provider, runId: newRunId(), delayMs: 0 }));
 
-/** Delivers until each was accepted: what is not taken in time is asked for again, as a worker's sweep does. */
-export async function deliverAll(transport: Transport, items: readonly Delivery[]): Promise<void> {
-  let open = items;
+/** Enqueues until each was accepted: what is not taken in time is asked for again, as the reconciler does. */
+export async function enqueueAll(app: QueueApp, runs: readonly QueuedRun[]): Promise<void> {
+  let open = runs;
   await until(async () => {
-    const accepted = await transport.deliver(open);
+    const accepted = await app.queues.enqueue(open);
     open = open.filter((_, index) => !accepted[index]);
     return open.length === 0;
   }, 60_000);
 }
 
-/** Announces until it was heard: the first announcements may come before the listener's process has subscribed. */
-export const announceUntil = (
-  transport: Transport,
+/** Publishes until it was heard: the first signals may come before the subscriber's process has subscribed. */
+export const publishUntil = (
+  app: QueueApp,
   runId: string,
   heard: () => boolean,
   withinMs: number,
 ): Promise<number> =>
   until(async () => {
-    await transport.announce(runId);
+    await app.signals.publish(runId);
     return heard();
   }, withinMs);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { failOnLeftovers } from '../harness/index.js';
-import { Bench, consume, deliverAll, newProvider, newRunId } from './bench.js';
+import { Bench, enqueueAll, newProvider, newRunId } from './bench.js';
 import { startServer, transportSuite } from './suite.js';
 import { until } from './until.js';
 
@@ -23,30 +23,28 @@ describe('connections to the database', () => {
     let gatewayPeak = 0;
     let workerPeak = 0;
     try {
-      const gateway = await bench.transport();
+      const gateway = await bench.queues();
       const provider = newProvider();
-      const items = (['dispatch', 'poll', 'assets'] as const).flatMap((lane) =>
-        Array.from({ length: 100 }, () => ({ lane, provider, runId: newRunId(), afterMs: 0 })),
+      const items = (['dispatch', 'poll', 'assets'] as const).flatMap((queue) =>
+        Array.from({ length: 100 }, () => ({ queue, provider, runId: newRunId(), delayMs: 0 })),
       );
-      gateway.listen(newRunId(), () => {});
-      await deliverAll(gateway, items);
+      gateway.signals.subscribe(newRunId(), () => {});
+      await enqueueAll(gateway, items);
       await until(async () => {
         gatewayPeak = Math.max(gatewayPeak, await opened());
         return gatewayPeak >= 3;
       }, 60_000);
 
-      const worker = await bench.transport();
+      const worker = await bench.queues();
       let handled = 0;
       const handle = async (runId: string) => {
         handled += 1;
-        await worker.announce(runId);
+        await worker.signals.publish(runId);
         return { kind: 'done' } as const;
       };
-      worker.listen(newRunId(), () => {});
-      for (const lane of ['poll', 'assets'] as const) {
-        worker.consume({ lane, provider, concurrency: 20, handle });
-      }
-      for (let n = 0; n < 10; n += 1) consume(worker, n === 0 ? provider : newProvider(), handle, 20);
+      worker.signals.subscribe(newRunId(), () => {});
+      for (const queue of ['dispatch', 'poll', 'assets'] as const)
+        worker.consume(provider, handle, 20, queue);
       await until(async () => {
         workerPeak = Math.max(workerPeak, (await opened()) - gatewayPeak);
         return handled === items.length;

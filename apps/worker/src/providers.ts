@@ -1,21 +1,23 @@
 import type { Catalog } from '#catalog';
-import type { Log, Metrics } from '#observability';
+import { type Log, LOG, Metrics } from '#observability';
 import { bindProviders, type BoundProvider } from '#providers';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from './settings.module.js';
+import type { WorkerSettings } from './settings.js';
 
 /**
  * The partners of this worker by name: those of the release, and those that the operator's directory declares.
  * One that is declared no more stays known to this process: its live runs are brought to their end.
  */
+@Injectable()
 export class Providers {
   private readonly byName = new Map<string, BoundProvider>();
-  private toldWithoutKey = '';
-  private afterBinding: () => void = () => {};
+  private loggedWithoutKey = '';
 
   constructor(
-    private readonly env: NodeJS.ProcessEnv,
-    private readonly keysDirectory: string | undefined,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
     private readonly metrics: Metrics,
-    private readonly log: Log,
+    @Inject(LOG) private readonly log: Log,
   ) {}
 
   get(name: string): BoundProvider | undefined {
@@ -26,14 +28,13 @@ export class Providers {
     return [...this.byName.keys()];
   }
 
-  /** Calls back after each binding, when there may be new names. */
-  whenBound(call: () => void): void {
-    this.afterBinding = call;
-  }
-
   /** Takes over a catalog's providers, with their addresses and keys as they are now. Throws `BadSettings`. */
   bind(catalog: Catalog): void {
-    const { providers, withoutKey } = bindProviders(this.env, catalog.providers, this.keysDirectory);
+    const { providers, withoutKey } = bindProviders(
+      process.env,
+      catalog.providers,
+      this.settings.PROVIDER_KEYS_DIR,
+    );
     for (const bound of providers.values()) {
       const known = this.byName.get(bound.name);
       const same =
@@ -43,11 +44,10 @@ export class Providers {
       if (!same) this.byName.set(bound.name, bound);
     }
     const listed = withoutKey.join(' ');
-    if (listed !== this.toldWithoutKey && listed !== '') {
+    if (listed !== this.loggedWithoutKey && listed !== '') {
       this.log.warn({ providers: withoutKey }, 'no key is set for these providers');
     }
-    this.toldWithoutKey = listed;
+    this.loggedWithoutKey = listed;
     this.metrics.expectProviders(this.names());
-    this.afterBinding();
   }
 }

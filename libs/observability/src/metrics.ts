@@ -81,7 +81,7 @@ export class Metrics {
   );
   readonly clockSkewSeconds = this.gauge(
     'router_clock_skew_seconds',
-    'How far this process’s clock is ahead of the database’s (negative: behind); above 2 s either way it is not ready.',
+    'Seconds by which this process’s clock is ahead of the database’s; beyond 2 s either way it is not ready.',
   );
 
   // Queues.

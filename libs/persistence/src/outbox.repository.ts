@@ -24,13 +24,21 @@ export interface Load {
   reservedMicros: number;
 }
 
-/** The sweep's view: what should have moved and did not. */
+/** A run that got a concurrency slot, or null; and whether runs may wait beside it. */
+interface TakenRun {
+  run: { runId: string; workspaceId: string } | null;
+  othersWait: boolean;
+}
+
+type TakenRow = { runId: string | null; workspaceId: string | null; chosen: boolean; waiting: boolean };
+
+/** The reconciler's view: what should have moved and did not; and the line of runs that wait for a slot. */
 @Injectable()
 export class OutboxRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Takes up to `limit` overdue rows, each by one sweeper, and lets them rest before they fall due again.
+   * Takes up to `limit` overdue rows, each by one reconciler, and lets them rest before they fall due again.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
@@ -44,6 +52,79 @@ export class OutboxRepository {
       },
       [limit],
     );
+  }
+
+  /**
+   * The run found no concurrency slot of its provider and its job has ended: from now on it waits in its row, which
+   * falls due much later in case that no worker takes it.
+   */
+  async wait(runId: string): Promise<void> {
+    await this.database.write(
+      {
+        name: 'wait_for_slot',
+        text: `UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
+          WHERE run_id = $1 AND queue = 'dispatch'`,
+      },
+      [runId],
+    );
+  }
+
+  /**
+   * Takes the next run that waits for a slot of the provider, by turns of workspaces: of the one that holds the fewest
+   * slots, and of these the oldest run. `held` says how many each workspace holds; who holds `maxHeld` is passed over.
+   * The row falls due again after `restMs`. The heads of the line are found by their index, one for each workspace,
+   * however many runs wait behind them.
+   */
+  async takeWaiting(
+    provider: string,
+    held: ReadonlyMap<string, number>,
+    maxHeld: number,
+    restMs: number,
+  ): Promise<TakenRun> {
+    for (;;) {
+      const [row] = await this.database.write<TakenRow>(
+        {
+          name: 'take_waiting',
+          text: `WITH RECURSIVE heads AS (
+              (${headOfLine('')})
+              UNION ALL
+              SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
+            ), chosen AS (
+              SELECT heads.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id)
+              WHERE coalesce(slots, 0) < $4 ORDER BY coalesce(slots, 0), place LIMIT 1
+            ), taken AS (
+              UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
+              FROM chosen WHERE outbox.run_id = chosen.run_id AND waiting
+              RETURNING outbox.run_id, outbox.workspace_id
+            )
+            SELECT taken.run_id AS "runId", taken.workspace_id AS "workspaceId",
+              EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS waiting
+            FROM (SELECT) AS one LEFT JOIN taken ON true`,
+        },
+        [provider, [...held.keys()], [...held.values()], maxHeld, restMs],
+      );
+      if (row === undefined) return { run: null, othersWait: false };
+      if (row.runId !== null)
+        return { run: { runId: row.runId, workspaceId: row.workspaceId ?? '' }, othersWait: true };
+      // Another worker was quicker.
+      if (!row.chosen) return { run: null, othersWait: row.waiting };
+    }
+  }
+
+  /** Providers that have runs waiting for a slot. */
+  async awaitedProviders(): Promise<string[]> {
+    const rows = await this.database.write<{ provider: string }>(
+      {
+        name: 'awaited_providers',
+        text: `WITH RECURSIVE awaited AS (
+            (${firstAwaited('')})
+            UNION ALL
+            SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
+          ) SELECT provider FROM awaited`,
+      },
+      [],
+    );
+    return rows.map(({ provider }) => provider);
   }
 
   /** Grants slots that stand open in any workspace, as after a raised limit. */
@@ -124,3 +205,10 @@ export class OutboxRepository {
     );
   }
 }
+
+/** The oldest run of the first workspace that waits for provider `$1`. */
+const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox
+  WHERE provider = $1 AND waiting ${after} ORDER BY workspace_id, place LIMIT 1`;
+
+const firstAwaited = (after: string): string =>
+  `SELECT provider FROM outbox WHERE waiting ${after} ORDER BY provider LIMIT 1`;

@@ -17,6 +17,7 @@ export type Claim =
   | {
       kind: 'claimed';
       epoch: number;
+      workspaceId: string;
       provider: string;
       model: string;
       facts: RunFacts;
@@ -77,7 +78,7 @@ export class RunRepository {
     const [row] = await this.database.write<Claim & PayloadRow>(
       {
         name: 'claim',
-        text: `SELECT kind, epoch, provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+        text: `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
           FROM claim($1, $2 * interval '1 millisecond')`,
       },
       [runId, leaseMs],
@@ -110,7 +111,7 @@ export class RunRepository {
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
             RETURNING id
           )
-          UPDATE outbox SET dispatched = true, due_at = router_now() + $3 * interval '1 millisecond'
+          UPDATE outbox SET dispatched = true, waiting = false, due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
       },
       [runId, epoch, leaseMs],

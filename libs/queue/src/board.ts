@@ -4,7 +4,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import fastify from 'fastify';
-import type { Transport } from './port.js';
+import type { RunQueues } from './run-queues.js';
 import type { BoardSettings } from './settings.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -13,35 +13,30 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 export const boardPath = '/queues';
 
 /**
- * Bull Board over the lanes of this process, for people: a job holds a run id and nothing else. Without the
- * password there is none. Read-only unless the settings say otherwise; a job that is lost by hand comes back with
- * the sweep, one that is added by hand ends at the claim.
+ * Bull Board over the queues, for people: a job holds a run id and nothing else. Without the password there is none.
+ * Read-only unless the settings say otherwise; a job that is removed by hand comes back with the reconciler, one that
+ * is added by hand ends at the claim.
  */
 export async function createBoard(
-  transport: Pick<Transport, 'queues'>,
+  queues: Pick<RunQueues, 'all'>,
   { QUEUE_BOARD_PASSWORD: password, QUEUE_BOARD_WRITABLE: writable }: BoardSettings,
 ): Promise<Handler | undefined> {
   if (password === undefined) return undefined;
   const server = new FastifyAdapter();
   server.setBasePath(boardPath);
-  const board = createBullBoard({
-    queues: [],
+  createBullBoard({
+    queues: queues.all.map(
+      (queue) => new BullMQAdapter(queue, { readOnlyMode: !writable, allowRetries: writable }),
+    ),
     serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Lanes', environment: undefined } },
+    options: { uiConfig: { boardTitle: 'Queues', environment: undefined } },
   });
-  const shown = new Set<string>();
   const app = fastify({ logger: false });
   const expected = digest(`operator:${password}`);
   app.addHook('onRequest', (request, reply, done) => {
     if (!timingSafeEqual(digest(credentials(request.headers.authorization)), expected)) {
       void reply.code(401).header('www-authenticate', 'Basic realm="queues"').send('unauthorized\n');
       return;
-    }
-    // Lanes appear while the process runs.
-    for (const queue of transport.queues()) {
-      if (shown.has(queue.name)) continue;
-      shown.add(queue.name);
-      board.addQueue(new BullMQAdapter(queue, { readOnlyMode: !writable, allowRetries: writable }));
     }
     done();
   });

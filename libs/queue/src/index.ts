@@ -1,15 +1,7 @@
 export { boardPath, createBoard } from './board.js';
-export { createTransport } from './create-transport.js';
-export { dispatchNow } from './dispatch-now.js';
-export type {
-  Consumer,
-  Consumption,
-  Delivery,
-  Handler,
-  LaneCounts,
-  LaneKind,
-  Log,
-  Transport,
-  Verdict,
-} from './port.js';
+export { ProviderSlots, type Slot } from './provider-slots.js';
+export { QueueModule } from './queue.module.js';
+export { type QueueCounts, type QueuedRun, type QueueName, RunQueues } from './run-queues.js';
+export { type DeliveredRun, type JobResult, RunProcessor } from './run.processor.js';
+export { RunSignals } from './run-signals.js';
 export { boardSettings, type QueueSettings, queueSettings } from './settings.js';

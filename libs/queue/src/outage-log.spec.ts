@@ -20,10 +20,10 @@ describe('outage log', () => {
     const { lines, outage } = recorded();
     outage.back();
     for (let n = 0; n < 100; n += 1) outage.lost(new Error('ECONNREFUSED'));
-    outage.trouble(new Error('Command timed out'), 'a delivery was not accepted');
+    outage.trouble(new Error('Command timed out'), 'a run was not enqueued');
     outage.back();
     outage.back();
-    expect(lines).toEqual(['redis is away; deliveries are left to the sweep', 'redis is back']);
+    expect(lines).toEqual(['redis is away; runs are left to the reconciler', 'redis is back']);
   });
 
   it('says the same trouble once in ten seconds, whichever job it is about', () => {

@@ -1,4 +1,9 @@
-import type { Log } from './port.js';
+/** The part of a pino logger that the queues use. */
+export interface Log {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
 
 const QUIET_MS = 10_000;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
@@ -9,7 +14,7 @@ const RUN_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
  */
 export class OutageLog {
   private away = false;
-  private readonly lastSaidAtMs = new Map<string, number>();
+  private readonly lastLoggedAtMs = new Map<string, number>();
 
   constructor(
     private readonly log: Log,
@@ -22,7 +27,7 @@ export class OutageLog {
     this.away = true;
     this.log.warn(
       { server: this.server, err: error },
-      `${this.server} is away; deliveries are left to the sweep`,
+      `${this.server} is away; runs are left to the reconciler`,
     );
   }
 
@@ -37,9 +42,9 @@ export class OutageLog {
     if (this.away) return;
     const now = this.nowMs();
     const text = `${message}: ${error instanceof Error ? error.message : String(error)}`.replace(RUN_ID, '…');
-    if (now - (this.lastSaidAtMs.get(text) ?? -QUIET_MS) < QUIET_MS) return;
-    if (this.lastSaidAtMs.size > 100) this.lastSaidAtMs.clear();
-    this.lastSaidAtMs.set(text, now);
+    if (now - (this.lastLoggedAtMs.get(text) ?? -QUIET_MS) < QUIET_MS) return;
+    if (this.lastLoggedAtMs.size > 100) this.lastLoggedAtMs.clear();
+    this.lastLoggedAtMs.set(text, now);
     this.log.warn({ server: this.server, err: error }, message);
   }
 }

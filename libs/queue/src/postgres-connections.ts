@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { settlesWithin } from './bounded.js';
 
@@ -5,8 +7,6 @@ import { settlesWithin } from './bounded.js';
 const SEARCH_PATH = '-c search_path=bullmq';
 const BETWEEN_FAILURES_MS = 200;
 const SHUT_MS = 500;
-
-type Socket = { destroy(): void };
 
 /**
  * The URL with the search path among its start-up options: options in a URL replace those given beside
@@ -19,14 +19,18 @@ export function withSearchPath(url: string): string {
   return parsed.toString();
 }
 
-/**
- * A pool whose waits all end, and which can be cut. After a failed query it pauses a moment before it
- * says so: BullMQ's worker asks again at once, and would burn a processor while the server starts.
- */
+/** A pool whose waits all end, and whose connections can be cut. Not usable before `ready` resolves. */
 export class BoundedPool extends Pool {
-  private readonly sockets = new Set<Socket>();
+  private readonly sockets: Set<Socket>;
 
-  constructor(url: string, max: number, timeoutMs: number, applicationName: string) {
+  constructor(
+    url: string,
+    max: number,
+    timeoutMs: number,
+    applicationName: string,
+    private readonly ready: Promise<void>,
+  ) {
+    const opened = new Set<Socket>();
     super({
       connectionString: withSearchPath(url),
       max,
@@ -35,16 +39,22 @@ export class BoundedPool extends Pool {
       keepAlive: true,
       application_name: applicationName,
       allowExitOnIdle: true,
+      stream: () => remembered(opened),
     });
+    this.sockets = opened;
     this.on('error', () => {});
-    this.on('connect', (client) => {
-      const socket = socketOf(client);
-      this.sockets.add(socket);
-      // BullMQ checks clients out without listening for errors, and an unheard one ends the process.
-      client.on('error', () => {});
-      client.once('end', () => this.sockets.delete(socket));
-    });
+    // BullMQ checks clients out without listening for errors, and an unheard one ends the process.
+    this.on('connect', (client) => client.on('error', () => {}));
   }
+
+  /**
+   * BullMQ's first contact goes through here, and a failed one is remembered for ever: it waits until the server has
+   * been there.
+   */
+  override connect = (async (...call: unknown[]) => {
+    await this.ready;
+    return (super.connect as (...call: unknown[]) => Promise<unknown>)(...call);
+  }) as Pool['connect'];
 
   /** Ends the pool, by its sockets when the server does not answer. */
   async shut(): Promise<void> {
@@ -53,36 +63,46 @@ export class BoundedPool extends Pool {
   }
 }
 
-/** The same pool for workers. */
-export class PatientPool extends BoundedPool {
+/** For workers: after a failed query it waits a moment, because BullMQ asks again at once and would burn a processor. */
+export class WorkerPool extends BoundedPool {
   override query = (async (...call: unknown[]) => {
     try {
       return await (super.query as (...call: unknown[]) => Promise<unknown>)(...call);
     } catch (error) {
-      await new Promise((resolve) => setTimeout(resolve, BETWEEN_FAILURES_MS));
+      await sleep(BETWEEN_FAILURES_MS);
       throw error;
     }
   }) as Pool['query'];
 }
 
-/** One session of its own, for LISTEN or for migrations. */
-export function session(url: string, applicationName: string): Client {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: 30_000,
-    keepAlive: true,
-    application_name: applicationName,
-  });
-  client.on('error', () => {});
-  return client;
+/** One connection of its own, for LISTEN or for migrations. */
+export class Session extends Client {
+  private readonly sockets: Set<Socket>;
+
+  constructor(url: string, applicationName: string) {
+    const opened = new Set<Socket>();
+    super({
+      connectionString: url,
+      connectionTimeoutMillis: 2_000,
+      query_timeout: 30_000,
+      keepAlive: true,
+      application_name: applicationName,
+      stream: () => remembered(opened),
+    });
+    this.sockets = opened;
+    this.on('error', () => {});
+  }
+
+  /** Ends it, by its socket when the server does not answer. */
+  async shut(): Promise<void> {
+    await settlesWithin(this.end(), SHUT_MS);
+    for (const socket of this.sockets) socket.destroy();
+  }
 }
 
-/** Ends a session, by its socket when the server does not answer. */
-export async function endSession(client: Client): Promise<void> {
-  if (!(await settlesWithin(client.end(), SHUT_MS))) socketOf(client).destroy();
-}
-
-function socketOf(client: unknown): Socket {
-  return (client as { connection: { stream: Socket } }).connection.stream;
+function remembered(sockets: Set<Socket>): Socket {
+  const socket = new Socket();
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+  return socket;
 }

@@ -1,60 +1,68 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
-import { reconnectDelayMs } from './backoff.js';
-import { endSession, session } from './postgres-connections.js';
-import { Waiters } from './waiters.js';
+import type { Pool, QueryConfig } from 'pg';
+import { Session } from './postgres-connections.js';
+import { reconnectDelayMs } from './redis-connections.js';
+import { RunSignals } from './run-signals.js';
 
-export const RUN_CHANNEL = 'mr_run';
+const CHANNEL = 'mr_run';
 const HEARTBEAT_MS = 5_000;
 
 /**
- * Wake-ups over one LISTEN session, which the first waiter opens. One channel serves all runs, with the
- * run id as payload: subscribing costs nothing then.
+ * LISTEN and NOTIFY over one session, which the first subscriber opens. One channel serves all runs, with the run id
+ * as payload: subscribing costs nothing then.
  */
-export class PostgresSignals {
-  private readonly waiters = new Waiters();
+export class PostgresSignals extends RunSignals {
   private readonly closing = new AbortController();
-  private running: Promise<void> | undefined;
+  private listening: Promise<void> | undefined;
 
   constructor(
     private readonly url: string,
+    private readonly producer: Pool,
+    private readonly succeeds: (work: Promise<unknown>, what: string) => Promise<boolean>,
     private readonly lost: (error: unknown) => void,
-  ) {}
+  ) {
+    super();
+  }
 
-  listen(runId: string, wake: () => void): () => void {
-    this.waiters.add(runId, wake);
-    this.running ??= this.run();
-    return () => void this.waiters.remove(runId, wake);
+  async publish(runId: string): Promise<void> {
+    const notified = this.producer.query('SELECT pg_notify($1, $2)', [CHANNEL, runId]);
+    await this.succeeds(notified, 'a signal was not sent');
   }
 
   async close(): Promise<void> {
     this.closing.abort();
-    await this.running;
+    await this.listening;
   }
 
-  private async run(): Promise<void> {
+  protected added(): void {
+    this.listening ??= this.listen();
+  }
+
+  protected removed(): void {}
+
+  private async listen(): Promise<void> {
     const { signal } = this.closing;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      const client = session(this.url, 'model-router signals');
+      const session = new Session(this.url, 'model-router signals');
       try {
-        await client.connect();
-        client.on('notification', ({ payload }) => this.waiters.wake(payload ?? ''));
-        await client.query(`LISTEN ${RUN_CHANNEL}`);
+        await session.connect();
+        session.on('notification', ({ payload }) => this.wake(payload ?? ''));
+        await session.query(`LISTEN ${CHANNEL}`);
         attempt = 0;
-        this.waiters.wakeAll();
-        await this.untilLost(client);
+        this.wakeAll();
+        await this.untilLost(session);
       } catch (error) {
         this.lost(error);
       }
-      await endSession(client);
+      await session.shut();
       if (!signal.aborted) await sleep(reconnectDelayMs(attempt + 1), undefined, { signal }).catch(() => {});
     }
   }
 
   /** Asks for a sign of life now and then: a listener sends nothing and would not notice a dead peer. */
-  private async untilLost(client: pg.Client): Promise<void> {
+  private async untilLost(session: Session): Promise<void> {
     const { signal } = this.closing;
-    const ended = new Promise<'ended'>((resolve) => client.once('end', () => resolve('ended')));
+    const ended = new Promise<'ended'>((resolve) => session.once('end', () => resolve('ended')));
     const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left')));
     for (;;) {
       const pause = new AbortController();
@@ -63,7 +71,7 @@ export class PostgresSignals {
       beat.catch(() => {});
       if (event === 'left') return;
       if (event === 'ended') throw new Error('the listening session has ended');
-      await client.query({ text: 'SELECT 1', query_timeout: 2_000 } as pg.QueryConfig);
+      await session.query({ text: 'SELECT 1', query_timeout: 2_000 } as QueryConfig);
     }
   }
 }

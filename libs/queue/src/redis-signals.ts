@@ -1,59 +1,65 @@
-import { runChannel } from './lane.js';
 import type { OutageLog } from './outage-log.js';
-import { isReady, type RedisClient } from './redis-clients.js';
-import { Waiters } from './waiters.js';
+import { isReady, type RedisClient } from './redis-connections.js';
+import { RunSignals } from './run-signals.js';
 
-/**
- * Wake-ups over one subscriber connection. It is opened by the first waiter: a process that only
- * announces needs none.
- */
-export class RedisSignals {
-  private readonly waiters = new Waiters();
+const HEARTBEAT_MS = 5_000;
+const CHANNEL = 'mr:run:';
+
+/** Redis pub/sub, one channel a run, on one shared connection that the first subscriber opens. */
+export class RedisSignals extends RunSignals {
   private subscriber: RedisClient | undefined;
   private heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
+    private readonly producer: RedisClient,
     private readonly connect: () => RedisClient,
     private readonly outage: OutageLog,
-  ) {}
-
-  listen(runId: string, wake: () => void): () => void {
-    const subscriber = (this.subscriber ??= this.open());
-    // While the connection is away nothing is sent: on return it subscribes to everything at once.
-    if (this.waiters.add(runId, wake) && isReady(subscriber)) void this.subscribe([runId]);
-    return () => {
-      if (!this.waiters.remove(runId, wake) || !isReady(subscriber)) return;
-      subscriber.unsubscribe(runChannel(runId)).catch(() => {});
-    };
+  ) {
+    super();
   }
 
-  close(): void {
+  async publish(runId: string): Promise<void> {
+    if (isReady(this.producer)) await this.producer.publish(CHANNEL + runId, '').catch(() => {});
+  }
+
+  async close(): Promise<void> {
     clearInterval(this.heartbeat);
     this.subscriber?.disconnect();
+  }
+
+  protected added(runId: string): void {
+    this.subscriber ??= this.open();
+    // While the connection is away nothing is sent: on return it subscribes to everything at once.
+    if (isReady(this.subscriber)) void this.subscribeTo([runId]);
+  }
+
+  protected removed(runId: string): void {
+    if (this.subscriber && isReady(this.subscriber))
+      this.subscriber.unsubscribe(CHANNEL + runId).catch(() => {});
   }
 
   private open(): RedisClient {
     const subscriber = this.connect();
     subscriber.on('error', (error) => this.outage.trouble(error, 'subscriber'));
-    subscriber.on('message', (channel: string) => this.waiters.wake(channel.slice(runChannel('').length)));
+    subscriber.on('message', (channel: string) => this.wake(channel.slice(CHANNEL.length)));
     subscriber.on('ready', () => void this.resume());
     // A subscriber sends nothing by itself, so only a ping shows that the other end is gone.
     this.heartbeat = setInterval(() => {
       if (isReady(subscriber)) subscriber.ping().catch(() => {});
-    }, 5_000);
+    }, HEARTBEAT_MS);
     this.heartbeat.unref();
     return subscriber;
   }
 
-  /** Whoever looks before the subscription stands may miss what is announced in between. */
+  /** Whoever looks before the subscription stands may miss what is published in between. */
   private async resume(): Promise<void> {
-    await this.subscribe(this.waiters.runIds());
-    this.waiters.wakeAll();
+    await this.subscribeTo(this.runIds);
+    this.wakeAll();
   }
 
-  private async subscribe(runIds: string[]): Promise<void> {
+  private async subscribeTo(runIds: string[]): Promise<void> {
     if (runIds.length === 0) return;
     // A failed subscription is lost with its connection and made again on the next one.
-    await this.subscriber?.subscribe(...runIds.map(runChannel)).catch(() => {});
+    await this.subscriber?.subscribe(...runIds.map((runId) => CHANNEL + runId)).catch(() => {});
   }
 }

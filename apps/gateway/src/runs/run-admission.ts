@@ -1,11 +1,10 @@
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
 import { type Admission, AdmissionRepository, AnswerLost, RunReader } from '#persistence';
-import { dispatchNow, type Transport } from '#queue';
-import { Inject, Injectable } from '@nestjs/common';
+import { RunQueues } from '#queue';
+import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
-import { TRANSPORT } from '../infrastructure.module.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { refusal, refusingLimits } from './refusal.js';
@@ -33,7 +32,7 @@ export class RunAdmission {
     private readonly input: RunInput,
     private readonly admissions: AdmissionRepository,
     private readonly runs: RunReader,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly queues: RunQueues,
     private readonly lost: LostAdmissions,
     private readonly metrics: Metrics,
   ) {
@@ -115,7 +114,7 @@ export class RunAdmission {
 
   /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */
   private async enqueue(provider: string, runId: string): Promise<void> {
-    await this.transport.deliver(dispatchNow([{ runId, provider }]));
+    await this.queues.enqueueGranted([{ runId, provider }]);
     await failpoint('submit.afterDeliver');
   }
 }

@@ -1,8 +1,7 @@
 import { type Log, LOG, Metrics, recordRun } from '#observability';
 import { type AgedOut, type CancelAnswer, HeldRunRepository, type Released, RunReader } from '#persistence';
-import { dispatchNow, type Transport } from '#queue';
+import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { TRANSPORT } from '../infrastructure.module.js';
 
 /** Ends runs that nobody wants any more, and notifies those whom it concerns. */
 @Injectable()
@@ -10,7 +9,8 @@ export class RunCancellation {
   constructor(
     private readonly runs: RunReader,
     private readonly held: HeldRunRepository,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly queues: RunQueues,
+    private readonly signals: RunSignals,
     @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,
   ) {}
@@ -27,9 +27,9 @@ export class RunCancellation {
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
       // The freed slot may have let others in.
-      this.transport.deliver(dispatchNow(answer.granted)),
-      answer.found === 'dispatched' && this.transport.hasten('poll', answer.provider, runId),
-      answer.found === 'waiting' && this.transport.announce(runId),
+      this.queues.enqueueGranted(answer.granted),
+      answer.found === 'dispatched' && this.queues.runNow('poll', runId),
+      answer.found === 'waiting' && this.signals.publish(runId),
     ]);
     return answer.found;
   }
@@ -39,7 +39,7 @@ export class RunCancellation {
     const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
-    await this.transport.deliver(dispatchNow(left.granted));
+    await this.queues.enqueueGranted(left.granted);
     return left;
   }
 }

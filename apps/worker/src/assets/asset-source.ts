@@ -1,9 +1,12 @@
 import { type BoundProvider, credentialHeaders } from '#providers';
 import type { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
 import { type Dispatcher, request } from 'undici';
-import { discard } from '../calls/discard.js';
-import type { Doors } from '../calls/doors.js';
+import { OutboundAgents } from '../calls/outbound-agents.js';
+import { discard } from '../calls/partner-client.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
 
 /** Why an asset was not copied; the label of a metric. */
 export type CopyTrouble =
@@ -33,29 +36,26 @@ interface Source {
   body: Readable;
 }
 
-interface SourceOptions {
-  ASSET_MAX_BYTES: number;
-  ASSET_MEDIA_TYPES: string[];
-}
-
 const redirects = new Set([301, 302, 303, 307, 308]);
-const mostRedirects = 3;
+const maxRedirects = 3;
 
 /** Opens URLs out of partners' replies. Each hop is judged like the first one. */
+@Injectable()
 export class AssetSource {
   private readonly isAccepted: (mediaType: string) => boolean;
 
   constructor(
-    private readonly doors: Doors,
-    private readonly options: SourceOptions,
+    private readonly agents: OutboundAgents,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'ASSET_MAX_BYTES' | 'ASSET_MEDIA_TYPES'>,
   ) {
-    this.isAccepted = picomatch(options.ASSET_MEDIA_TYPES, { nocase: true });
+    this.isAccepted = picomatch(settings.ASSET_MEDIA_TYPES, { nocase: true });
   }
 
   /** Rejects with `NotCopied`, or with what broke the connection. The signal also ends the body. */
   async open(url: URL, provider: BoundProvider, signal: AbortSignal): Promise<Source> {
     let next = url;
-    for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    for (let hop = 0; hop <= maxRedirects; hop += 1) {
       const reply = await this.get(next, provider, signal);
       if (!redirects.has(reply.statusCode)) return this.accept(reply);
       const location = textOf(reply.headers['location']);
@@ -64,7 +64,7 @@ export class AssetSource {
         throw new NotCopied('redirects', 'a redirect without an address');
       next = new URL(location, next);
     }
-    throw new NotCopied('redirects', `more than ${mostRedirects} redirects`);
+    throw new NotCopied('redirects', `more than ${maxRedirects} redirects`);
   }
 
   private async get(
@@ -72,7 +72,7 @@ export class AssetSource {
     provider: BoundProvider,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const dispatcher = this.doors.to(url, provider.base);
+    const dispatcher = this.agents.to(url, provider.base);
     if (dispatcher === null || url.username !== '') {
       throw new NotCopied('refused_address', `${url.hostname} may not be called`);
     }
@@ -109,7 +109,7 @@ export class AssetSource {
       return new NotCopied('media_type', `is said to be ${mediaType.slice(0, 100)}`);
     }
     // What it says of its length may be a lie: the bytes are counted as well.
-    if (Number(headers['content-length'] ?? 0) > this.options.ASSET_MAX_BYTES) {
+    if (Number(headers['content-length'] ?? 0) > this.settings.ASSET_MAX_BYTES) {
       return new NotCopied('too_large', 'says that it is too large');
     }
     return null;

@@ -1,3 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+
 /** A share of a budget: it grows while bytes arrive and is given back at once. */
 export interface Share {
   /** Waits while the budget is spent; rejects with the signal's reason when that comes first. */
@@ -6,16 +10,21 @@ export interface Share {
 
 /**
  * Bounds the bytes of all bodies that a process holds. Whoever wants more than is left waits until others have
- * given theirs back, except for the eldest share: it always goes on, so that there is always one that ends. What
+ * given theirs back, except for the oldest share: it always goes on, so that there is always one that ends. What
  * is held is therefore at most the budget and one body.
  */
+@Injectable()
 export class ByteBudget {
   private held = 0;
-  /** Those that hold bytes or wait for some, the eldest first. */
+  /** Holders in FIFO order; the oldest may exceed the limit so that one always makes progress. */
   private readonly shares = new Set<Share>();
   private readonly waiting = new Set<() => void>();
 
-  constructor(private readonly limit: number) {}
+  private readonly limit: number;
+
+  constructor(@Inject(SETTINGS) { WORKER_BODY_BUDGET }: Pick<WorkerSettings, 'WORKER_BODY_BUDGET'>) {
+    this.limit = WORKER_BODY_BUDGET;
+  }
 
   /** Work with a share that is given back when it is done. */
   async during<T>(work: (share: Share) => Promise<T>): Promise<T> {
@@ -32,7 +41,7 @@ export class ByteBudget {
     const share: Share & { release(): void } = {
       grow: async (bytes, signal) => {
         this.shares.add(share);
-        while (this.held + bytes > this.limit && !this.isEldest(share)) await this.change(signal);
+        while (this.held + bytes > this.limit && !this.isOldest(share)) await this.change(signal);
         this.held += bytes;
         mine += bytes;
       },
@@ -46,9 +55,9 @@ export class ByteBudget {
     return share;
   }
 
-  private isEldest(share: Share): boolean {
-    const [eldest] = this.shares;
-    return eldest === share;
+  private isOldest(share: Share): boolean {
+    const [oldest] = this.shares;
+    return oldest === share;
   }
 
   private change(signal: AbortSignal): Promise<void> {

@@ -1,31 +1,35 @@
-import type { Log } from '#observability';
-import type { PayloadBody, StoredObjectRepository } from '#persistence';
-import { type AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
-import type { Share } from './byte-budget.js';
-
-interface PayloadOptions {
-  LARGE_PAYLOAD_BYTES: number;
-  STORE_DOUBT_SECONDS: number;
-  STORE_PAYLOAD_MS: number;
-}
+import { type Log, LOG } from '#observability';
+import { type PayloadBody, StoredObjectRepository } from '#persistence';
+import { AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { ByteBudget, type Share } from './byte-budget.js';
 
 /** Inputs and outputs of runs: few bytes travel with their row, many lie in the store. */
+@Injectable()
 export class Payloads {
   constructor(
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
-    private readonly options: PayloadOptions,
-    private readonly log: Log,
+    private readonly budget: ByteBudget,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(LOG) private readonly log: Log,
   ) {}
 
   get largeBytes(): number {
-    return this.options.LARGE_PAYLOAD_BYTES;
+    return this.settings.LARGE_PAYLOAD_BYTES;
+  }
+
+  /** Work with a share of the byte budget, which is given back when it is done. */
+  withShare<T>(work: (share: Share) => Promise<T>): Promise<T> {
+    return this.budget.during(work);
   }
 
   /** The bytes, which count against `share`. Rejects with `StorageError`. */
   async read(body: PayloadBody, share: Share, signal: AbortSignal): Promise<Uint8Array> {
     if (!('storedAs' in body)) return body;
-    const until = AbortSignal.any([signal, AbortSignal.timeout(this.options.STORE_PAYLOAD_MS)]);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS)]);
     try {
       const asset = await this.store.get(body.storedAs, until);
       await share.grow(asset.bytes, until).catch((error: unknown) => {
@@ -46,12 +50,12 @@ export class Payloads {
    * however large.
    */
   async keep(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
-    if (bytes.byteLength <= this.options.LARGE_PAYLOAD_BYTES) return bytes;
+    if (bytes.byteLength <= this.settings.LARGE_PAYLOAD_BYTES) return bytes;
     try {
       await this.put(key, runId, bytes, {
         mediaType,
         maxBytes: bytes.byteLength,
-        signal: AbortSignal.timeout(this.options.STORE_PAYLOAD_MS),
+        signal: AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS),
       });
       return { storedAs: key };
     } catch (error) {
@@ -62,7 +66,7 @@ export class Payloads {
 
   /** Into the store as the bytes arrive. Rejects with `StorageError`, or with what the body failed of. */
   async put(key: string, runId: string, body: Body, facts: PutFacts): Promise<Stored> {
-    const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.options;
+    const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.settings;
     // What is put is paid for, and may not come a second time.
     if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {
       throw new StorageError('unavailable', `${key} is being deleted`);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Metrics } from '#observability';
+import { Metrics } from '#observability';
 import {
   type BoundProvider,
   credentialHeaders,
@@ -8,23 +8,21 @@ import {
   type Signal,
 } from '#providers';
 import { runKeys, StorageError } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import type { Share } from '../bytes/byte-budget.js';
-import type { Payloads } from '../bytes/payloads.js';
-import { discard } from './discard.js';
-import type { Doors } from './doors.js';
+import { Payloads } from '../bytes/payloads.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
 import { faultOf, NotConnected } from './fault.js';
+import { OutboundAgents } from './outbound-agents.js';
 import { Tokens } from './tokens.js';
 
 /** Longest exchange of a secret for a token. */
 const tokenMs = 10_000;
 
-interface PartnerClientOptions {
-  PROVIDER_REPLY_LIMIT: number;
-  ASSET_MAX_BYTES: number;
-}
-
-interface PartnerCall {
+export interface PartnerCall {
   runId: string;
   operation: 'submit' | 'resume' | 'cancel';
   call: HttpCall;
@@ -39,13 +37,15 @@ interface PartnerCall {
  * provider's configured origin is the operator's word; any other came out of a reply and is guarded.
  * Redirects are not followed: no partner's protocol needs one.
  */
+@Injectable()
 export class PartnerClient {
   private readonly tokens = new Tokens();
 
   constructor(
-    private readonly doors: Doors,
+    private readonly agents: OutboundAgents,
     private readonly payloads: Payloads,
-    private readonly options: PartnerClientOptions,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'PROVIDER_REPLY_LIMIT' | 'ASSET_MAX_BYTES'>,
     private readonly metrics: Metrics,
   ) {}
 
@@ -68,7 +68,7 @@ export class PartnerClient {
     const { secret, adapter } = provider;
     const { exchange } = adapter;
     const send = (credential: string | undefined) => {
-      const dispatcher = this.doors.to(new URL(asked.call.url), provider.base);
+      const dispatcher = this.agents.to(new URL(asked.call.url), provider.base);
       return this.send(provider, asked, credential, dispatcher);
     };
     if (!exchange || secret === undefined) return send(secret);
@@ -78,7 +78,7 @@ export class PartnerClient {
           provider,
           { runId: asked.runId, operation: 'resume', call, share: asked.share, timeoutMs: tokenMs },
           undefined,
-          this.doors.named,
+          this.agents.trusted,
         ),
       );
     const first = await token();
@@ -140,16 +140,21 @@ export class PartnerClient {
         const storedAs = runKeys.reply(runId);
         await this.payloads.put(storedAs, runId, rest(chunks, arriving), {
           mediaType: reply.headers['content-type'] ?? 'application/octet-stream',
-          maxBytes: this.options.ASSET_MAX_BYTES,
+          maxBytes: this.settings.ASSET_MAX_BYTES,
           signal,
         });
         return { ...reply, storedAs, body: new Uint8Array() };
       }
-      if (size > this.options.PROVIDER_REPLY_LIMIT) return { fault: 'oversize' };
+      if (size > this.settings.PROVIDER_REPLY_LIMIT) return { fault: 'oversize' };
       await share.grow(next.value.length, signal);
     }
     return { ...reply, body: Buffer.concat(chunks, size) };
   }
+}
+
+/** Leaves a body unread. Errors of its connection are of no interest any more, and must not end the process. */
+export function discard(body: Readable): void {
+  body.on('error', () => {}).destroy();
 }
 
 /** What has arrived, and then what still arrives. */

@@ -1,16 +1,19 @@
 import type { BoundProvider, Handle, HttpReply, Outcome, Run, Signal } from '#providers';
 import { Piscina } from 'piscina';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
-import { signed } from './signed.js';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
 
 /** Above this, reading a reply would hold up everything else: seven mebibytes of JSON take a quarter of a second. */
 const inlineBytes = 1024 * 1024;
 
 /** Lets adapters read replies. They are pure, so a large reply is read in a thread beside the event loop. */
-export class ReplyReader {
+@Injectable()
+export class ReplyReader implements OnApplicationShutdown {
   private threads: Piscina<ReadingOrder, Reading> | undefined;
 
-  constructor(private readonly timeoutMs: number) {}
+  constructor(@Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'REPLY_READ_MS'>) {}
 
   async submitted(provider: BoundProvider, run: Run, signal: Signal): Promise<Outcome> {
     const outcome = isLarge(signal)
@@ -26,7 +29,7 @@ export class ReplyReader {
     return signed(provider, outcome ?? resume(provider, handle, signal));
   }
 
-  async close(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.threads?.destroy();
   }
 
@@ -42,7 +45,7 @@ export class ReplyReader {
     try {
       const { outcome, isReply, bytes } = await this.threads.run(order, {
         transferList: [order.reply.body.buffer as ArrayBuffer],
-        signal: AbortSignal.timeout(this.timeoutMs),
+        signal: AbortSignal.timeout(this.settings.REPLY_READ_MS),
       });
       order.reply.body = bytes;
       return isReply && outcome?.kind === 'succeeded'
@@ -70,4 +73,10 @@ const isLarge = (signal: Signal): signal is HttpReply =>
 function resume({ name, adapter }: BoundProvider, handle: Handle, signal: Signal): Outcome {
   if (!adapter.onResume) throw new Error(`${name} has nothing to poll`);
   return adapter.onResume(handle, signal);
+}
+
+/** The outcome, with the links to our own storage signed where the provider writes there. */
+function signed({ adapter, secret }: BoundProvider, outcome: Outcome): Outcome {
+  if (outcome.kind !== 'succeeded' || secret === undefined || !adapter.sign) return outcome;
+  return { ...outcome, output: adapter.sign(outcome.output, secret, Date.now()) };
 }

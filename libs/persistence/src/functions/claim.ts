@@ -10,7 +10,7 @@
  */
 export const claim = /* sql */ `
 CREATE FUNCTION claim(claimed_id uuid, lease interval)
-RETURNS TABLE (kind text, epoch integer, provider text, model text, facts jsonb, crashes integer, left_ms integer,
+RETURNS TABLE (kind text, epoch integer, workspace_id uuid, provider text, model text, facts jsonb, crashes integer, left_ms integer,
   body bytea, stored_as text, free_in_ms integer)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -54,8 +54,8 @@ BEGIN
   UPDATE run SET epoch = epoch + 1, lease_until = router_now() + lease,
     crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
   WHERE id = claimed_id RETURNING * INTO mine;
-  RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.provider,
-    mine.model, mine.facts, mine.crashes,
+  RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.workspace_id,
+    mine.provider, mine.model, mine.facts, mine.crashes,
     CASE WHEN mine.dispatched_at IS NOT NULL OR paused IS NOT NULL
       THEN (extract(epoch FROM mine.deadline_at - router_now()) * 1000)::integer END,
     input.body, input.stored_as, 0

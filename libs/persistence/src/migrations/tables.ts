@@ -135,10 +135,13 @@ CREATE TABLE outbox (
   place bigint NOT NULL DEFAULT nextval('admission_order'),
   reserved_micros bigint NOT NULL,
   dispatched boolean NOT NULL DEFAULT false,
+  -- It found no concurrency slot of its provider, has no job, and is taken when one is free.
+  waiting boolean NOT NULL DEFAULT false,
   due_at timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 CREATE INDEX outbox_due ON outbox (due_at);
-CREATE INDEX outbox_waiting ON outbox (workspace_id, place) WHERE NOT dispatched;
+CREATE INDEX outbox_undispatched ON outbox (workspace_id, place) WHERE NOT dispatched;
+CREATE INDEX outbox_waiting ON outbox (provider, workspace_id, place) WHERE waiting;
 
 CREATE TABLE idempotency_key (
   workspace_id uuid NOT NULL,

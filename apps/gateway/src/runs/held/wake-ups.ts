@@ -1,8 +1,7 @@
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { HeldRunRepository } from '#persistence';
-import type { Transport } from '#queue';
+import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { TRANSPORT } from '../../infrastructure.module.js';
 import { SETTINGS } from '../../settings.module.js';
 import type { HeldSettings } from './settings.js';
 
@@ -13,8 +12,8 @@ interface Watch {
 }
 
 /**
- * Tells held calls when to look at their run's row. The transport's announcement comes first; behind it one
- * query a second for all held calls of this gateway finds what an announcement failed to say.
+ * Tells held calls when to look at their run's row. The signal comes first; behind it one query a second
+ * for all held calls of this gateway finds what a signal failed to say.
  */
 @Injectable()
 export class WakeUps implements OnModuleDestroy {
@@ -24,7 +23,7 @@ export class WakeUps implements OnModuleDestroy {
 
   constructor(
     private readonly holding: HeldRunRepository,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly signals: RunSignals,
     @Inject(SETTINGS) settings: HeldSettings,
     @Inject(LOG) log: Log,
   ) {
@@ -51,7 +50,7 @@ export class WakeUps implements OnModuleDestroy {
       woken = true;
       wake?.();
     };
-    const unlisten = this.transport.listen(runId, ring);
+    const unsubscribe = this.signals.subscribe(runId, ring);
     const rings = this.watched.get(runId) ?? new Set();
     this.watched.set(runId, rings.add(ring));
     return {
@@ -68,7 +67,7 @@ export class WakeUps implements OnModuleDestroy {
           wake = settle;
         }),
       end: () => {
-        unlisten();
+        unsubscribe();
         rings.delete(ring);
         if (rings.size === 0) this.watched.delete(runId);
       },

@@ -1,0 +1,124 @@
+import { RouterError } from '#errors';
+import { failpoint, type Log, LOG, Metrics } from '#observability';
+import type { BoundProvider } from '#providers';
+import { AssetStore, runKeys, StorageError } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { Payloads } from '../bytes/payloads.js';
+import { faultOf } from '../calls/fault.js';
+import { discard } from '../calls/partner-client.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
+import type { FoundAsset } from './found-assets.js';
+
+/** An asset in our own store, and the URL that opens it there. */
+export interface Copy {
+  key: string;
+  url: string;
+}
+
+/** Copies assets to the store. One that cannot be copied in time keeps the partner's URL. */
+@Injectable()
+export class AssetCopies {
+  constructor(
+    private readonly source: AssetSource,
+    private readonly payloads: Payloads,
+    private readonly store: AssetStore,
+    private readonly metrics: Metrics,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  /**
+   * By the partner's URL; what is missing was not copied. Several side by side, so that one that hangs holds up none of
+   * the others, and all under one time limit: a silent host costs a result that much once, however many assets it has.
+   */
+  async copyAll(
+    runId: string,
+    assets: readonly FoundAsset[],
+    provider: BoundProvider,
+    signal: AbortSignal,
+  ): Promise<Map<string, Copy>> {
+    const copies = new Map<string, Copy>();
+    const waiting = [...new Set(assets.map(({ url }) => url))].entries();
+    const late = AbortSignal.timeout(this.settings.ASSET_COPY_MS);
+    const copyInTurn = async () => {
+      for (const [index, url] of waiting) {
+        const copy = await this.copyOrLog(runId, index, url, provider, signal, late);
+        if (copy) copies.set(url, copy);
+      }
+    };
+    await Promise.all(Array.from({ length: this.settings.ASSET_COPIES_AT_ONCE }, copyInTurn));
+    return copies;
+  }
+
+  private async copyOrLog(
+    runId: string,
+    index: number,
+    url: string,
+    provider: BoundProvider,
+    signal: AbortSignal,
+    late: AbortSignal,
+  ): Promise<Copy | undefined> {
+    try {
+      if (index >= this.settings.ASSET_MAX_COUNT) throw new NotCopied('too_many', 'is one of too many');
+      late.throwIfAborted();
+      const copy = await this.copy(runId, index, new URL(url), provider, AbortSignal.any([signal, late]));
+      this.metrics.assetCopies.inc({ outcome: 'copied' });
+      return copy;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      // Nothing is wrong with the asset: the job comes again when the database is back.
+      if (error instanceof RouterError) throw error;
+      const trouble = error instanceof NotCopied || !late.aborted ? troubleOf(error) : 'timeout';
+      this.metrics.assetCopies.inc({ outcome: trouble });
+      // Neither the URL, which may open the asset for everyone, nor what the partner said.
+      this.log.warn(
+        { run_id: runId, asset: index, trouble },
+        'an asset was not copied: its URL stays the provider’s',
+      );
+      return undefined;
+    }
+  }
+
+  private async copy(
+    runId: string,
+    index: number,
+    url: URL,
+    provider: BoundProvider,
+    signal: AbortSignal,
+  ): Promise<Copy> {
+    const { mediaType, body } = await this.source.open(url, provider, signal);
+    const key = runKeys.asset(runId, index, extensionOf(url));
+    try {
+      await failpoint('copying.beforePut', runId);
+      const { bytes } = await this.payloads.put(key, runId, body, {
+        mediaType,
+        maxBytes: this.settings.ASSET_MAX_BYTES,
+        signal,
+      });
+      this.metrics.assetCopyBytes.inc(bytes);
+      await failpoint('copying.afterPut', runId);
+    } finally {
+      discard(body);
+    }
+    return {
+      key,
+      url: await this.store.sign(key, {
+        expiresInSeconds: this.settings.ASSET_URL_TTL,
+        nowMs: Date.now(),
+      }),
+    };
+  }
+}
+
+function troubleOf(error: unknown): CopyTrouble {
+  if (error instanceof NotCopied) return error.trouble;
+  if (error instanceof StorageError) return error.failure === 'too_large' ? 'too_large' : 'store';
+  const fault = faultOf(error);
+  return fault.fault === 'not_sent' && fault.cause === 'refused_address' ? 'refused_address' : 'unreachable';
+}
+
+/** `.png`, when the path ends like that; it only makes the link easier to read. */
+const extensionOf = ({ pathname }: URL): string =>
+  /\.[a-z0-9]{1,5}$/i.exec(pathname)?.[0].toLowerCase() ?? '';

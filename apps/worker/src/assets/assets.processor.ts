@@ -1,0 +1,122 @@
+import { failpoint } from '#observability';
+import { type Copying, RunRepository } from '#persistence';
+import type { BoundProvider } from '#providers';
+import { type DeliveredRun, type JobResult, ProviderSlots, RunProcessor } from '#queue';
+import { runKeys, StorageError } from '#storage';
+import { Processor } from '@nestjs/bullmq';
+import { Inject } from '@nestjs/common';
+import type { Share } from '../bytes/byte-budget.js';
+import { Payloads } from '../bytes/payloads.js';
+import { Providers } from '../providers.js';
+import { finishing, Outcomes } from '../runs/outcomes.js';
+import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { AssetCopies, type Copy } from './asset-copies.js';
+import { type FoundAsset, findAssets, withCopies } from './found-assets.js';
+
+const later: JobResult = { kind: 'retry', delayMs: 1_000 };
+const now: JobResult = { kind: 'retry', delayMs: 0 };
+const done: JobResult = { kind: 'done' };
+
+/**
+ * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is paid, and its
+ * result is delivered whatever happens to the copies.
+ */
+@Processor('assets')
+export class AssetsProcessor extends RunProcessor {
+  protected readonly closeGraceMs: number;
+  private readonly slots: ProviderSlots;
+
+  constructor(
+    private readonly runs: RunRepository,
+    private readonly outcomes: Outcomes,
+    private readonly payloads: Payloads,
+    private readonly providers: Providers,
+    private readonly assetCopies: AssetCopies,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+  ) {
+    super();
+    this.closeGraceMs = repeatableGraceMs(settings);
+    this.slots = new ProviderSlots(settings.WORKER_ASSET_CONCURRENCY);
+  }
+
+  protected async handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+    const slot = this.slots.acquire(run.provider);
+    if (!slot) return { kind: 'retry', delayMs: this.slots.retryDelayMs(run.provider) };
+    try {
+      return await this.copy(run, signal);
+    } finally {
+      slot.release();
+    }
+  }
+
+  private async copy({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+    const copying = await this.runs.readForCopying(runId);
+    if (copying === null) return done;
+    const provider = this.providers.get(copying.provider);
+    if (provider === undefined) return later;
+    await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
+    return this.payloads.withShare((share) =>
+      this.copyAndFinish(runId, copying, provider, share, signal, crashes),
+    );
+  }
+
+  private async copyAndFinish(
+    runId: string,
+    copying: Copying,
+    provider: BoundProvider,
+    share: Share,
+    signal: AbortSignal,
+    crashes: number,
+  ): Promise<JobResult> {
+    try {
+      const bytes = await this.payloads.read(copying.body, share, signal);
+      const assets = findAssets(bytes, copying.facts.assets);
+      const copies =
+        crashes < this.settings.MAX_COPY_CRASHES
+          ? await this.assetCopies.copyAll(runId, assets, provider, signal)
+          : new Map<string, Copy>();
+      // Begun copies were cut short: a worker that goes on makes them.
+      if (signal.aborted) return now;
+      await failpoint('copying.beforeFinish', runId);
+      await this.finish(runId, copying, bytes, assets, copies);
+      return done;
+    } catch (error) {
+      if (signal.aborted) return now;
+      if (error instanceof StorageError) {
+        this.log.warn({ error, run_id: runId }, 'the output could not be read from the store, trying again');
+        return later;
+      }
+      throw error;
+    }
+  }
+
+  private async finish(
+    runId: string,
+    copying: Copying,
+    bytes: Uint8Array,
+    assets: readonly FoundAsset[],
+    copies: ReadonlyMap<string, Copy>,
+  ): Promise<void> {
+    const { mediaType } = copying;
+    const body =
+      copies.size === 0
+        ? copying.body
+        : await this.payloads.keep(
+            runKeys.output(runId),
+            runId,
+            mediaType,
+            withCopies(bytes, assets, copies),
+          );
+    await this.outcomes.finish(finishing(runId, copying), {
+      outcome: 'succeeded',
+      mediaType,
+      body,
+      copies: {
+        keys: [...copies.values()].map(({ key }) => key),
+        openUntilMs: Date.now() + this.settings.ASSET_URL_TTL * 1000,
+      },
+      providerUrls: assets.some(({ url }) => !copies.has(url)),
+    });
+  }
+}

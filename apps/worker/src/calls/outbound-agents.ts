@@ -1,0 +1,60 @@
+import type { LookupFunction } from 'node:net';
+import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { guardedLookup, isPublicAddress, RefusedAddress, refusalOf } from './address-guard.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { NotConnected } from './fault.js';
+
+type AgentSettings = Pick<WorkerSettings, 'PROVIDER_CONNECT_MS' | 'ASSET_ALLOWED_ORIGINS'>;
+
+/**
+ * The HTTP agents of this process: one for origins that the operator configured, one for whatever a partner's reply
+ * names, which connects to public addresses only.
+ */
+@Injectable()
+export class OutboundAgents implements OnApplicationShutdown {
+  /** For addresses that the operator set, whatever they are. */
+  readonly trusted: Dispatcher;
+  private readonly guarded: Dispatcher;
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: AgentSettings,
+    @Optional() lookup: LookupFunction = guardedLookup,
+  ) {
+    const timeout = settings.PROVIDER_CONNECT_MS;
+    this.trusted = new Agent({ connect: marking(buildConnector({ timeout })) });
+    this.guarded = new Agent({ connect: marking(guardedConnector(timeout, lookup)) });
+  }
+
+  /** The agent for `url`; null when it may not be called. `base` is an address that the operator set. */
+  to(url: URL, base: string): Dispatcher | null {
+    const isConfigured = url.origin === new URL(base).origin;
+    if (isConfigured || this.settings.ASSET_ALLOWED_ORIGINS.includes(url.origin)) return this.trusted;
+    return refusalOf(url, []) === null ? this.guarded : null;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.trusted.destroy(), this.guarded.destroy()]);
+  }
+}
+
+/** Marks what fails while connecting: the same codes may come from a connection that stood. */
+function marking(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) =>
+      error ? callback(new NotConnected(error), null) : callback(null, socket),
+    );
+}
+
+function guardedConnector(timeout: number, lookup: LookupFunction): buildConnector.connector {
+  const connect = buildConnector({ timeout, lookup });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error) return callback(error, null);
+      const address = socket?.remoteAddress ?? '';
+      if (isPublicAddress(address)) return callback(null, socket);
+      socket?.destroy();
+      return callback(new RefusedAddress(address), null);
+    });
+}

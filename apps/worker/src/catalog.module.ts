@@ -1,0 +1,55 @@
+import { LiveCatalog } from '#catalog';
+import { type Log, LOG, Metrics } from '#observability';
+import { ProcessRecord } from '#persistence';
+import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { InfrastructureModule } from './infrastructure.module.js';
+import { Providers } from './providers.js';
+import { SETTINGS } from './settings.module.js';
+import type { WorkerSettings } from './settings.js';
+
+/** The catalog as a worker needs it: for its providers. Their keys are read again together with it. */
+@Module({
+  imports: [InfrastructureModule],
+  providers: [
+    Providers,
+    {
+      provide: LiveCatalog,
+      inject: [SETTINGS, Providers, ProcessRecord, LOG, Metrics],
+      useFactory: openCatalog,
+    },
+  ],
+  exports: [Providers, LiveCatalog],
+})
+export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(private readonly catalog: LiveCatalog) {}
+
+  onApplicationBootstrap(): void {
+    this.catalog.watch();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.catalog.close();
+  }
+}
+
+async function openCatalog(
+  { CATALOG_DIR, CATALOG_POLL_MS, PROVIDER_KEYS_DIR }: WorkerSettings,
+  providers: Providers,
+  record: ProcessRecord,
+  log: Log,
+  metrics: Metrics,
+): Promise<LiveCatalog> {
+  const catalog = await LiveCatalog.open({
+    directory: CATALOG_DIR,
+    // Of every run it gets the row's facts with it.
+    builtInRows: false,
+    alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
+    everyMs: CATALOG_POLL_MS,
+    prepare: async (next) => providers.bind(next),
+    report: (state) => record.say(state),
+    log,
+    metrics,
+  });
+  providers.bind(catalog.current);
+  return catalog;
+}

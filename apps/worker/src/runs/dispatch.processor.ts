@@ -1,0 +1,130 @@
+import { every, type PeriodicWork } from '#observability';
+import type { BoundProvider } from '#providers';
+import { type DeliveredRun, type JobResult, RunProcessor, type Slot } from '#queue';
+import { Processor } from '@nestjs/bullmq';
+import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
+import { Providers } from '../providers.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { Claims } from './claims.js';
+import { Outcomes } from './outcomes.js';
+import { Submission } from './submission.js';
+import { WaitingLine } from './waiting-line.js';
+
+const done: JobResult = { kind: 'done' };
+const unknownProviderMs = 1_000;
+const failedMs = 1_000;
+/** How often the line is looked at for what other workers turned away. */
+const lookEveryMs = 1_000;
+
+/** Claims a run and submits it to its provider, under one of the provider's concurrency slots. */
+@Processor('dispatch')
+export class DispatchProcessor extends RunProcessor implements OnApplicationBootstrap {
+  protected readonly closeGraceMs: number;
+  /** Runs that were taken from the waiting line: they have no job. */
+  private readonly taken = new Set<Promise<void>>();
+  private looking: PeriodicWork | undefined;
+  private isClosing = false;
+
+  constructor(
+    private readonly providers: Providers,
+    private readonly line: WaitingLine,
+    private readonly claims: Claims,
+    private readonly submission: Submission,
+    private readonly outcomes: Outcomes,
+    @Inject(SETTINGS) settings: Pick<WorkerSettings, 'WORKER_CLOSE_MS'>,
+  ) {
+    super();
+    this.closeGraceMs = settings.WORKER_CLOSE_MS;
+  }
+
+  onApplicationBootstrap(): void {
+    this.looking = every(lookEveryMs, () => this.look(), { onError: () => {} });
+  }
+
+  override async onModuleDestroy(): Promise<void> {
+    this.isClosing = true;
+    await this.looking?.stop();
+    await Promise.all([super.onModuleDestroy(), this.waitForTaken()]);
+  }
+
+  protected async handle(
+    { runId, provider, crashes }: DeliveredRun,
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    const bound = this.providers.get(provider);
+    // Declared by an operator, and not known to this process yet: later, by one that knows it.
+    if (bound === undefined) return { kind: 'retry', delayMs: unknownProviderMs };
+    if (signal.aborted) return { kind: 'retry', delayMs: 0 };
+    const slot = this.line.acquire(provider);
+    if (slot) return this.dispatch(bound, runId, slot, crashes);
+    await this.line.join(provider, runId);
+    this.takeNext(provider);
+    return done;
+  }
+
+  private async dispatch(
+    provider: BoundProvider,
+    runId: string,
+    slot: Slot,
+    crashes: number,
+  ): Promise<JobResult> {
+    try {
+      const claim = await this.claims.claim(runId);
+      switch (claim.kind) {
+        case 'gone':
+          // Perhaps its worker died between the handle and the first poll. A poll of a run that needs none ends at once.
+          if (crashes > 0) await this.outcomes.pollNow(runId, provider.name);
+          return done;
+        case 'held':
+          return { kind: 'retry', delayMs: claim.freeInMs + 100 };
+        case 'abandoned':
+          await this.outcomes.giveUp(runId, claim);
+          return done;
+        case 'claimed':
+          slot.workspaceId = claim.workspaceId;
+          return await this.claims.during(runId, claim, () => this.submission.submit(provider, runId, claim));
+      }
+    } finally {
+      slot.release();
+      this.takeNext(provider.name);
+    }
+  }
+
+  /** Gives free slots to runs of the waiting line; each goes on beside the job that made room. */
+  private takeNext(provider: string): void {
+    if (this.isClosing || !this.line.isAwaited(provider)) return;
+    const work = this.dispatchNext(provider).catch((error: unknown) =>
+      this.worker.host.outage.trouble(error, 'the next waiting run could not be taken'),
+    );
+    this.taken.add(work);
+    void work.finally(() => this.taken.delete(work));
+  }
+
+  private async dispatchNext(name: string): Promise<void> {
+    const provider = this.providers.get(name);
+    const next = provider && (await this.line.next(name));
+    if (!next) return;
+    // There may be more slots than this one.
+    this.takeNext(name);
+    const result = await this.dispatch(provider, next.runId, next.slot, 0).catch(
+      (error: unknown): JobResult => {
+        this.worker.host.outage.trouble(error, 'a waiting run could not be dispatched');
+        return { kind: 'retry', delayMs: failedMs };
+      },
+    );
+    if (result.kind === 'retry') await this.outcomes.dispatchAgain(next.runId, name, result.delayMs);
+  }
+
+  private async look(): Promise<void> {
+    for (const provider of await this.line.look()) this.takeNext(provider);
+  }
+
+  /** Submissions in the air may end; what is waiting stays in its row for another worker. */
+  private async waitForTaken(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, this.closeGraceMs)));
+    await Promise.race([Promise.all(this.taken), late]);
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,69 @@
+import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
+import { type Load, OutboxRepository } from '#persistence';
+import { type QueueCounts, RunQueues } from '#queue';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { RecordGauges } from './record-gauges.js';
+
+const microsPerDollar = 1_000_000;
+
+/**
+ * Reads what is live from the database and the queues. Every worker says the same, so that losing one loses no series;
+ * a dashboard takes the maximum.
+ */
+@Injectable()
+export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
+  private rounds: PeriodicWork | undefined;
+
+  constructor(
+    private readonly outbox: OutboxRepository,
+    private readonly records: RecordGauges,
+    private readonly queues: RunQueues,
+    private readonly metrics: Metrics,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'GAUGES_EVERY_MS'>,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.rounds = every(this.settings.GAUGES_EVERY_MS, () => this.round(), {
+      onError: (error) => this.log.warn({ error }, 'gauges could not be read'),
+      immediately: true,
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.rounds?.stop();
+  }
+
+  private async round(): Promise<void> {
+    this.setLoad(await this.outbox.load());
+    this.setJobs(await this.queues.counts());
+    await this.records.round();
+  }
+
+  private setLoad(load: readonly Load[]): void {
+    const { inflightRuns, oldestJobSeconds, committedDollars, heldDollars } = this.metrics;
+    inflightRuns.reset();
+    oldestJobSeconds.reset();
+    oldestJobSeconds.set({ queue: 'parked' }, 0);
+    let parkedMicros = 0;
+    let heldMicros = 0;
+    for (const { provider, state, runs, oldestSeconds, reservedMicros } of load) {
+      inflightRuns.set({ provider, state }, runs);
+      if (state === 'waiting') oldestJobSeconds.set({ queue: `dispatch-${provider}` }, oldestSeconds);
+      if (state === 'parked') parkedMicros += reservedMicros;
+      heldMicros += reservedMicros;
+    }
+    const parked = load.filter(({ state }) => state === 'parked').map(({ oldestSeconds }) => oldestSeconds);
+    oldestJobSeconds.set({ queue: 'parked' }, Math.max(0, ...parked));
+    committedDollars.set((heldMicros - parkedMicros) / microsPerDollar);
+    heldDollars.set(heldMicros / microsPerDollar);
+  }
+
+  private setJobs(counts: readonly QueueCounts[]): void {
+    for (const { queue, ...states } of counts)
+      for (const state of ['waiting', 'active', 'delayed'] as const)
+        this.metrics.queueJobs.set({ queue, state }, states[state]);
+  }
+}

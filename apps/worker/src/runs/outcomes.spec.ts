@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { RouterError } from '#errors';
+import { createLog, Metrics } from '#observability';
+import type { RunRepository, Ending } from '#persistence';
+import type { RunQueues, RunSignals } from '#queue';
+import type { Payloads } from '../bytes/payloads.js';
+import { Outcomes } from './outcomes.js';
+
+const log = createLog('worker', 'silent');
+const run = {
+  runId: 'run',
+  epoch: 1,
+  provider: 'fal',
+  model: 'fal/flux-dev',
+  chargesOnPolicyRejection: 'no' as const,
+  assets: [],
+};
+const fields = [{ loc: ['body', 'prompt'], msg: 'unwritable', type: 'value_error' }];
+const rejected = { class: 'rejected_input' as const, retry: 'never' as const };
+
+describe('a failure with the words of a partner', () => {
+  let written: Ending[];
+  beforeEach(() => {
+    written = [];
+  });
+
+  /** Whose database fails with that error as long as an ending holds the partner's words. */
+  const outcomes = (error: Error) =>
+    new Outcomes(
+      {
+        finish: async (_runId: string, _epoch: number, ending: Ending) => {
+          written.push(ending);
+          if (JSON.stringify(ending).includes('unwritable')) throw error;
+          return { won: false, granted: [] };
+        },
+      } as unknown as RunRepository,
+      {} as Payloads,
+      { enqueueGranted: async () => {} } as unknown as RunQueues,
+      {} as RunSignals,
+      new Metrics(),
+      log,
+    );
+
+  it('is written without them when the database refuses them', async () => {
+    await outcomes(new Error('refused')).fail(run, { ...rejected, fields });
+    expect(written).toMatchObject([
+      { bucket: 'invalid_input', status: 422, fields },
+      { bucket: 'invalid_input', status: 422, fields: [{ loc: ['body'], type: 'bad_request' }] },
+    ]);
+  });
+
+  it('keeps them when the database is away: it comes back', async () => {
+    const away = new RouterError('service_unavailable', 'away');
+    await expect(outcomes(away).fail(run, { ...rejected, fields })).rejects.toBe(away);
+    expect(written).toHaveLength(1);
+  });
+});

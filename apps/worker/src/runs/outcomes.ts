@@ -1,0 +1,151 @@
+import { RouterError } from '#errors';
+import { failpoint, type Log, LOG, Metrics, recordRun } from '#observability';
+import { type Claim, type Ending, type PayloadBody, type RunFacts, RunRepository } from '#persistence';
+import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
+import { type QueueName, RunQueues, RunSignals } from '#queue';
+import { runKeys } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { findAssets } from '../assets/found-assets.js';
+import { Payloads } from '../bytes/payloads.js';
+
+/** A run as far as its outcome is concerned. */
+export interface Finishing {
+  runId: string;
+  epoch: number;
+  provider: string;
+  model: string;
+  chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
+  /** Pointers of the asset URLs in its output. */
+  assets: readonly string[];
+}
+
+/** From the row of a run whose claim stands. */
+export const finishing = (
+  runId: string,
+  { epoch, provider, model, facts }: { epoch: number; provider: string; model: string; facts: RunFacts },
+): Finishing => ({
+  runId,
+  epoch,
+  provider,
+  model,
+  chargesOnPolicyRejection: facts.chargesOnPolicyRejection,
+  assets: facts.assets,
+});
+
+/**
+ * Writes what a call to a provider came to: a handle to poll, an output, a failure. Signals whoever waits for it, and
+ * enqueues what follows: polls, copies, and the runs that now have a slot.
+ */
+@Injectable()
+export class Outcomes {
+  constructor(
+    private readonly runs: RunRepository,
+    private readonly payloads: Payloads,
+    private readonly queues: RunQueues,
+    private readonly signals: RunSignals,
+    private readonly metrics: Metrics,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  /** The provider works on it: its handle is saved before the first poll, in `afterMs` or at once when it was cancelled meanwhile. */
+  async pending(run: Finishing, handle: Handle, afterMs: number): Promise<void> {
+    const { runId, epoch } = run;
+    const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs);
+    await failpoint('dispatch.afterHandle', runId);
+    if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
+    else this.log.error({ run_id: runId, handle }, 'a handle came too late: the claim was lost');
+  }
+
+  /** The generation is done: its outcome is written at once, or first its assets are copied. */
+  async take(run: Finishing, output: ProviderOutput): Promise<void> {
+    const { runId, epoch } = run;
+    const { mediaType } = output;
+    const hasAssets = !('storedAs' in output.body) && findAssets(output.body, run.assets).length > 0;
+    const body = await this.keep(runId, output);
+    if (!hasAssets) {
+      await this.finish(run, { outcome: 'succeeded', mediaType, body });
+      return;
+    }
+    if (!(await this.runs.keepOutput(runId, epoch, mediaType, body))) {
+      this.log.info({ run_id: runId }, 'an output came too late: the claim was lost');
+      return;
+    }
+    await failpoint('results.afterKeep', runId);
+    await this.enqueue('assets', run, 0);
+  }
+
+  /** A worker died during the submission: whether the partner accepted it is unknown, so it is not repeated. */
+  async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<void> {
+    const won = await this.failInternally(
+      { ...claim, runId, chargesOnPolicyRejection: 'no', assets: [] },
+      'Outcome unknown: the provider may have received this run, so it was not submitted again.',
+      'abandoned submission',
+    );
+    if (!won) return;
+    this.metrics.dispatchUnknown.inc({ provider: claim.provider });
+    this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
+  }
+
+  async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
+    if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider: run.provider });
+    const { fields, ...plain } = failure;
+    try {
+      await this.finish(run, failedEnding(run, failure), failure.note);
+    } catch (error) {
+      // A database that is away comes back; what it refuses of the partner's words it refuses for ever.
+      if (!fields || error instanceof RouterError) throw error;
+      this.log.error({ error, run_id: run.runId }, 'the fields of a failure could not be written');
+      await this.finish(run, failedEnding(run, plain), failure.note);
+    }
+  }
+
+  /** The router's own failure. `note` is for the log. False when the run already has its outcome. */
+  async failInternally(run: Finishing, detail: string, note: string): Promise<boolean> {
+    return this.finish(
+      run,
+      { outcome: 'failed', bucket: 'internal_error', status: 500, detail, billable: false },
+      note,
+    );
+  }
+
+  /** True when this was the write that counts. */
+  async finish(run: Finishing, ending: Ending, note?: string): Promise<boolean> {
+    await failpoint('finish.beforeCommit', run.runId);
+    const finished = await this.runs.finish(run.runId, run.epoch, ending);
+    await failpoint('finish.afterCommit', run.runId);
+    if (finished.won) {
+      recordRun(run.runId, finished.record, this.log, this.metrics, note);
+      await this.signals.publish(run.runId);
+    } else {
+      this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
+    }
+    await this.queues.enqueueGranted(finished.granted);
+    return finished.won;
+  }
+
+  /** A poll of a run that needs none ends at once. */
+  async pollNow(runId: string, provider: string): Promise<void> {
+    await this.queues.enqueue([{ queue: 'poll', provider, runId, delayMs: 0 }]);
+  }
+
+  /** For a run that has no job: what the queue does not accept, its outbox row brings back. */
+  async dispatchAgain(runId: string, provider: string, delayMs: number): Promise<void> {
+    await this.queues.enqueue([{ queue: 'dispatch', provider, runId, delayMs }]);
+  }
+
+  private async enqueue(queue: QueueName, { runId, provider }: Finishing, delayMs: number): Promise<void> {
+    const [accepted] = await this.queues.enqueue([{ queue, provider, runId, delayMs }]);
+    if (!accepted) await this.runs.leaveToReconciler(runId, delayMs);
+  }
+
+  private async keep(runId: string, { mediaType, body }: ProviderOutput): Promise<PayloadBody> {
+    if ('storedAs' in body) return body;
+    return this.payloads.keep(runKeys.reply(runId), runId, mediaType, body);
+  }
+}
+
+const failedEnding = (run: Finishing, failure: ProviderFailure): Ending => ({
+  outcome: 'failed',
+  ...toRejection(failure),
+  billable: failure.class === 'content_policy' && run.chargesOnPolicyRejection === 'yes',
+});

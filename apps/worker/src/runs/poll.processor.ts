@@ -1,0 +1,204 @@
+import { failpoint } from '#observability';
+import { type Poll, RunRepository } from '#persistence';
+import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
+import { type DeliveredRun, type JobResult, ProviderSlots, RunProcessor } from '#queue';
+import { Processor } from '@nestjs/bullmq';
+import { Inject } from '@nestjs/common';
+import type { Share } from '../bytes/byte-budget.js';
+import { ProviderCall } from '../calls/provider-call.js';
+import { Providers } from '../providers.js';
+import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { type Finishing, finishing, Outcomes } from './outcomes.js';
+import { ProviderBackoff } from './provider-backoff.js';
+
+const done: JobResult = { kind: 'done' };
+const now: JobResult = { kind: 'retry', delayMs: 0 };
+const minPauseMs = 50;
+const troubledPauseMs = 2000;
+const longPauseMs = 10_000;
+/** How often in a row a partner may deny knowing a handle before it is believed. */
+const lostPollsAllowed = 3;
+
+/** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
+@Processor('poll')
+export class PollProcessor extends RunProcessor {
+  protected readonly closeGraceMs: number;
+  private readonly slots: ProviderSlots;
+
+  constructor(
+    private readonly runs: RunRepository,
+    private readonly outcomes: Outcomes,
+    private readonly calls: ProviderCall,
+    private readonly backoff: ProviderBackoff,
+    private readonly providers: Providers,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+  ) {
+    super();
+    this.closeGraceMs = repeatableGraceMs(settings);
+    this.slots = new ProviderSlots(settings.WORKER_POLL_CONCURRENCY);
+  }
+
+  protected async handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+    const slot = this.slots.acquire(run.provider);
+    if (!slot) return { kind: 'retry', delayMs: this.slots.retryDelayMs(run.provider) };
+    try {
+      return await this.poll(run, signal);
+    } finally {
+      slot.release();
+    }
+  }
+
+  private async poll({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+    const poll = await this.runs.readForPoll(runId);
+    if (!poll || poll.stage !== 'running') return done;
+    const run = finishing(runId, poll);
+    const provider = this.providers.get(poll.provider);
+    if (!provider?.adapter.resume || !provider.adapter.onResume) {
+      if (poll.overdue) return this.failOverdue(run);
+      // Declared by an operator, and not known to this process yet: later, by one that knows it.
+      return { kind: 'retry', delayMs: troubledPauseMs };
+    }
+    if (crashes >= this.settings.MAX_POLL_CRASHES) {
+      const note = `put aside after ${crashes} crashes while polling`;
+      await this.outcomes.failInternally(run, 'This run could not be processed.', note);
+      return done;
+    }
+    const handle = poll.handle as Handle;
+    const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
+    if (cancel) {
+      await this.cancel(provider, run, handle, cancel, signal);
+      return now;
+    }
+    const heldMs = this.untilLastLook(poll, poll.pausedMs ?? 0);
+    if (heldMs > 0) return this.again(run, poll, heldMs);
+    await failpoint('poll.beforeCall', runId);
+    const startedAtMs = Date.now();
+    return this.calls.withShare(async (share) => {
+      const outcome = await this.callProvider(provider, run, poll, share, signal);
+      if (outcome === null) return now;
+      // A generation that takes an hour would leave a thousand spans.
+      if (goesOn(outcome)) return this.record(run, poll, outcome);
+      const span = {
+        name: 'poll',
+        kind: 'consumer',
+        parent: poll.facts.traceparent,
+        attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
+        startedAtMs,
+      } as const;
+      return this.calls.traced(span, () => this.record(run, poll, outcome));
+    });
+  }
+
+  /** Null when the worker is closing: what arrived belongs to whoever polls next. */
+  private async callProvider(
+    provider: BoundProvider,
+    { runId }: Finishing,
+    poll: Poll,
+    share: Share,
+    signal: AbortSignal,
+  ): Promise<Outcome | null> {
+    const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
+    try {
+      return await this.calls.resume(provider, runId, poll.handle as Handle, {
+        timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, poll.leftMs),
+        share,
+        signal,
+        onReply: () => failpoint('poll.afterCall', runId),
+      });
+    } catch (error) {
+      // A handle that this release cannot read, for example: it must not keep a run alive for ever.
+      if (!poll.overdue) throw error;
+      this.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
+      return { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } };
+    }
+  }
+
+  private async record(run: Finishing, poll: Poll, outcome: Outcome): Promise<JobResult> {
+    switch (outcome.kind) {
+      case 'pending':
+        if (poll.overdue) return this.failOverdue(run);
+        if (poll.lostPolls > 0) await this.runs.noteLostPolls(run.runId, run.epoch, 0);
+        return this.again(run, poll, Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS));
+      case 'next':
+        if (!(await this.runs.saveHandle(run.runId, run.epoch, outcome.handle, 0))) return done;
+        return now;
+      case 'succeeded':
+        await this.outcomes.take(run, outcome.output);
+        return done;
+      case 'canceled':
+        if (poll.cancelRequested) await this.outcomes.finish(run, { outcome: 'cancelled' });
+        else
+          await this.outcomes.fail(run, {
+            class: 'partner_failed',
+            retry: 'never',
+            note: 'cancelled by the partner',
+          });
+        return done;
+      case 'failed':
+        return this.recordFailure(run, poll, outcome.failure);
+    }
+  }
+
+  /** A failed poll must never fail a run that may still complete. */
+  private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
+    const lostPolls = failure.lost ? poll.lostPolls + 1 : 0;
+    const isLost = lostPolls >= lostPollsAllowed;
+    if (failure.retry !== 'same_call' || isLost) {
+      // Some partners forget a run that they were told to cancel.
+      if (isLost && poll.cancelRequested && !poll.cancelDue)
+        await this.outcomes.finish(run, { outcome: 'cancelled' });
+      else await this.outcomes.fail(run, failure);
+      return done;
+    }
+    await this.backoff.record(run.provider, 'poll', failure);
+    if (poll.overdue) return this.failOverdue(run);
+    if (lostPolls !== poll.lostPolls) await this.runs.noteLostPolls(run.runId, run.epoch, lostPolls);
+    this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
+    const askedMs = failure.afterMs ?? troubledPauseMs;
+    return this.again(
+      run,
+      poll,
+      Math.max(this.untilLastLook(poll, askedMs), Math.min(askedMs, troubledPauseMs)),
+    );
+  }
+
+  /** Only after a poll that began when the budget was spent: the generation may have ended while no worker looked. */
+  private async failOverdue(run: Finishing): Promise<JobResult> {
+    await this.outcomes.fail(run, {
+      class: 'partner_timeout',
+      retry: 'never',
+      note: 'time budget spent',
+    });
+    return done;
+  }
+
+  /** What was generated is paid: a partner that wants to be left alone is asked once more before the time is over. */
+  private untilLastLook({ leftMs }: Poll, askedMs: number): number {
+    return Math.min(askedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
+  }
+
+  private async again(run: Finishing, poll: Poll, askedMs: number): Promise<JobResult> {
+    const afterMs = Math.max(minPauseMs, Math.min(askedMs, poll.leftMs));
+    // The reconciler wakes what is overdue, and must not cut short a pause that the partner asked for.
+    if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
+    return { kind: 'retry', delayMs: afterMs };
+  }
+
+  private async cancel(
+    provider: BoundProvider,
+    run: Finishing,
+    handle: Handle,
+    call: HttpCall,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const timeoutMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
+    const answer = await this.calls.cancel(provider, run.runId, handle, { call, timeoutMs, signal });
+    this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
+    await this.runs.noteCancelSent(run.runId, run.epoch);
+  }
+}
+
+/** The run is polled once more. */
+const goesOn = (outcome: Outcome): boolean =>
+  outcome.kind === 'pending' || (outcome.kind === 'failed' && outcome.failure.retry === 'same_call');

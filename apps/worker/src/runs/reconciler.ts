@@ -1,0 +1,79 @@
+import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
+import { OutboxRepository, type OverdueRun } from '#persistence';
+import { RunQueues } from '#queue';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+
+const batchSize = 500;
+/** What a round does not get to is left to the next one: a system that is behind must not be held up by its repair. */
+const maxBatches = 4;
+const driftEveryMs = 30_000;
+
+/**
+ * Puts back what the queues lost: runs whose outbox row is overdue and that have no job. Every worker does rounds; a row
+ * is taken by one of them at a time. While the queues are away nothing is taken, so that overdue rows go out as soon as
+ * they return.
+ */
+@Injectable()
+export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
+  private rounds: PeriodicWork | undefined;
+  private driftDueAtMs = 0;
+
+  constructor(
+    private readonly outbox: OutboxRepository,
+    private readonly queues: RunQueues,
+    private readonly metrics: Metrics,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'SWEEP_EVERY_MS'>,
+    @Inject(LOG) private readonly log: Log,
+  ) {
+    for (const lane of ['dispatch', 'poll', 'assets']) metrics.redelivered.inc({ lane }, 0);
+  }
+
+  onApplicationBootstrap(): void {
+    this.rounds = every(this.settings.SWEEP_EVERY_MS, () => this.round(), {
+      onError: (error) => this.log.warn({ error }, 'the reconciler failed, trying again'),
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.rounds?.stop();
+  }
+
+  private async round(): Promise<void> {
+    if (await this.queues.healthy()) await this.reconcile();
+    await this.measure();
+  }
+
+  private async reconcile(): Promise<void> {
+    await this.queues.enqueueGranted(await this.outbox.promoteAll());
+    for (let batch = 1; batch <= maxBatches; batch += 1) {
+      const overdue = await this.outbox.takeOverdue(batchSize);
+      const missing = await Promise.all(overdue.map((run) => this.isMissing(run)));
+      await this.enqueue(overdue.filter((_run, index) => missing[index]));
+      if (overdue.length < batchSize) return;
+    }
+  }
+
+  /** A job that was put off for too long is still there, and runs now; one that waits for its turn is left alone. */
+  private async isMissing({ queue, runId }: OverdueRun): Promise<boolean> {
+    const state = await this.queues.stateOf(queue, runId);
+    if (state === 'delayed') await this.queues.runNow(queue, runId);
+    return state === 'missing';
+  }
+
+  private async enqueue(runs: readonly OverdueRun[]): Promise<void> {
+    await this.queues.enqueue(runs.map((run) => ({ ...run, delayMs: 0 })));
+    for (const { queue } of runs) this.metrics.redelivered.inc({ lane: queue });
+  }
+
+  private async measure(): Promise<void> {
+    this.metrics.oldestOverdueSeconds.set(await this.outbox.oldestOverdueSeconds());
+    const nowMs = performance.now();
+    if (nowMs < this.driftDueAtMs) return;
+    this.driftDueAtMs = nowMs + driftEveryMs;
+    const drift = await this.outbox.drift();
+    this.metrics.counterDrift.inc(drift.length);
+    if (drift.length > 0) this.log.error({ drift }, 'counters differ from the runs they count');
+  }
+}

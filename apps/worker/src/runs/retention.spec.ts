@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import { EventEmitter, once } from 'node:events';
+import { createLog } from '#observability';
+import type { RetentionRepository, StoredObjectRepository } from '#persistence';
+import type { AssetStore } from '#storage';
+import { Retention } from './retention.js';
+
+const log = createLog('worker', 'fatal');
+
+/** Verbs that answer from a script, and then 0; records the order of the calls. */
+function scripted(script: Partial<Record<string, (number | Error)[]>>) {
+  const calls: string[] = [];
+  const round = new EventEmitter();
+  const end = once(round, 'end');
+  const verb = (name: string) => async () => {
+    calls.push(name);
+    if (name === 'deleteOldAuditRecords') round.emit('end');
+    const next = script[name]?.shift() ?? 0;
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const dropDay = async () => ((await verb('dropDay')()) === 0 ? null : '2026-01-01');
+  const upkeep = {
+    ensurePartitions: verb('ensurePartitions'),
+    deleteExpiredKeys: verb('deleteExpiredKeys'),
+    ageOut: verb('ageOut'),
+    deleteTombstones: verb('deleteTombstones'),
+    dropDay,
+    deleteOldLedgerEntries: verb('deleteOldLedgerEntries'),
+    deleteOldAuditRecords: verb('deleteOldAuditRecords'),
+  };
+  const objects = {
+    takeDue: async () => Array.from({ length: await verb('deleteDue')() }, () => 'key'),
+    forget: async () => {},
+  };
+  const store = { delete: async () => {}, abortStale: verb('abortStale') };
+  return { upkeep, objects, store, calls, end };
+}
+
+const retentionOf = ({
+  upkeep,
+  objects,
+  store,
+}: Pick<ReturnType<typeof scripted>, 'upkeep' | 'objects' | 'store'>) =>
+  new Retention(
+    upkeep as unknown as RetentionRepository,
+    store as unknown as AssetStore,
+    objects as unknown as StoredObjectRepository,
+    { RETENTION_EVERY_MS: 3_600_000, STORE_DOUBT_SECONDS: 60 },
+    log,
+  );
+
+async function oneRound(script: Parameters<typeof scripted>[0]): Promise<string[]> {
+  const { calls, end, ...verbs } = scripted(script);
+  const retention = retentionOf(verbs);
+  retention.onApplicationBootstrap();
+  await end;
+  await retention.onModuleDestroy();
+  return calls;
+}
+
+describe('a round of retention', () => {
+  it('repeats each verb until nothing is left', async () => {
+    expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
+      'ensurePartitions',
+      'deleteExpiredKeys',
+      'ageOut',
+      'ageOut',
+      'ageOut',
+      'deleteDue',
+      'deleteDue',
+      'abortStale',
+      'deleteTombstones',
+      'dropDay',
+      'dropDay',
+      'dropDay',
+      'deleteOldLedgerEntries',
+      'deleteOldAuditRecords',
+    ]);
+  });
+
+  it('leaves days that could not be made to the next round', async () => {
+    const calls = await oneRound({ ensurePartitions: [3, 3] });
+    expect(calls.filter((name) => name === 'ensurePartitions')).toHaveLength(1);
+  });
+
+  it('goes on with the next verb when one fails', async () => {
+    const calls = await oneRound({ deleteExpiredKeys: [new Error('away')], ageOut: [new Error('away')] });
+    expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'deleteExpiredKeys', 'ageOut', 'deleteDue']);
+  });
+
+  it('stops between two batches', async () => {
+    const { upkeep, objects, store, calls } = scripted({});
+    const ageOut = async () => {
+      calls.push('ageOut');
+      void retention.onModuleDestroy();
+      return 500;
+    };
+    const retention = retentionOf({ upkeep: { ...upkeep, ageOut }, objects, store });
+    retention.onApplicationBootstrap();
+    await retention.onModuleDestroy();
+    expect(calls).not.toContain('deleteTombstones');
+  });
+});

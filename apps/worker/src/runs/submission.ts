@@ -1,0 +1,169 @@
+import { failpoint, type Log, LOG, type Span } from '#observability';
+import { type PayloadBody, RunRepository } from '#persistence';
+import type { BoundProvider, HttpCall, Outcome } from '#providers';
+import type { JobResult } from '#queue';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Share } from '../bytes/byte-budget.js';
+import { ProviderCall } from '../calls/provider-call.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import type { Claimed } from './claims.js';
+import { type Finishing, finishing, Outcomes } from './outcomes.js';
+import { ProviderBackoff } from './provider-backoff.js';
+
+const done: JobResult = { kind: 'done' };
+/** With less time left a submission is not made again: its answer would come too late, and be paid for. */
+const minSubmitMs = 500;
+
+/** Submits a claimed run to its provider, at most once unless the partner provably did not accept it. */
+@Injectable()
+export class Submission {
+  constructor(
+    private readonly runs: RunRepository,
+    private readonly outcomes: Outcomes,
+    private readonly calls: ProviderCall,
+    private readonly backoff: ProviderBackoff,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<JobResult> {
+    const span = {
+      name: 'dispatch',
+      kind: 'consumer',
+      parent: claim.facts.traceparent,
+      attributes: { 'router.run_id': runId, 'router.model': claim.model },
+    } as const;
+    return this.calls.withShare((share) =>
+      this.calls.traced(span, (started) => this.submitTraced(provider, runId, claim, share, started)),
+    );
+  }
+
+  private async submitTraced(
+    provider: BoundProvider,
+    runId: string,
+    claim: Claimed,
+    share: Share,
+    span: Span,
+  ): Promise<JobResult> {
+    const { epoch, model, facts } = claim;
+    const run = finishing(runId, claim);
+    if (claim.crashes >= this.settings.MAX_CRASHES) {
+      await this.outcomes.failInternally(
+        run,
+        'This run could not be processed.',
+        `put aside after ${claim.crashes} crashes`,
+      );
+      return done;
+    }
+    if (claim.leftMs !== null && claim.leftMs < minSubmitMs) {
+      await this.outcomes.fail(run, {
+        class: 'partner_unavailable',
+        retry: 'never',
+        note: 'refused until the budget was spent',
+      });
+      return done;
+    }
+    await failpoint('dispatch.afterClaim', runId);
+    const body = await this.inputOf(runId, claim, share);
+    if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
+    const submission = { runId, model, upstream: facts.upstream, body };
+    let call: HttpCall;
+    try {
+      call = provider.adapter.submit(submission);
+    } catch (error) {
+      this.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
+      await this.outcomes.failInternally(
+        run,
+        'This run could not be processed.',
+        'no submission could be built',
+      );
+      return done;
+    }
+    const begunAtMs = performance.now();
+    if (!(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS))) return done;
+    await failpoint('dispatch.beforeSubmit', runId);
+    // A process that slept past its lease may have been given up meanwhile: the partner must not be paid for a
+    // run that has its outcome. Nothing was sent, so the claim goes back if it still stands.
+    if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS) return this.postpone(runId, epoch, 0);
+    // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
+    // The lease in Postgres is the claim, and the time limit bounds the wait.
+    const timeoutMs = Math.min(provider.submitTimeoutMs, claim.leftMs ?? facts.budgetMs);
+    const outcome = await this.calls.submit(provider, submission, {
+      call,
+      timeoutMs,
+      share,
+      parent: span,
+      onReply: () => failpoint('dispatch.afterSubmit', runId),
+    });
+    return this.record(run, outcome);
+  }
+
+  /** Null while the store does not give it: nothing was sent, so the run is dispatched later. */
+  private async inputOf(
+    runId: string,
+    { body }: { body: PayloadBody },
+    share: Share,
+  ): Promise<Uint8Array | null> {
+    try {
+      return await this.calls.readInput(body, share, AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4));
+    } catch (error) {
+      this.log.warn({ error, run_id: runId }, 'an input could not be read from the store, trying again');
+      return null;
+    }
+  }
+
+  private async record(run: Finishing, outcome: Outcome): Promise<JobResult> {
+    const { runId, epoch } = run;
+    switch (outcome.kind) {
+      case 'pending':
+        await this.outcomes.pending(
+          run,
+          outcome.handle,
+          Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS),
+        );
+        return done;
+      case 'next':
+        await this.outcomes.pending(run, outcome.handle, 0);
+        return done;
+      case 'succeeded':
+        await this.outcomes.take(run, outcome.output);
+        return done;
+      case 'canceled':
+        await this.outcomes.fail(run, {
+          class: 'partner_failed',
+          retry: 'never',
+          note: 'cancelled at submission',
+        });
+        return done;
+      case 'failed': {
+        if (outcome.failure.retry !== 'new_submit') {
+          await this.outcomes.fail(run, outcome.failure);
+          return done;
+        }
+        const afterMs = outcome.failure.afterMs ?? retryPauseMs(epoch);
+        this.log.info(
+          { run_id: runId, note: outcome.failure.note, after_ms: afterMs },
+          'submission refused, trying again',
+        );
+        // Noted before this run is given back: nothing else of the provider's is claimed in between.
+        await this.backoff.record(run.provider, 'submit', outcome.failure);
+        return this.postpone(runId, epoch, afterMs);
+      }
+    }
+  }
+
+  private async postpone(runId: string, epoch: number, afterMs: number): Promise<JobResult> {
+    const boundedMs = await this.runs.postpone(runId, epoch, afterMs);
+    return boundedMs === null ? done : { kind: 'retry', delayMs: boundedMs };
+  }
+}
+
+const firstRetryMs = 500;
+const maxRetryMs = 30_000;
+
+/** Pause in milliseconds before attempt `attempt` (1-based), doubling, with jitter so that crowds spread out. */
+export function retryPauseMs(attempt: number): number {
+  const full = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempt - 1, 10));
+  return Math.round(full * (0.5 + Math.random() / 2));
+}

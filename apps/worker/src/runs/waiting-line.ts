@@ -1,0 +1,81 @@
+import { OutboxRepository } from '#persistence';
+import { ProviderSlots, type Slot } from '#queue';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+
+interface WaitingRun {
+  runId: string;
+  slot: Slot;
+}
+
+/**
+ * The concurrency slots for submissions, and the runs that wait for one. They wait in their outbox rows, without a job:
+ * a provider whose calls hang costs nothing while thousands of runs wait for it. Slots are given by turns of
+ * workspaces, and one of them never gets the last quarter, so that another one's run need not wait.
+ */
+@Injectable()
+export class WaitingLine {
+  private readonly slots: ProviderSlots;
+  /** How many slots of a provider a workspace may hold here. */
+  private readonly maxHeld: number;
+  private readonly awaited = new Set<string>();
+
+  constructor(
+    private readonly outbox: OutboxRepository,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'WORKER_DISPATCH_CONCURRENCY' | 'CLAIM_LEASE_MS'>,
+  ) {
+    const slots = settings.WORKER_DISPATCH_CONCURRENCY;
+    this.slots = new ProviderSlots(slots);
+    this.maxHeld = Math.max(1, Math.min(slots - 1, Math.ceil(slots * 0.75)));
+  }
+
+  /** A slot for a run that has just arrived; null when it has to wait, or others do. Whose run it is, is not known yet. */
+  acquire(provider: string): Slot | null {
+    return this.awaited.has(provider) ? null : this.slots.acquire(provider, this.maxHeld);
+  }
+
+  /** From now on the run waits, and its job may end. */
+  async join(provider: string, runId: string): Promise<void> {
+    this.awaited.add(provider);
+    await this.outbox.wait(runId);
+  }
+
+  /** Whether runs may wait for this provider. */
+  isAwaited(provider: string): boolean {
+    return this.awaited.has(provider);
+  }
+
+  /** Finds providers for which runs wait in the database: those that another worker turned away, or left behind. */
+  async look(): Promise<string[]> {
+    const providers = await this.outbox.awaitedProviders();
+    for (const provider of providers) this.awaited.add(provider);
+    return providers;
+  }
+
+  /** The next run to dispatch, with its slot; null when no slot is free or nobody may have it. */
+  async next(provider: string): Promise<WaitingRun | null> {
+    const slot = this.slots.acquire(provider);
+    if (!slot) return null;
+    try {
+      const held = this.slots.byWorkspace(provider);
+      const { run, othersWait } = await this.outbox.takeWaiting(
+        provider,
+        held,
+        this.maxHeld,
+        this.settings.CLAIM_LEASE_MS,
+      );
+      if (!othersWait) this.awaited.delete(provider);
+      if (run) {
+        slot.workspaceId = run.workspaceId;
+        return { runId: run.runId, slot };
+      }
+    } catch (error) {
+      slot.release();
+      throw error;
+    }
+    slot.release();
+    return null;
+  }
+}

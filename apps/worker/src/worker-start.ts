@@ -1,0 +1,34 @@
+import { RunQueues } from '#queue';
+import { BullRegistrar } from '@nestjs/bullmq';
+import { Inject, Injectable } from '@nestjs/common';
+import os from 'node:os';
+import { SETTINGS } from './settings.module.js';
+import type { WorkerSettings } from './settings.js';
+
+/** Jobs are taken when everything else stands. */
+@Injectable()
+export class WorkerStart {
+  constructor(
+    private readonly registrar: BullRegistrar,
+    private readonly queues: RunQueues,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+  ) {}
+
+  /** What is worth a line in the log about it. */
+  takeJobs(): { message: string } {
+    this.registrar.register();
+    const { WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY, WORKER_ASSET_CONCURRENCY } = this.settings;
+    return Object.assign(
+      { message: 'worker started' },
+      {
+        worker: `${os.hostname()}-${process.pid}`,
+        transport: this.queues.kind,
+        slots_per_provider: {
+          dispatch: WORKER_DISPATCH_CONCURRENCY,
+          poll: WORKER_POLL_CONCURRENCY,
+          assets: WORKER_ASSET_CONCURRENCY,
+        },
+      },
+    );
+  }
+}

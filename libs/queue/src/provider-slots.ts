@@ -1,0 +1,88 @@
+/** A share of a provider's concurrency; give it back once. */
+export interface Slot {
+  /** Whose run holds it; null until that is known. */
+  workspaceId: string | null;
+  release(): void;
+}
+
+/** How late at most a job that found no slot comes again. */
+const maxRetryMs = 5_000;
+const minRetryMs = 50;
+
+interface Provider {
+  held: Map<Slot, number>;
+  /** How long slots were held lately, on average. */
+  holdMs: number;
+  /** When the last of those that found no slot comes again. */
+  lastRetryAtMs: number;
+}
+
+/**
+ * Concurrency slots for each provider inside a shared queue: calls that hang take their own provider's slots and
+ * nobody else's.
+ */
+export class ProviderSlots {
+  private readonly providers = new Map<string, Provider>();
+
+  constructor(
+    readonly perProvider: number,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** Null when the provider's slots are taken, or as many of them as `limit` says. */
+  acquire(provider: string, limit = this.perProvider): Slot | null {
+    const { held } = this.of(provider);
+    if (held.size >= Math.min(limit, this.perProvider)) return null;
+    const slot: Slot = { workspaceId: null, release: () => this.release(provider, slot) };
+    held.set(slot, this.nowMs());
+    return slot;
+  }
+
+  hasFree(provider: string): boolean {
+    return this.of(provider).held.size < this.perProvider;
+  }
+
+  /** How many slots of the provider each workspace holds. */
+  byWorkspace(provider: string): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { workspaceId } of this.of(provider).held.keys())
+      if (workspaceId !== null) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+    return counts;
+  }
+
+  /**
+   * When a job that found no slot should come again, in milliseconds. Each is sent to the end of a line that moves as
+   * quickly as slots become free, so that the more wait, the longer each does, and none of them spins.
+   */
+  retryDelayMs(provider: string): number {
+    const entry = this.of(provider);
+    const now = this.nowMs();
+    entry.lastRetryAtMs = Math.max(
+      now + minRetryMs,
+      entry.lastRetryAtMs + this.holdMs(entry) / this.perProvider,
+    );
+    return Math.min(maxRetryMs, entry.lastRetryAtMs - now) * (0.75 + Math.random() / 4);
+  }
+
+  private release(provider: string, slot: Slot): void {
+    const entry = this.of(provider);
+    const sinceMs = entry.held.get(slot);
+    if (sinceMs === undefined) return;
+    entry.held.delete(slot);
+    entry.holdMs = 0.9 * entry.holdMs + 0.1 * (this.nowMs() - sinceMs);
+  }
+
+  /** Calls that hang say nothing until they end: the age of those under way counts as well. */
+  private holdMs({ held, holdMs }: Provider): number {
+    const now = this.nowMs();
+    let sum = 0;
+    for (const sinceMs of held.values()) sum += now - sinceMs;
+    return Math.max(holdMs, held.size === 0 ? 0 : sum / held.size);
+  }
+
+  private of(provider: string): Provider {
+    let entry = this.providers.get(provider);
+    if (!entry) this.providers.set(provider, (entry = { held: new Map(), holdMs: 0, lastRetryAtMs: 0 }));
+    return entry;
+  }
+}

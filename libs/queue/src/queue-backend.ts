@@ -1,0 +1,87 @@
+import type { Metrics } from '#observability';
+import type { BackendFactory, QueueBaseOptions } from 'bullmq';
+import { Activity } from './activity.js';
+import { settlesWithin } from './bounded.js';
+import { type Log, OutageLog } from './outage-log.js';
+import type { RunSignals } from './run-signals.js';
+import type { QueueSettings } from './settings.js';
+
+/** What one BullMQ worker talks through. It belongs to us, so that a close need not wait for a server that is away. */
+export interface WorkerConnection {
+  /** As BullMQ takes it: an ioredis client or a `pg` pool. */
+  client: unknown;
+  isConnected(): boolean;
+  /** Cuts the connection, whatever it is doing. */
+  end(): Promise<void>;
+}
+
+/**
+ * The server behind the queues: Redis, or Postgres through BullMQ's own backend. It travels to BullMQ's queues and
+ * workers as their `connection`, because each process has one and BullMQ's settings for such things are static.
+ */
+export abstract class QueueBackend {
+  abstract readonly kind: 'redis' | 'postgres';
+  abstract readonly signals: RunSignals;
+  readonly outage: OutageLog;
+  readonly activity = new Activity();
+  protected closing = false;
+
+  constructor(
+    readonly settings: QueueSettings,
+    readonly log: Log,
+    readonly metrics: Metrics,
+    server: string,
+  ) {
+    this.outage = new OutageLog(log, server);
+  }
+
+  /** False while nothing would be accepted; tells without a round trip. */
+  abstract get isUp(): boolean;
+  /** Rejects when the server takes no writes. */
+  protected abstract write(): Promise<unknown>;
+  /** BullMQ's own backend, over the connection that it is given. */
+  protected abstract readonly factory: BackendFactory<never, never>;
+  /** What all queues of the process share. It never waits long: producers must not. */
+  protected abstract readonly producer: unknown;
+  abstract connectWorker(queue: string): WorkerConnection;
+  protected abstract shut(): Promise<void>;
+
+  /** BullMQ calls this for each of its queues and workers. */
+  create(
+    name: string,
+    options: QueueBaseOptions,
+    uses?: { blocking?: boolean; withBlockingConnection?: boolean },
+  ): never {
+    const connection = uses?.withBlockingConnection ? options.connection : this.producer;
+    return this.factory(name, { ...options, connection, skipVersionCheck: true } as never, uses);
+  }
+
+  /** True when `work` succeeded within the command timeout; a failure is logged, not thrown. */
+  async succeeds(work: Promise<unknown>, what: string): Promise<boolean> {
+    const answered = work.then(
+      () => true,
+      (error: unknown) => {
+        this.failed(error, what);
+        return false;
+      },
+    );
+    if (await settlesWithin(answered, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) return answered;
+    this.failed(new Error('no answer in time'), what);
+    return false;
+  }
+
+  /** Whether the server is there and takes jobs. */
+  async healthy(): Promise<boolean> {
+    return this.isUp && (await this.succeeds(this.write(), 'a probe was not answered'));
+  }
+
+  protected failed(error: unknown, what: string): void {
+    this.outage.trouble(error, what);
+  }
+
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    await this.shut();
+  }
+}

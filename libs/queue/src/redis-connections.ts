@@ -1,0 +1,69 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { QueueSettings } from './settings.js';
+
+export type RedisClient = Redis | Cluster;
+
+/** For callers that must not wait: it refuses at once what it cannot send, and gives up after the timeout. */
+export function producerConnection(settings: QueueSettings, url: string): RedisClient {
+  return connect(url, {
+    commandTimeout: settings.QUEUE_COMMAND_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    // A peer that vanished without a word would otherwise hold the socket for a quarter of an hour.
+    socketTimeout: Math.max(5_000, 2 * settings.QUEUE_COMMAND_TIMEOUT_MS),
+  });
+}
+
+/** For workers: commands wait for the server; a socket that is silent for a lock's duration is replaced. */
+export function workerConnection(settings: QueueSettings, url: string, name: string): RedisClient {
+  return connect(url, {
+    connectionName: name,
+    maxRetriesPerRequest: null,
+    // Longer than the longest blocking command.
+    socketTimeout: Math.max(10_000, settings.QUEUE_LOCK_MS),
+  });
+}
+
+/** A second disconnect of an ended client would start a timer that holds the process. */
+export function disconnect(client: RedisClient): void {
+  if (client.status !== 'end') client.disconnect();
+}
+
+export function isReady(client: RedisClient): boolean {
+  return client.status === 'ready';
+}
+
+/** Milliseconds before reconnection attempt `times` (from 1): doubles from 50 ms and never exceeds 2 s. */
+export function reconnectDelayMs(times: number): number {
+  return Math.min(2_000, 50 * 2 ** Math.min(times - 1, 10));
+}
+
+function connect(urls: string, options: RedisOptions): RedisClient {
+  const [first = '', ...others] = urls.split(',').map((url) => url.trim());
+  const common: RedisOptions = {
+    connectTimeout: 2_000,
+    disableClientInfo: true,
+    // After a failover the old primary is a replica: connecting again finds the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    ...options,
+  };
+  if (others.length === 0) return new Redis(first, { ...common, retryStrategy: reconnectDelayMs });
+  const { enableOfflineQueue = true, ...redisOptions } = common;
+  return new Cluster([first, ...others], {
+    enableOfflineQueue,
+    clusterRetryStrategy: reconnectDelayMs,
+    redisOptions: { ...redisOptions, ...credentials(first) },
+  });
+}
+
+/** Nodes that the cluster itself names are reached with the first URL's credentials. */
+function credentials(url: string) {
+  const { protocol, username, password } = new URL(url);
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}

@@ -1,0 +1,134 @@
+import { InjectQueue } from '@nestjs/bullmq';
+import { Injectable } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { settlesWithin } from './bounded.js';
+import { QueueBackend } from './queue-backend.js';
+
+/** The three kinds of work, each a BullMQ queue that all providers share: a job's name is its provider. */
+export const queueNames = ['dispatch', 'poll', 'assets'] as const;
+export type QueueName = (typeof queueNames)[number];
+
+/** A run and where it goes. A job holds nothing else: the rest is read from the run's row. */
+export interface QueuedRun {
+  queue: QueueName;
+  provider: string;
+  runId: string;
+  /** Not before this many milliseconds from now; 0 means at once. */
+  delayMs: number;
+}
+
+export interface QueueCounts {
+  queue: QueueName;
+  waiting: number;
+  active: number;
+  delayed: number;
+}
+
+const chunkSize = 500;
+
+/**
+ * The producers' side. Everything in the queues may vanish at any moment: the reconciler puts it back. No method
+ * throws because the server is away, and none waits for it much longer than the command timeout.
+ */
+@Injectable()
+export class RunQueues {
+  private readonly byName: Record<QueueName, Queue>;
+
+  constructor(
+    private readonly backend: QueueBackend,
+    @InjectQueue('dispatch') dispatch: Queue,
+    @InjectQueue('poll') poll: Queue,
+    @InjectQueue('assets') assets: Queue,
+  ) {
+    this.byName = { dispatch, poll, assets };
+    for (const queue of this.all)
+      queue.on('error', (error) => backend.outage.trouble(error, `queue ${queue.name}`));
+  }
+
+  get kind(): QueueBackend['kind'] {
+    return this.backend.kind;
+  }
+
+  /** BullMQ's queues, for the board alone. */
+  get all(): Queue[] {
+    return Object.values(this.byName);
+  }
+
+  /** True for each run that was accepted; false ones are left to the reconciler. A run that is queued already stays as it is. */
+  async enqueue(runs: readonly QueuedRun[]): Promise<boolean[]> {
+    const accepted = new Set<QueuedRun>();
+    const untilMs = performance.now() + this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS;
+    for (let at = 0; at < runs.length && this.backend.isUp; at += chunkSize) {
+      if (at > 0 && performance.now() > untilMs) break;
+      const sizeBefore = accepted.size;
+      await Promise.all(
+        queueNames.map(async (name) => {
+          const chunk = runs.slice(at, at + chunkSize).filter(({ queue }) => queue === name);
+          if (chunk.length > 0 && (await this.add(name, chunk))) for (const run of chunk) accepted.add(run);
+        }),
+      );
+      if (accepted.size === sizeBefore) break;
+    }
+    return runs.map((run) => accepted.has(run));
+  }
+
+  /** Enqueues runs that have just been given a slot of their workspace. */
+  async enqueueGranted(granted: readonly { runId: string; provider: string }[]): Promise<void> {
+    await this.enqueue(
+      granted.map(({ runId, provider }) => ({ queue: 'dispatch', provider, runId, delayMs: 0 })),
+    );
+  }
+
+  /** Brings a delayed job forward to now; does nothing when there is none. */
+  async runNow(queue: QueueName, runId: string): Promise<void> {
+    if (!this.backend.isUp) return;
+    const job = this.byName[queue].getBackend().changeDelay(runId, 0);
+    // It fails when the job is not delayed: then there is nothing to bring forward.
+    await settlesWithin(job, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS);
+  }
+
+  /** Where the run's job is: `missing`, `delayed`, or about to be handled; null when the server does not say. */
+  async stateOf(queue: QueueName, runId: string): Promise<'missing' | 'delayed' | 'queued' | null> {
+    if (!this.backend.isUp) return null;
+    const asked = this.byName[queue].getJobState(runId).catch(() => null);
+    if (!(await settlesWithin(asked, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS))) return null;
+    const state = await asked;
+    if (state === 'unknown') return 'missing';
+    return state === 'delayed' || state === null ? state : 'queued';
+  }
+
+  /** Whether work waits and this process takes none, by the counts that were read: then only a restart helps. */
+  get isStuck(): boolean {
+    return this.backend.activity.isStuck;
+  }
+
+  /** Empty while the server is away. */
+  async counts(): Promise<QueueCounts[]> {
+    if (!this.backend.isUp) return [];
+    const counting = Promise.all(
+      queueNames.map(async (queue) => {
+        const counts = await this.byName[queue].getJobCounts('waiting', 'active', 'delayed');
+        const of = (state: string) => counts[state] ?? 0;
+        return { queue, waiting: of('waiting'), active: of('active'), delayed: of('delayed') };
+      }),
+    ).catch(() => []);
+    const inTime = await settlesWithin(counting, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS);
+    const counted = inTime ? await counting : [];
+    this.backend.activity.noteWaiting(counted.reduce((sum, { waiting }) => sum + waiting, 0));
+    return counted;
+  }
+
+  /** Whether the server is there and takes jobs. */
+  healthy(): Promise<boolean> {
+    return this.backend.healthy();
+  }
+
+  private add(queue: QueueName, runs: readonly QueuedRun[]): Promise<boolean> {
+    const jobs = runs.map(({ provider, runId, delayMs }) => ({
+      name: provider,
+      data: {},
+      opts: { jobId: runId, delay: delayMs },
+    }));
+    return this.backend.succeeds(this.byName[queue].addBulk(jobs), 'runs were not enqueued');
+  }
+}

@@ -1,0 +1,129 @@
+import os from 'node:os';
+import { type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
+import { settlesWithin } from './bounded.js';
+import { Lateness } from './lateness.js';
+import type { QueueBackend, WorkerConnection } from './queue-backend.js';
+import type { QueueSettings } from './settings.js';
+
+/** What the queue keeps with a job beside its run id: how often its workers died, because BullMQ's own count is never reset. */
+interface CrashCount {
+  stallsSeen?: number;
+  crashes?: number;
+}
+export type RunJob = Job<CrashCount, void>;
+
+/** No wait for a wake-up is longer, so that a lost one costs this much at most. */
+const maxBlockSeconds = 5;
+/** What an aborted handler is given to return before its connections are cut. */
+const settleMs = 1_000;
+
+/** BullMQ's worker with the settings of this process, and an end to every wait: for a wake-up, a lock and a close. */
+export class RunWorker extends Worker<CrashCount, void> {
+  readonly host: QueueBackend;
+  readonly lateness: Lateness;
+  private readonly link: WorkerConnection;
+  private readonly lockedUntilMs = new Map<string, number>();
+  private readonly processing = new Set<Promise<unknown>>();
+  private readonly lockTimer: NodeJS.Timeout;
+  private stopping: Promise<void> | undefined;
+
+  constructor(name: string, processor: Processor<CrashCount, void>, options: WorkerOptions) {
+    const host = options.connection as unknown as QueueBackend;
+    const link = host.connectWorker(name);
+    super(
+      name,
+      processor,
+      { ...workerOptions(host.settings), ...options, connection: link.client as never },
+      (queue, opts, uses) => host.create(queue, opts, uses),
+    );
+    this.host = host;
+    this.link = link;
+    const { settings, metrics, outage } = host;
+    this.lateness = new Lateness(name, metrics);
+    metrics.stalledJobs.inc({ queue: name }, 0);
+    metrics.lostLocks.inc({ queue: name }, 0);
+    this.on('error', (error) => outage.trouble(error, `worker of ${name}`));
+    this.on('lockRenewalFailed', (jobIds) => this.lose(jobIds));
+    this.on('locksRenewed', ({ jobIds }) => {
+      for (const jobId of jobIds) this.lockedUntilMs.set(jobId, Date.now() + settings.QUEUE_LOCK_MS);
+    });
+    this.lockTimer = setInterval(() => this.loseExpired(), Math.max(50, settings.QUEUE_LOCK_MS / 20)).unref();
+  }
+
+  /** Stops taking jobs, gives running ones `graceMs`, aborts the rest and cuts the connection. Bounded, whatever the server does. */
+  shutDown(graceMs: number): Promise<void> {
+    this.stopping ??= this.stop(graceMs);
+    return this.stopping;
+  }
+
+  override close(): Promise<void> {
+    return this.shutDown(0);
+  }
+
+  /** BullMQ moves a job on after its handler has returned: that is part of the work that a close waits for. */
+  override async processJob(...call: Parameters<Worker<CrashCount, void>['processJob']>) {
+    const [{ id = '' }] = call;
+    // A second delivery of the same job in this process proves that the first one's lock is gone.
+    this.lose([id]);
+    this.lockedUntilMs.set(id, Date.now() + this.host.settings.QUEUE_LOCK_MS);
+    const work = super.processJob(...call);
+    this.processing.add(work);
+    try {
+      return await work;
+    } finally {
+      this.processing.delete(work);
+      this.lockedUntilMs.delete(id);
+    }
+  }
+
+  protected override getBlockTimeout(blockUntil: number): number {
+    return Math.min(super.getBlockTimeout(blockUntil), maxBlockSeconds);
+  }
+
+  private async stop(graceMs: number): Promise<void> {
+    void this.pause(true);
+    if (!(await settlesWithin(this.idle(), graceMs))) {
+      this.cancelAllJobs('closing');
+      await settlesWithin(this.idle(), settleMs);
+    }
+    // An orderly close waits for the server and for what still runs.
+    const isOrderly = this.link.isConnected() && this.processing.size === 0;
+    await settlesWithin(super.close(!isOrderly), settleMs);
+    await settlesWithin(this.link.end(), settleMs);
+    clearInterval(this.lockTimer);
+  }
+
+  private async idle(): Promise<void> {
+    while (this.processing.size > 0) await Promise.allSettled(this.processing);
+  }
+
+  private lose(jobIds: readonly string[]): void {
+    for (const jobId of jobIds) if (this.lockedUntilMs.delete(jobId)) this.cancelJob(jobId, 'lock lost');
+  }
+
+  /**
+   * A worker that cannot reach the server learns nothing about its locks, so ownership ends by our own clock too: no
+   * renewal within the lock's duration means that somebody else may have the job.
+   */
+  private loseExpired(): void {
+    const now = Date.now();
+    this.lose([...this.lockedUntilMs].flatMap(([jobId, untilMs]) => (untilMs <= now ? [jobId] : [])));
+  }
+}
+
+function workerOptions(settings: QueueSettings) {
+  return {
+    // Shown on the board and in the server's list of clients.
+    name: `${os.hostname()}-${process.pid}`,
+    lockDuration: settings.QUEUE_LOCK_MS,
+    stalledInterval: settings.QUEUE_STALLED_MS,
+    // The stall counter of a job is never reset; attempts are counted on the run's row instead.
+    maxStalledCount: 2 ** 31 - 1,
+    drainDelay: maxBlockSeconds,
+    runRetryDelay: 1_000,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+    // No provider may fill the worker: the bounds are each provider's slots.
+    concurrency: 100_000,
+  };
+}

@@ -1,0 +1,119 @@
+import { RouterError } from '#errors';
+import { WorkerHost } from '@nestjs/bullmq';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { DelayedError } from 'bullmq';
+import type { Log } from './outage-log.js';
+import type { RunJob, RunWorker } from './run-worker.js';
+
+/** What a handler wants: `done` drops the job, `retry` delivers the same job once more after `delayMs`. */
+export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
+
+/** One delivery of a run. */
+export interface DeliveredRun {
+  runId: string;
+  provider: string;
+  /**
+   * How often in a row a handler of this job never returned because its process died or froze; it is 0 again after one
+   * that did, and after the server lost the job.
+   */
+  crashes: number;
+}
+
+/** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
+const databaseAwayMs = 1_000;
+/**
+ * What stalled together is separated by up to this time for each stall in a row: the job that kills its workers must
+ * not take the same neighbours along each time.
+ */
+const separationMs = 500;
+
+/**
+ * A processor whose jobs are runs. It turns a handler's result into BullMQ's moves. A handler that throws costs its
+ * job: the outbox row brings the run back.
+ */
+export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnModuleDestroy {
+  /** How long handlers may go on when the app closes, in milliseconds; then their signal aborts. */
+  protected abstract readonly closeGraceMs: number;
+
+  /** `signal` aborts when the job's lock is lost or the app closes: stop, write nothing more. */
+  protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
+
+  async process(job: RunJob, token: string | undefined, signal: AbortSignal = neverAborts): Promise<void> {
+    const { host, lateness } = this.worker;
+    // It was on its way when the worker stopped taking jobs.
+    if (this.worker.isPaused()) return putBack(job, token, 0);
+    lateness.taken(job);
+    const crashes = await noteStalls(job);
+    if (crashes > 0) {
+      host.metrics.stalledJobs.inc({ queue: this.worker.name });
+      return putBack(job, token, Math.random() * crashes * separationMs);
+    }
+    const result = await this.resultOf(job, signal);
+    // The job is somebody else's now: this error is BullMQ's way to leave it as it is.
+    if (signal.aborted && signal.reason === 'lock lost') {
+      host.metrics.lostLocks.inc({ queue: this.worker.name });
+      throw new DelayedError('lock lost');
+    }
+    if (result.kind === 'done') return;
+    await forgetCrashes(job);
+    lateness.putOff(job.id ?? '', result.delayMs);
+    return putBack(job, token, result.delayMs);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.startedWorker()?.shutDown(this.closeGraceMs);
+  }
+
+  protected get log(): Log {
+    return this.worker.host.log;
+  }
+
+  private async resultOf(job: RunJob, signal: AbortSignal): Promise<JobResult> {
+    const { id: runId = '', name: provider, data } = job;
+    try {
+      const run = { runId, provider, crashes: data.crashes ?? 0 };
+      return await this.worker.host.activity.during(() => this.handle(run, signal));
+    } catch (error) {
+      if (signal.aborted) return { kind: 'retry', delayMs: 0 };
+      if (error instanceof RouterError && error.bucket === 'service_unavailable')
+        return { kind: 'retry', delayMs: databaseAwayMs };
+      this.log.error(
+        { run_id: runId, queue: this.worker.name, err: error },
+        'a handler threw; the reconciler will deliver the run again',
+      );
+      return { kind: 'done' };
+    }
+  }
+
+  /** Nest throws as long as no worker is registered. */
+  private startedWorker(): RunWorker | undefined {
+    try {
+      return this.worker;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const neverAborts = new AbortController().signal;
+
+/** Stalls in a row when the job has stalled since the last look, which is that its worker died or froze; else 0. */
+async function noteStalls(job: RunJob): Promise<number> {
+  const stalls = job.stalledCounter - (job.data.stallsSeen ?? 0);
+  if (stalls <= 0) return 0;
+  const crashes = (job.data.crashes ?? 0) + stalls;
+  await job.updateData({ stallsSeen: job.stalledCounter, crashes });
+  return crashes;
+}
+
+async function forgetCrashes(job: RunJob): Promise<void> {
+  if (!job.data.crashes) return;
+  // When it fails the job is gone, or a count too high is kept until the next time.
+  await job.updateData({ stallsSeen: job.stalledCounter, crashes: 0 }).catch(() => {});
+}
+
+async function putBack(job: RunJob, token: string | undefined, afterMs: number): Promise<never> {
+  // When the move fails the job is gone or not ours, or its lock expires and another worker takes it.
+  await job.moveToDelayed(Date.now() + Math.round(afterMs), token).catch(() => {});
+  throw new DelayedError();
+}
