@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { RegistryRulings, RegistryWriting } from '#persistence';
+import { NodeModerationRepository, NodeRepository } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { importNodes } from '../../apps/admin/src/registry/import-nodes.js';
 import { runAdmin } from '../admin/run-admin.js';
@@ -24,7 +24,7 @@ function fileOf(name: string, text: string): string {
 
 /** What the command does, without a process for it. */
 const imported = (file: string, ...more: string[]) =>
-  importNodes([file, ...more], new RegistryWriting(dataSource), { dryRun: false, progress: () => {} });
+  importNodes([file, ...more], new NodeRepository(dataSource), { dryRun: false, progress: () => {} });
 
 /** The command itself. */
 async function commanded(...words: string[]) {
@@ -49,23 +49,23 @@ const latestVersion = async () =>
 const changedAfter = (moment: string) =>
   reader.ids(`latest=true&node_id=versioned&timestamp=${encodeURIComponent(moment)}`);
 
-const rulings = () => new RegistryRulings(dataSource);
+const moderation = () => new NodeModerationRepository(dataSource);
 
-const ruledRecord = {
-  id: 'ruled',
-  name: 'Ruled',
+const moderatedRecord = {
+  id: 'moderated',
+  name: 'Moderated',
   status: 'NodeStatusActive',
   tags_admin: ['from-record'],
-  publisher: { id: 'ruler', status: 'PublisherStatusActive' },
+  publisher: { id: 'press', status: 'PublisherStatusActive' },
 };
 
 /** Always a change, so that the import writes the node. */
 const reimport = (changes: object = {}) =>
-  put({ ...ruledRecord, name: `Ruled ${Math.random()}`, ...changes });
+  put({ ...moderatedRecord, name: `Moderated ${Math.random()}`, ...changes });
 
-const ruledNode = async () => (await reader.list('latest=true&node_id=ruled')).nodes[0];
+const moderatedNode = async () => (await reader.list('latest=true&node_id=moderated')).nodes[0];
 
-const listedUnbanned = () => reader.ids('latest=true&include_banned=false&node_id=ruled');
+const listedUnbanned = () => reader.ids('latest=true&include_banned=false&node_id=moderated');
 
 /** Records of a subset of the shape, as lists of nodes outside of registries have them. */
 const subset = Array.from({ length: 1200 }, (_, index) => ({
@@ -212,50 +212,50 @@ describe('registry import', () => {
   });
 });
 
-describe('rulings', () => {
-  it('outlive imports, and end when the operator ends them', async () => {
+describe('moderation', () => {
+  it('outlives imports, and ends when the operator ends it', async () => {
     await reimport();
     const before = new Date().toISOString();
-    await commanded('ban', 'ruled', '--reason', 'steals keys');
-    expect(await reader.ids(`latest=true&timestamp=${before}&node_id=ruled`)).toEqual(['ruled']);
+    await commanded('ban', 'moderated', '--reason', 'steals keys');
+    expect(await reader.ids(`latest=true&timestamp=${before}&node_id=moderated`)).toEqual(['moderated']);
     await reimport();
-    expect(await ruledNode()).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'steals keys' });
+    expect(await moderatedNode()).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'steals keys' });
     expect(await listedUnbanned()).toEqual([]);
-    await rulings().unban('node', 'ruled');
-    expect(await ruledNode()).toMatchObject({ status: 'NodeStatusActive' });
-    expect(await ruledNode()).not.toHaveProperty('status_detail');
+    await moderation().unban('node', 'moderated');
+    expect(await moderatedNode()).toMatchObject({ status: 'NodeStatusActive' });
+    expect(await moderatedNode()).not.toHaveProperty('status_detail');
 
     await reimport({ status: 'NodeStatusBanned' });
     expect(await listedUnbanned()).toEqual([]);
-    await rulings().unban('node', 'ruled');
+    await moderation().unban('node', 'moderated');
     await reimport({ status: 'NodeStatusBanned' });
-    expect(await listedUnbanned()).toEqual(['ruled']);
+    expect(await listedUnbanned()).toEqual(['moderated']);
 
-    await commanded('tag', 'ruled', 'security-warning', 'reviewed');
+    await commanded('tag', 'moderated', 'security-warning', 'reviewed');
     await reimport();
-    expect((await ruledNode())?.tags_admin).toEqual(['security-warning', 'reviewed']);
-    await rulings().tag('ruled', []);
-    expect((await ruledNode())?.tags_admin).toEqual([]);
-    await rulings().tag('ruled', null);
-    expect((await ruledNode())?.tags_admin).toEqual(['from-record']);
+    expect((await moderatedNode())?.tags_admin).toEqual(['security-warning', 'reviewed']);
+    await moderation().tag('moderated', []);
+    expect((await moderatedNode())?.tags_admin).toEqual([]);
+    await moderation().tag('moderated', null);
+    expect((await moderatedNode())?.tags_admin).toEqual(['from-record']);
   });
 
-  it('bar the nodes of a banned publisher', async () => {
+  it('bars the nodes of a banned publisher', async () => {
     await reimport({ status: 'NodeStatusActive' });
-    await rulings().ban('publisher', 'ruler', null);
+    await moderation().ban('publisher', 'press', null);
     await reimport({ status: 'NodeStatusActive' });
-    expect(await ruledNode()).toMatchObject({
+    expect(await moderatedNode()).toMatchObject({
       status: 'NodeStatusActive',
       publisher: { status: 'PublisherStatusBanned' },
     });
     expect(await listedUnbanned()).toEqual([]);
-    await rulings().unban('publisher', 'ruler');
-    expect(await listedUnbanned()).toEqual(['ruled']);
+    await moderation().unban('publisher', 'press');
+    expect(await listedUnbanned()).toEqual(['moderated']);
   });
 
-  it('are refused for what is not there', async () => {
-    expect(await rulings().ban('node', 'nobody', null)).toBe(false);
-    expect(await rulings().tag('nobody', ['x'])).toBe(false);
+  it('is refused for what is not there', async () => {
+    expect(await moderation().ban('node', 'nobody', null)).toBe(false);
+    expect(await moderation().tag('nobody', ['x'])).toBe(false);
     expect((await commanded('unban', 'nobody', '--publisher')).code).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-import { RegistryWriting } from '#persistence';
+import { NodeRepository } from '#persistence';
 import type { DataSource } from 'typeorm';
 
 /** Fills an empty registry with made-up nodes and versions, and settles them as a large import does. */
@@ -38,5 +38,5 @@ export async function fillRegistry(dataSource: DataSource, nodes: number, versio
       FROM node, generate_series(1, $1::integer) AS n`,
     [Math.round(versions / nodes)],
   );
-  await new RegistryWriting(dataSource).settle(nodes);
+  await new NodeRepository(dataSource).analyze({ created: nodes, changed: 0 });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DataSource } from 'typeorm';
-import { RegistryMirrors, RegistryWriting } from '#persistence';
+import { NodeMirrorRepository, NodeRepository } from '#persistence';
 import { mirrorNodes } from '../../apps/admin/src/registry/mirror-nodes.js';
 import { SourcePages } from '../../apps/admin/src/registry/source-pages.js';
 import { runAdmin } from '../admin/run-admin.js';
@@ -53,8 +53,8 @@ async function mirror({ full } = { full: false }) {
     {
       url: url(),
       pages: new SourcePages(url(), 1_000_000, async () => {}),
-      writing: new RegistryWriting(copyData),
-      mirrors: new RegistryMirrors(copyData),
+      nodes: new NodeRepository(copyData),
+      mirrors: new NodeMirrorRepository(copyData),
       progress: () => {},
     },
     { full },

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { RegistryNode, RegistryNodeList } from '#schemas';
-import { type Database, type NodeRecord, Registry, RegistryWriting, type Written } from '#persistence';
+import { type Database, NodeReader, type NodeRecord, NodeRepository, type Written } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { readRecord } from '../../apps/admin/src/registry/read-record.js';
-import type { Query } from '../../apps/gateway/src/nodes/node-ask.js';
 import { NodePages } from '../../apps/gateway/src/nodes/node-pages.js';
-import { PageCache } from '../../apps/gateway/src/nodes/page-cache.js';
 import { createDatabase, type TestDatabase } from '../harness/index.js';
 import { operatorDatabase } from '../harness/patience.js';
 
@@ -13,7 +11,7 @@ export type GivenNode = Record<string, unknown> & { id: string };
 
 /** Writes nodes as an import does, without a process for it. */
 export const putGiven = (dataSource: DataSource, nodes: readonly GivenNode[]): Promise<Written> =>
-  new RegistryWriting(dataSource).prepare(recordsOf(nodes))();
+  new NodeRepository(dataSource).put(recordsOf(nodes));
 
 export const recordsOf = (nodes: readonly GivenNode[]): NodeRecord[] =>
   nodes.map((node) => {
@@ -27,12 +25,15 @@ export class RegistryReader {
   private readonly pages: NodePages;
 
   constructor(database: Database) {
-    this.pages = new NodePages(new Registry(database), new PageCache(60_000, 64 * 1024 * 1024));
+    this.pages = new NodePages(new NodeReader(database), {
+      REGISTRY_CACHE_SECONDS: 60,
+      REGISTRY_CACHE_BYTES: 64 * 1024 * 1024,
+    });
   }
 
   /** The body of an answer. */
-  read(query: string): Promise<Buffer> {
-    return this.pages.read(query, parsed(query));
+  async read(query: string): Promise<Buffer> {
+    return this.pages.page(this.pages.parse(query, parsed(query)));
   }
 
   async list(query = ''): Promise<RegistryNodeList> {
@@ -56,7 +57,7 @@ export class RegistryReader {
 }
 
 /** As the framework parses it: what is repeated is an array. */
-function parsed(query: string): Query {
+function parsed(query: string): Record<string, string | string[]> {
   const parameters = new URLSearchParams(query);
   return Object.fromEntries(
     [...new Set(parameters.keys())].map((name) => {

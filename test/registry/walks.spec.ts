@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { RegistryRulings } from '#persistence';
+import { NodeModerationRepository } from '#persistence';
 import type { DataSource } from 'typeorm';
 import { failOnLeftovers } from '../harness/index.js';
 import { putGiven, registryForFile, type RegistryReader } from './registry-side.js';
@@ -29,7 +29,7 @@ const some = (turn: number) => ids.filter((_id, index) => (index * 7 + turn) % 2
 
 /** Changes nodes until it is stopped, each time everything that does not add one. */
 function startWriter() {
-  const rulings = new RegistryRulings(dataSource);
+  const moderation = new NodeModerationRepository(dataSource);
   const state = { stopped: false };
   const write = async (turn: number) => {
     const version = { version: `1.0.${turn}`, createdAt: new Date().toISOString() };
@@ -37,10 +37,10 @@ function startWriter() {
       dataSource,
       some(turn).map((id) => ({ id, downloads: (turn * 9973) % 1009, latest_version: version })),
     );
-    await rulings.ban('node', ids[(turn * 31) % nodes] ?? '', null);
-    await rulings.unban('node', ids[((turn - 3) * 31) % nodes] ?? '');
-    await rulings.ban('publisher', `publisher-${turn % 9}`, null);
-    await rulings.unban('publisher', `publisher-${(turn + 4) % 9}`);
+    await moderation.ban('node', ids[(turn * 31) % nodes] ?? '', null);
+    await moderation.unban('node', ids[((turn - 3) * 31) % nodes] ?? '');
+    await moderation.ban('publisher', `publisher-${turn % 9}`, null);
+    await moderation.unban('publisher', `publisher-${(turn + 4) % 9}`);
   };
   let current = Promise.resolve();
   const ended = (async () => {

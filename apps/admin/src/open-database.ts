@@ -2,9 +2,9 @@ import {
   ApiKey,
   Database,
   databaseSettings,
-  RegistryMirrors,
-  RegistryRulings,
-  RegistryWriting,
+  NodeMirrorRepository,
+  NodeModerationRepository,
+  NodeRepository,
   schemaIsCurrent,
   Workspace,
   WorkspaceRepository,
@@ -40,9 +40,9 @@ export const withWorkspaces = <T>(
 
 /** The operators' verbs on the node registry. */
 interface RegistryVerbs {
-  writing: RegistryWriting;
-  rulings: RegistryRulings;
-  mirrors: RegistryMirrors;
+  nodes: NodeRepository;
+  moderation: NodeModerationRepository;
+  mirrors: NodeMirrorRepository;
 }
 
 /** Lends the operators' verbs on the node registry. */
@@ -52,9 +52,9 @@ export const withRegistry = <T>(
 ): Promise<T> =>
   withDataSource(env, (dataSource) =>
     use({
-      writing: new RegistryWriting(dataSource),
-      rulings: new RegistryRulings(dataSource),
-      mirrors: new RegistryMirrors(dataSource),
+      nodes: new NodeRepository(dataSource),
+      moderation: new NodeModerationRepository(dataSource),
+      mirrors: new NodeMirrorRepository(dataSource),
     }),
   );
 

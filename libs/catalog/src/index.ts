@@ -1,6 +1,5 @@
 export { type Catalog, catalogOf, type ModelFilter } from './catalog.js';
-export { catalogSchemas } from './catalog-schemas.js';
-export { checkCatalog } from './check-catalog.js';
+export { catalogSchemas, checkCatalog } from './check-catalog.js';
 export { checkInput, inputErrors } from './check-input.js';
 export { openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
@@ -9,8 +8,7 @@ export type { JsonSchema } from './json-schema.js';
 export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
 export type { CounterExample, Model } from './model.js';
 export { type Generation, type ModelDocument, openApiDocument } from './openapi-document.js';
-export type { Price } from './price.js';
 export type { CatalogProblem } from './read-rows.js';
-export { upperBoundMicros } from './upper-bound.js';
+export { type Price, upperBoundMicros } from './price.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
 export { catalogSettings } from './settings.js';

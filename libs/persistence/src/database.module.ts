@@ -10,7 +10,7 @@ import { HeldRunRepository } from './held-run.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProcessRecord } from './processes.js';
-import { Registry } from './registry/registry.js';
+import { NodeReader } from './registry/node.reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';
@@ -25,10 +25,10 @@ const services = [
   AdmissionRepository,
   ApiKeyRepository,
   HeldRunRepository,
+  NodeReader,
   OutboxRepository,
   ProcessRecord,
   ProviderPauseRepository,
-  Registry,
   RetentionRepository,
   RunReader,
   RunRepository,

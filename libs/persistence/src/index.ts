@@ -11,13 +11,16 @@ export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { isApiKey, keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';
-export type { Demands, PageAsk } from './registry/page-query.js';
-export { Registry } from './registry/registry.js';
-export type { NodeRecord, Written } from './registry/put-nodes.js';
-export { type MirrorWalk, RegistryMirrors } from './registry/registry-mirrors.js';
-export { RegistryRulings, type Ruled } from './registry/registry-rulings.js';
-export { RegistryWriting } from './registry/registry-writing.js';
-export { type SortColumn, sortColumns, type SortKey } from './registry/sorting.js';
+export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
+export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
+export {
+  type NodeFacet,
+  type NodeSort,
+  type NodeSortColumn,
+  nodeSortColumns,
+} from './registry/node-columns.js';
+export { NodeReader } from './registry/node.reader.js';
+export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
 export { type AgedOut, type CancelAnswer, RunReader, type RunResult, type RunState } from './run-reader.js';
 export {
   type ProviderPause,

@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
 import { advisoryLocks } from './locks.js';
-import { ensureParts } from './registry/late-parts.js';
 
 /** Brings the schema up to date; returns the names of the migrations that ran. Safe to run from many places at once. */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
@@ -9,7 +8,6 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
     // TypeORM itself takes no lock: two migrators on an empty database would collide.
     await runner.query(`SELECT pg_advisory_lock(${advisoryLocks.migration})`);
     const ran = await dataSource.runMigrations();
-    await ensureParts(dataSource);
     return ran.map((migration) => migration.name);
   } finally {
     await runner.query(`SELECT pg_advisory_unlock(${advisoryLocks.migration})`).catch(() => {});

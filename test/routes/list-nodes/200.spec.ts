@@ -166,3 +166,13 @@ it('needs no credential, and a bad one does not matter', async () => {
   });
   expect(answer.status).toBe(200);
 });
+
+it.each(['latest=true', ''])('answers HEAD with the head of a page: ?%s', async (query) => {
+  const answer = await fetch(`${gateway().url}/nodes?${query}`, { method: 'HEAD' });
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    '',
+  ]);
+  expect((await fetch(`${gateway().url}/nodes?page=x`, { method: 'HEAD' })).status).toBe(400);
+});

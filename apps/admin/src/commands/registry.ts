@@ -7,7 +7,7 @@ import { importNodes } from '../registry/import-nodes.js';
 import { mirrorNodes } from '../registry/mirror-nodes.js';
 import { progressBar } from '../registry/progress-bar.js';
 import { SourcePages } from '../registry/source-pages.js';
-import { rulingCommands } from './registry-rulings.js';
+import { moderationCommands } from './registry-moderation.js';
 
 export const registryCommands: CommandGroup = (program, desk) => {
   const registry = program.command('registry').description('The node registry that GET /nodes lists.');
@@ -22,8 +22,8 @@ export const registryCommands: CommandGroup = (program, desk) => {
     .action(async (files: string[], { dryRun = false }: { dryRun?: boolean }) => {
       desk.takesLong();
       const bar = progressBar(desk.status);
-      const { rejected, ...counts } = await withRegistry(desk.env, ({ writing }) =>
-        importNodes(files, writing, { dryRun, progress: bar.show }),
+      const { rejected, ...counts } = await withRegistry(desk.env, ({ nodes }) =>
+        importNodes(files, nodes, { dryRun, progress: bar.show }),
       ).finally(bar.clear);
       desk.answer(
         written(
@@ -45,9 +45,9 @@ export const registryCommands: CommandGroup = (program, desk) => {
     .action(async (url: string, { full = false, perSecond }: { full?: boolean; perSecond: number }) => {
       desk.takesLong();
       const bar = progressBar(desk.status);
-      const { rejected, ...counts } = await withRegistry(desk.env, ({ writing, mirrors }) =>
+      const { rejected, ...counts } = await withRegistry(desk.env, ({ nodes, mirrors }) =>
         mirrorNodes(
-          { url, pages: new SourcePages(url, perSecond), writing, mirrors, progress: bar.show },
+          { url, pages: new SourcePages(url, perSecond), nodes, mirrors, progress: bar.show },
           { full },
         ),
       ).finally(bar.clear);
@@ -60,7 +60,7 @@ export const registryCommands: CommandGroup = (program, desk) => {
       );
     });
 
-  rulingCommands(registry, desk);
+  moderationCommands(registry, desk);
 };
 
 interface Counts {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { RegistryWriting } from '#persistence';
+import type { NodeRepository } from '#persistence';
 import { givenRecords } from './given-records.js';
 import { NodeBatches } from './node-batches.js';
 import { readRecord } from './read-record.js';
@@ -26,19 +26,18 @@ interface Options {
 /** Imports files one after the other. Each bad record is told, and the rest goes on. */
 export async function importNodes(
   files: readonly string[],
-  writing: RegistryWriting,
+  repository: NodeRepository,
   { dryRun, progress }: Options,
 ): Promise<Imported> {
   const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
   const allBytes = sizes.reduce((sum, size) => sum + size, 0);
   const rejected: Rejected[] = [];
   const batches = new NodeBatches<Omit<Rejected, 'reason'>>(
-    (records) => writing.prepare(records, dryRun ? 'rollback' : 'commit'),
+    (records) => repository.put(records, { dryRun }),
     (place, reason) => void rejected.push({ ...place, reason }),
   );
   let read = 0;
   let bytesBefore = 0;
-  if (!dryRun) await writing.begin();
   try {
     for (const [index, file] of files.entries()) {
       for await (const given of givenRecords(file)) {
@@ -53,8 +52,7 @@ export async function importNodes(
     }
     await batches.end();
   } finally {
-    const { created, changed } = batches.written;
-    if (!dryRun) await writing.settle(created + changed);
+    if (!dryRun) await repository.analyze(batches.written);
   }
   return { read, ...batches.written, rejected };
 }

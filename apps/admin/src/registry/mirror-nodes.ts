@@ -1,4 +1,4 @@
-import type { MirrorWalk, RegistryMirrors, RegistryWriting } from '#persistence';
+import type { MirrorWalk, NodeMirrorRepository, NodeRepository } from '#persistence';
 import { NodeBatches } from './node-batches.js';
 import { readRecord } from './read-record.js';
 import type { SourcePages } from './source-pages.js';
@@ -25,8 +25,8 @@ interface Mirrored {
 interface Mirroring {
   url: string;
   pages: SourcePages;
-  writing: RegistryWriting;
-  mirrors: RegistryMirrors;
+  nodes: NodeRepository;
+  mirrors: NodeMirrorRepository;
   progress: (part: number, read: number) => void;
 }
 
@@ -49,7 +49,7 @@ export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolea
     if (total >= walk.startedTotal) break;
     walk = await takeAll(mirroring, result);
   }
-  await mirroring.writing.settle(result.created + result.changed);
+  await mirroring.nodes.analyze(result);
   return result;
 }
 
@@ -69,18 +69,18 @@ async function begin({ pages }: Mirroring, before: { at: Date } | null): Promise
   };
 }
 
-/** Walks from where the walk stands to its end, and notes each page that is written. */
+/** Walks from where the walk stands to its end, and saves each page that is written. */
 async function take(mirroring: Mirroring, walk: MirrorWalk, result: Mirrored): Promise<void> {
-  const { url, pages, writing, mirrors, progress } = mirroring;
+  const { url, pages, nodes, mirrors, progress } = mirroring;
   for (let { page } = walk, last = page; page <= last; page += 1) {
-    await mirrors.note(url, { ...walk, page });
-    const { nodes, totalPages } = await pages.read(page, walk.since);
+    await mirrors.save(url, { ...walk, page });
+    const { nodes: listed, totalPages } = await pages.read(page, walk.since);
     last = totalPages;
     const batches = new NodeBatches<Omit<Rejected, 'reason'>>(
-      (records) => writing.prepare(records),
+      (records) => nodes.put(records),
       (place, reason) => void result.rejected.push({ ...place, reason }),
     );
-    for (const node of nodes) {
+    for (const node of listed) {
       const found = readRecord(node, { whole: true });
       const place = { page, id: (node as { id?: unknown } | null)?.id ?? null };
       if ('record' in found) await batches.add(found.record, place);
@@ -88,7 +88,7 @@ async function take(mirroring: Mirroring, walk: MirrorWalk, result: Mirrored): P
     }
     const { created, changed } = await batches.end();
     result.pages += 1;
-    result.read += nodes.length;
+    result.read += listed.length;
     result.created += created;
     result.changed += changed;
     progress(page / Math.max(totalPages, 1), result.read);

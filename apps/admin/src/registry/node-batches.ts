@@ -4,11 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 /** Nodes in one statement: enough that a round trip does not count, few enough that one bad one is found soon. */
 const batchNodes = 1000;
 const batchVersions = 10_000;
-/** After so many records the writing of the batch before goes on, for which the database would wait otherwise. */
+/** After so many records the event loop gets a turn: the batch before is still being written. */
 const turnRecords = 20;
 
-/** Prepares the writing of records; the result does it. */
-type Prepare = (records: readonly NodeRecord[]) => () => Promise<Written>;
+type Put = (records: readonly NodeRecord[]) => Promise<Written>;
 
 interface Batched<Place> {
   record: NodeRecord;
@@ -16,7 +15,7 @@ interface Batched<Place> {
 }
 
 /**
- * Writes nodes in batches, one behind the other, while the next one is being read and prepared. A record that the database
+ * Writes nodes in batches, one behind the other, while the next one is being read. A record that the database
  * refuses is told with its place, and the others of its batch are written all the same.
  */
 export class NodeBatches<Place> {
@@ -26,7 +25,7 @@ export class NodeBatches<Place> {
   private writing: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly prepare: Prepare,
+    private readonly put: Put,
     private readonly refused: (place: Place, reason: string) => void,
   ) {}
 
@@ -50,20 +49,15 @@ export class NodeBatches<Place> {
     const batch = [...this.batch.values()];
     this.batch = new Map();
     this.versions = 0;
-    const put = this.prepared(batch);
     await this.writing;
-    this.writing = this.write(batch, put);
+    this.writing = this.write(batch);
     // A failure is thrown by the next wait for it.
     this.writing.catch(() => {});
   }
 
-  private prepared(batch: readonly Batched<Place>[]): () => Promise<Written> {
-    return this.prepare(batch.map(({ record }) => record));
-  }
-
-  private async write(batch: readonly Batched<Place>[], put = this.prepared(batch)): Promise<void> {
+  private async write(batch: readonly Batched<Place>[]): Promise<void> {
     try {
-      const { created, changed } = await put();
+      const { created, changed } = await this.put(batch.map(({ record }) => record));
       this.written.created += created;
       this.written.changed += changed;
     } catch (error) {

@@ -1,60 +1,96 @@
 import { RouterError } from '#errors';
-import type { Registry } from '#persistence';
+import { NodeReader } from '#persistence';
 import type { RegistryNodeList } from '#schemas';
-import { platformTest } from './demands.js';
-import { type NodeAsk, nodeAsk, type Query } from './node-ask.js';
-import type { PageCache } from './page-cache.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { SETTINGS } from '../settings.module.js';
+import { type NodeQuery, parseNodeQuery } from './node-query.js';
+import { platformFilter } from './platform-filter.js';
 
-type PageAsk = Omit<NodeAsk, 'latest'>;
-
-interface Asked {
-  ask: PageAsk;
-  latest: boolean;
-  /** The same for all spellings of an ask. */
-  key: string;
+interface NodePageSettings {
+  REGISTRY_CACHE_SECONDS: number;
+  REGISTRY_CACHE_BYTES: number;
 }
 
-/** How many spellings of queries, and how long ones, are kept with what they ask: to read one costs more than to find its page. */
-const mostSpellings = 1000;
-const longestSpelling = 500;
+/** The body of an answer, and the moment that it shows, by `performance.now()`. */
+interface CachedPage {
+  body: Buffer;
+  asOfMs: number;
+}
+
+/** What an entry takes beside its key and its body, roughly. */
+const entryBytes = 200;
+/** Parsing a query takes longer than finding its page; a longer URL is parsed each time. */
+const maxParsedUrls = 1000;
+const maxParsedUrlLength = 500;
 
 /** Pages of nodes as the bytes of an answer. */
+@Injectable()
 export class NodePages {
-  private readonly asked = new Map<string, Asked>();
+  private readonly maxAgeMs: number;
+  private readonly parsedUrls = new LRUCache<string, { query: NodeQuery; key: string }>({
+    max: maxParsedUrls,
+  });
+  private readonly pages: LRUCache<string, CachedPage, NodeQuery>;
 
   constructor(
-    private readonly registry: Registry,
-    private readonly cache: PageCache,
-  ) {}
-
-  /** `spelling` is the URL as the caller wrote it. */
-  async read(spelling: string, query: Query): Promise<Buffer> {
-    const { ask, latest, key } = this.asked.get(spelling) ?? this.reading(spelling, query);
-    const make = () => this.make(ask);
-    return latest ? this.cache.renew(key, make) : this.cache.get(key, make);
+    private readonly reader: NodeReader,
+    @Inject(SETTINGS) settings: NodePageSettings,
+  ) {
+    this.maxAgeMs = settings.REGISTRY_CACHE_SECONDS * 1000;
+    this.pages = new LRUCache<string, CachedPage, NodeQuery>({
+      maxSize: settings.REGISTRY_CACHE_BYTES,
+      sizeCalculation: ({ body }, key) => body.byteLength + 2 * key.length + entryBytes,
+      // The clock by which pages tell their age.
+      perf: performance,
+      // Callers who wait for a page get it, also when a newer one has replaced it meanwhile.
+      ignoreFetchAbort: true,
+      fetchMethod: async (_key, _stale, { options, context }) => {
+        const page = await this.read(context, this.maxAgeMs);
+        options.ttl = this.remainingMs(page);
+        return page;
+      },
+    });
   }
 
-  private reading(spelling: string, query: Query): Asked {
-    const { latest, ...ask } = nodeAsk(query);
-    const asked = { ask, latest, key: JSON.stringify(ask) };
-    if (spelling.length > longestSpelling) return asked;
-    const [oldest] = this.asked.keys();
-    if (this.asked.size >= mostSpellings && oldest !== undefined) this.asked.delete(oldest);
-    this.asked.set(spelling, asked);
-    return asked;
+  /** Throws `invalid_input` for a parameter of the wrong type. */
+  parse(rawUrl: string, parameters: Parameters<typeof parseNodeQuery>[0]): { query: NodeQuery; key: string } {
+    const known = this.parsedUrls.get(rawUrl);
+    if (known !== undefined) return known;
+    const query = parseNodeQuery(parameters);
+    const parsed = { query, key: JSON.stringify({ ...query, latest: undefined }) };
+    if (rawUrl.length <= maxParsedUrlLength) this.parsedUrls.set(rawUrl, parsed);
+    return parsed;
   }
 
-  private async make(ask: PageAsk): Promise<Buffer> {
-    const { page, limit } = ask;
-    const { nodes, total } = await this.page(ask).catch(failed);
+  async page({ query, key }: { query: NodeQuery; key: string }): Promise<Buffer> {
+    if (query.latest) return this.latest(query, key);
+    const page = this.pages.get(key) ?? (await this.pages.fetch(key, { context: query }));
+    if (page === undefined) throw new Error('A page was neither read nor refused.');
+    return page.body;
+  }
+
+  /** Reads a page whatever is cached, and caches it for everybody, unless a newer one is there. */
+  private async latest(query: NodeQuery, key: string): Promise<Buffer> {
+    const page = await this.read(query, 0);
+    const kept = this.pages.peek(key);
+    if (kept === undefined || kept.asOfMs <= page.asOfMs)
+      this.pages.set(key, page, { ttl: this.remainingMs(page) });
+    return page.body;
+  }
+
+  private async read(query: NodeQuery, maxAgeMs: number): Promise<CachedPage> {
+    const { page, limit } = query;
+    const { nodes, total, asOfMs } = await this.reader
+      .page({ ...query, accepts: platformFilter(query), offset: (page - 1) * limit, maxAgeMs })
+      .catch(failed);
     const list: RegistryNodeList = { nodes, page, limit, total, totalPages: Math.ceil(total / limit) };
-    return Buffer.from(JSON.stringify(list));
+    return { body: Buffer.from(JSON.stringify(list)), asOfMs };
   }
 
-  private async page(ask: PageAsk) {
-    const admits = platformTest(ask);
-    return this.registry.page({ ...ask, ...(admits && { admits }), offset: (ask.page - 1) * ask.limit });
-  }
+  /** A page's age counts from the moment that it shows. Zero would mean that it never expires. */
+  private readonly remainingMs = ({ asOfMs }: CachedPage): number =>
+    Math.max(Math.floor(asOfMs + this.maxAgeMs - performance.now()), 1);
 }
 
 /** The registry's interface knows one failure of ours, the 500. */

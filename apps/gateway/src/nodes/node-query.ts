@@ -1,38 +1,138 @@
+import { RouterError } from '#errors';
+import { type NodeSort, type NodeSortColumn, nodeSortColumns } from '#persistence';
+import { momentOf } from '#schemas';
 import { z } from 'zod';
 
-/** The query of a list of nodes, as the service document describes it. */
+const defaultLimit = 10;
+const maxLimit = 100;
+const descendingSuffix = ';desc';
+
+const aliases: Readonly<Record<string, NodeSortColumn>> = {
+  create_time: 'created_at',
+  total_install: 'downloads',
+  total_star: 'github_stars',
+  last_updated: 'updated_at',
+};
+
+/** The endings of a form factor that name a system; any other form factor narrows nothing. */
+const formFactorSystems = [
+  [/-win(dows)?$/, 'Microsoft :: Windows'],
+  [/-mac$/, 'MacOS'],
+  [/-linux$/, 'POSIX :: Linux'],
+] as const;
+
+const once = () => z.string({ error: 'must be given once' });
+const integer = () => once().regex(/^-?\d+$/, 'must be an integer');
+const boolean = (byDefault: boolean, description: string) =>
+  once()
+    .toLowerCase()
+    .pipe(z.enum(['true', 'false'], 'must be true or false'))
+    .transform((given) => given === 'true')
+    .default(byDefault)
+    .meta({ type: 'boolean', default: byDefault, description });
+/** An empty text counts as absent. */
+const text = (description: string) =>
+  once()
+    .optional()
+    .meta({ description })
+    .transform((given) => given || undefined);
+
+/** The query of a list of nodes. An array may be one value or repeated; empty items count as absent. */
 export const nodeQuery = z.object({
-  page: z.int().default(1).meta({ description: 'The number of the page; below 1 counts as 1.' }),
-  limit: z.int().default(10).meta({
-    description: 'The page size. Above 100, 100 is served; 0 and less select the default.',
-  }),
-  supported_os: z.string().meta({
-    description:
-      'Only nodes that run on this system: those that list it, an ancestor of it (`POSIX :: Linux` covers `POSIX :: Linux :: Ubuntu`), `OS Independent`, or nothing.',
-  }),
-  supported_accelerator: z.string().meta({
-    description: 'Only nodes that list this accelerator, or none.',
-  }),
-  include_banned: z.boolean().default(true).meta({
-    description: '`false` leaves out banned nodes and the nodes of banned publishers.',
-  }),
-  timestamp: z.iso.datetime({ offset: true }).meta({
-    description:
-      'Only nodes that were created or updated after this time, in ISO 8601. A new version updates its node.',
-  }),
-  latest: z.boolean().default(false).meta({
-    description: '`true` reads the database; otherwise the page may be up to 60 seconds old.',
-  }),
-  sort: z.array(z.string()).meta({
-    description:
-      'Columns to sort by, the first one first; `;desc` behind one turns its direction. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`. A missing value counts as the least.',
-  }),
-  node_id: z.array(z.string()).meta({ description: 'Only the nodes of these ids.' }),
-  app_version: z.string().meta({
-    description: 'Only nodes whose range of versions of the host application contains it, or that have none.',
-  }),
-  form_factor: z.string().meta({
-    description:
-      'The platform of the request. One that ends in `-win`, `-windows`, `-mac` or `-linux` narrows like `supported_os`.',
-  }),
+  page: integer()
+    .default('1')
+    .meta({ type: 'integer', default: 1, description: 'The number of the page; below 1 counts as 1.' })
+    .transform((given) => Math.min(Math.max(Number(given), 1), Number.MAX_SAFE_INTEGER)),
+  limit: integer()
+    .default(String(defaultLimit))
+    .meta({
+      type: 'integer',
+      default: defaultLimit,
+      description: 'The page size. Above 100, 100 is served; 0 and less select the default.',
+    })
+    .transform((given) => (Number(given) <= 0 ? defaultLimit : Math.min(Number(given), maxLimit))),
+  supported_os: text(
+    'Only nodes that run on this system: those that list it, an ancestor of it (`POSIX :: Linux` covers `POSIX :: Linux :: Ubuntu`), `OS Independent`, or nothing.',
+  ),
+  supported_accelerator: text('Only nodes that list this accelerator, an ancestor of it, or nothing.'),
+  include_banned: boolean(true, '`false` leaves out banned nodes and the nodes of banned publishers.'),
+  timestamp: once()
+    .optional()
+    .meta({
+      format: 'date-time',
+      description:
+        'Only nodes that were created or updated after this time, in ISO 8601. A new version updates its node.',
+    })
+    .transform((given, context) => {
+      const time = given === undefined ? undefined : momentOf(given);
+      if (time === null) context.addIssue('must be a date and time in ISO 8601');
+      return time ?? undefined;
+    }),
+  latest: boolean(false, '`true` reads the database; otherwise the page may be up to 60 seconds old.'),
+  sort: z
+    .array(z.string())
+    .default([])
+    .meta({
+      description:
+        'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`. A missing value sorts first, and last in a descending order.',
+    })
+    .transform(sortKeys),
+  node_id: z.array(z.string()).default([]).meta({ description: 'Only the nodes of these ids.' }),
+  app_version: text(
+    'Only nodes whose range of versions of the host application contains it, or that have none.',
+  ),
+  form_factor: text(
+    'The platform of the request. One that ends in `-win`, `-windows`, `-mac` or `-linux` narrows like `supported_os`.',
+  ),
 });
+
+export type NodeQuery = ReturnType<typeof parseNodeQuery>;
+
+/** Throws `invalid_input`. `parameters` are those of a URL, in which what was repeated is an array. */
+export function parseNodeQuery(parameters: Readonly<Record<string, string | string[] | undefined>>) {
+  const items = (name: string): string[] =>
+    [parameters[name] ?? [], parameters[`${name}[]`] ?? []].flat().filter((item) => item !== '');
+  const { success, data, error } = nodeQuery.safeParse({
+    ...parameters,
+    sort: items('sort'),
+    node_id: items('node_id'),
+  });
+  if (!success) {
+    const [issue] = error.issues;
+    throw new RouterError('invalid_input', `${issue?.path[0]?.toString()} ${issue?.message}.`);
+  }
+  const implied = formFactorSystems.find(([ending]) => ending.test(data.form_factor ?? ''))?.[1];
+  const systems = [data.supported_os, implied].filter((system) => system !== undefined);
+  return {
+    page: data.page,
+    limit: data.limit,
+    latest: data.latest,
+    sort: data.sort,
+    // In one order and without duplicates: equal queries have equal cache keys.
+    nodeIds: data.node_id.length > 0 ? [...new Set(data.node_id)].sort() : undefined,
+    changedAfter: data.timestamp,
+    includeBanned: data.include_banned,
+    operatingSystems: [...new Set(systems)],
+    accelerator: data.supported_accelerator,
+    appVersion: data.app_version,
+  };
+}
+
+function sortKeys(terms: readonly string[], context: z.RefinementCtx): NodeSort[] {
+  const keys = new Map<NodeSortColumn, NodeSort>();
+  for (const term of terms) {
+    const descending = term.endsWith(descendingSuffix);
+    const name = descending ? term.slice(0, -descendingSuffix.length) : term;
+    const column = Object.hasOwn(aliases, name)
+      ? aliases[name]
+      : nodeSortColumns.find((each) => each === name);
+    if (column === undefined) {
+      const names = [...nodeSortColumns, ...Object.keys(aliases)].join(', ');
+      context.addIssue(`takes ${names}, each with ${descendingSuffix} behind it or without`);
+      return z.NEVER;
+    }
+    // A column that is named again changes nothing.
+    if (!keys.has(column)) keys.set(column, { column, descending });
+  }
+  return [...keys.values()];
+}

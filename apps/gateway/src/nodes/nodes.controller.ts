@@ -1,7 +1,6 @@
 import { registryNodeList } from '#schemas';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Query } from './node-ask.js';
 import { answer, ApiRoute, json, registryFailure } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
 import { nodeQuery } from './node-query.js';
@@ -29,10 +28,11 @@ export class NodesController {
     ],
   })
   async list(
-    @Req() { url, query }: FastifyRequest<{ Querystring: Query }>,
+    @Req() { method, url, query }: FastifyRequest<{ Querystring: Record<string, string | string[]> }>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const body = await this.pages.read(url, query);
+    const parsed = this.pages.parse(url, query);
+    const body = method === 'HEAD' ? undefined : await this.pages.page(parsed);
     void reply.header('content-type', 'application/json; charset=utf-8').send(body);
   }
 }

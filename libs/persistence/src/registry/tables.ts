@@ -1,7 +1,5 @@
-import { including } from './indexes.js';
-
-/** What an operator ruled comes before what the record says; a record that takes its node back wins over both. */
-const listedStatus = `CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(ruled_status, status) END`;
+/** What an operator decided comes before what the record says; a record that takes its node back wins over both. */
+const listedStatus = `CASE WHEN status = 'NodeStatusDeleted' THEN status ELSE coalesce(moderated_status, status) END`;
 const banned = `publisher_banned OR ${listedStatus} = 'NodeStatusBanned'`;
 
 /**
@@ -20,8 +18,8 @@ CREATE TABLE publisher (
   created_at timestamptz(3),
   status text NOT NULL CHECK (status IN ('PublisherStatusActive', 'PublisherStatusBanned')),
   -- What an operator decided here; it outlives every import.
-  ruled_status text CHECK (ruled_status IN ('PublisherStatusActive', 'PublisherStatusBanned')),
-  listed_status text GENERATED ALWAYS AS (coalesce(ruled_status, status)) STORED
+  moderated_status text CHECK (moderated_status IN ('PublisherStatusActive', 'PublisherStatusBanned')),
+  listed_status text GENERATED ALWAYS AS (coalesce(moderated_status, status)) STORED
 );
 
 CREATE TABLE publisher_member (
@@ -35,19 +33,8 @@ CREATE TABLE publisher_member (
   PRIMARY KEY (publisher_id, place)
 );
 
--- What filters tell apart, and how many nodes are listed of each kind: few rows, on which a filter decides once. On
--- nodes it is then a comparison of numbers, and the total of a page is a sum.
-CREATE TABLE node_kind (
-  kind bigint PRIMARY KEY,
-  supported_os text[] NOT NULL,
-  supported_accelerators text[] NOT NULL,
-  supported_app_version text,
-  status text COLLATE "C" NOT NULL,
-  banned boolean NOT NULL,
-  nodes bigint NOT NULL
-);
-
--- Another value whenever nodes have been written: until then, what was found of all nodes holds.
+-- Another value whenever nodes have been written. It is random: a counter would come back to an old number after a
+-- backup is restored.
 CREATE TABLE registry_revision (
   id boolean PRIMARY KEY DEFAULT true CHECK (id),
   revision uuid NOT NULL DEFAULT gen_random_uuid()
@@ -55,21 +42,13 @@ CREATE TABLE registry_revision (
 INSERT INTO registry_revision DEFAULT VALUES;
 
 CREATE TABLE node (
-  id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" PRIMARY KEY,
   -- What is filtered and sorted by comes first: a row that is only looked at for these need not be read further.
   created_at timestamptz(3) NOT NULL,
   updated_at timestamptz(3) NOT NULL,
   publisher_banned boolean NOT NULL,
   banned boolean GENERATED ALWAYS AS (${banned}) STORED,
   listed_status text COLLATE "C" GENERATED ALWAYS AS (${listedStatus}) STORED,
-  -- A hash of what the filters ask, since no generated column may be made of another one. A deleted node has none.
-  kind bigint GENERATED ALWAYS AS (CASE WHEN status <> 'NodeStatusDeleted' THEN hash_array_extended(ARRAY[
-    hash_array_extended(coalesce(supported_os, '{}'), 0),
-    hash_array_extended(coalesce(supported_accelerators, '{}'), 0),
-    hash_array_extended(ARRAY[supported_app_version], 0),
-    hashtextextended(${listedStatus}, 0),
-    (${banned})::integer
-  ], 0) END) STORED,
   downloads bigint,
   github_stars bigint,
   rating double precision,
@@ -84,7 +63,7 @@ CREATE TABLE node (
   banner_url text,
   repository text,
   license text,
-  publisher_id text COLLATE "C",
+  publisher_id text COLLATE "C" REFERENCES publisher (id),
   status text COLLATE "C" NOT NULL CHECK (status IN ('NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned')),
   status_detail text,
   preempted_app_node_names text[],
@@ -94,14 +73,14 @@ CREATE TABLE node (
   supported_app_frontend_version text,
   translations jsonb,
   -- What an operator decided here; it outlives every import.
-  ruled_status text COLLATE "C" CHECK (ruled_status IN ('NodeStatusActive', 'NodeStatusBanned')),
-  ruled_detail text,
-  ruled_tags text[],
-  PRIMARY KEY (id) ${including('id')}
+  moderated_status text COLLATE "C" CHECK (moderated_status IN ('NodeStatusActive', 'NodeStatusBanned')),
+  moderated_detail text,
+  moderated_tags text[]
 );
+CREATE INDEX node_publisher ON node (publisher_id);
 
 CREATE TABLE node_version (
-  node_id text COLLATE "C" NOT NULL,
+  node_id text COLLATE "C" NOT NULL REFERENCES node (id) ON DELETE CASCADE,
   version text COLLATE "C" NOT NULL,
   id text,
   changelog text,
@@ -121,6 +100,8 @@ CREATE TABLE node_version (
   tags_admin text[],
   PRIMARY KEY (node_id, version)
 );
+CREATE INDEX node_version_newest ON node_version (node_id, created_at DESC, version DESC)
+  WHERE status = 'NodeVersionStatusActive';
 
 -- How far a mirror has come; see "admin registry mirror".
 CREATE TABLE registry_mirror (

@@ -1,4 +1,5 @@
-import type { DataSource } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 
 /** A walk over another registry's pages: where it stands, and what it started from. */
 export interface MirrorWalk {
@@ -13,7 +14,8 @@ export interface MirrorWalk {
 }
 
 /** How far the mirroring of each source has come, so that a walk that was cut off goes on and the next one asks for less. */
-export class RegistryMirrors {
+@Injectable()
+export class NodeMirrorRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The walk that was cut off, or null. */
@@ -38,8 +40,8 @@ export class RegistryMirrors {
     return row ? { at: row.at, total: Number(row.total) } : null;
   }
 
-  /** Notes where a walk stands. */
-  async note(url: string, walk: MirrorWalk): Promise<void> {
+  /** Saves where a walk stands. */
+  async save(url: string, walk: MirrorWalk): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO registry_mirror (url, walk_since, next_page, started_at, started_total) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (url) DO UPDATE SET walk_since = EXCLUDED.walk_since, next_page = EXCLUDED.next_page,

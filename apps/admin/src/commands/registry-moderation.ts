@@ -1,18 +1,18 @@
-import type { RegistryRulings, Ruled } from '#persistence';
+import type { NodeModerationRepository, Moderated } from '#persistence';
 import type { Command } from 'commander';
 import type { Desk } from '../answer.js';
 import { withRegistry } from '../open-database.js';
 import { line } from '../option-values.js';
 
 /** What an operator decides about nodes and publishers; imports and mirrors do not undo it. */
-export function rulingCommands(registry: Command, desk: Desk): void {
-  const rule = async (
-    kind: Ruled,
+export function moderationCommands(registry: Command, desk: Desk): void {
+  const moderate = async (
+    kind: Moderated,
     id: string,
     done: string,
-    act: (rulings: RegistryRulings) => Promise<boolean>,
+    act: (moderation: NodeModerationRepository) => Promise<boolean>,
   ) => {
-    const found = await withRegistry(desk.env, ({ rulings }) => act(rulings));
+    const found = await withRegistry(desk.env, ({ moderation }) => act(moderation));
     if (!found) throw new Error(`There is no ${kind} "${id}".`);
     desk.answer({ document: { [kind]: id, done }, text: `${kind} ${id}: ${done}` });
   };
@@ -27,7 +27,7 @@ export function rulingCommands(registry: Command, desk: Desk): void {
       const kind = kindOf(publisher);
       if (kind === 'publisher' && reason !== undefined)
         throw new Error('A publisher has no status detail: --reason is for nodes.');
-      await rule(kind, id, 'banned', (rulings) => rulings.ban(kind, id, reason ?? null));
+      await moderate(kind, id, 'banned', (moderation) => moderation.ban(kind, id, reason ?? null));
     });
 
   registry
@@ -37,7 +37,7 @@ export function rulingCommands(registry: Command, desk: Desk): void {
     .option('--publisher', 'the id is a publisher’s')
     .action(async (id: string, { publisher }: { publisher?: boolean }) => {
       const kind = kindOf(publisher);
-      await rule(kind, id, 'unbanned', (rulings) => rulings.unban(kind, id));
+      await moderate(kind, id, 'unbanned', (moderation) => moderation.unban(kind, id));
     });
 
   registry
@@ -49,10 +49,10 @@ export function rulingCommands(registry: Command, desk: Desk): void {
     .action(async (id: string, tags: string[], { reset }: { reset?: boolean }) => {
       if (reset && tags.length > 0) throw new Error('Give tags or --reset, not both.');
       const done = reset ? 'admin tags as in its record' : `admin tags ${tags.join(', ') || 'none'}`;
-      await rule('node', id, done, (rulings) => rulings.tag(id, reset ? null : [...new Set(tags)]));
+      await moderate('node', id, done, (moderation) => moderation.tag(id, reset ? null : [...new Set(tags)]));
     });
 }
 
-const kindOf = (publisher: boolean | undefined): Ruled => (publisher ? 'publisher' : 'node');
+const kindOf = (publisher: boolean | undefined): Moderated => (publisher ? 'publisher' : 'node');
 
 const lines = (text: string, before: string[]): string[] => [...before, line(text)];

@@ -1,0 +1,108 @@
+import { RouterError } from '#errors';
+import type { NodeReader } from '#persistence';
+import type { RegistryNodeList } from '#schemas';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { NodePages } from './node-pages.js';
+
+type Page = Awaited<ReturnType<NodeReader['page']>>;
+
+beforeEach(() => void jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
+
+/** Pages over a registry whose answers are given by hand; a page tells by its total which answer it is of. */
+function pagesOf({ bytes = 100_000 } = {}) {
+  const waiting: { answer: (total: number, nodes?: Page['nodes']) => void; fail: (error: Error) => void }[] =
+    [];
+  const page = () => {
+    const asOfMs = jest.now();
+    return new Promise<Page>((resolve, reject) => {
+      waiting.push({
+        answer: (total, nodes = []) => resolve({ nodes, total, asOfMs }),
+        fail: reject,
+      });
+    });
+  };
+  const pages = new NodePages({ page } as unknown as NodeReader, {
+    REGISTRY_CACHE_SECONDS: 60,
+    REGISTRY_CACHE_BYTES: bytes,
+  });
+  const total = async (parameters: Record<string, string | string[]> = {}) => {
+    const body = await pages.page(pages.parse(JSON.stringify(parameters), parameters));
+    return (JSON.parse(body.toString()) as RegistryNodeList).total;
+  };
+  return { total, waiting };
+}
+
+describe('NodePages', () => {
+  it('reads a page once for all who wait for it, however they write the query', async () => {
+    const { total, waiting } = pagesOf();
+    const all = Promise.all([total({ limit: '0' }), total(), total({ 'sort[]': '' })]);
+    const another = total({ page: '2' });
+    expect(waiting).toHaveLength(2);
+    waiting[0]?.answer(1);
+    waiting[1]?.answer(2);
+    expect([await all, await another]).toEqual([[1, 1, 1], 2]);
+  });
+
+  it('keeps a page for a minute, counted from the moment that it shows', async () => {
+    const { total, waiting } = pagesOf();
+    const first = total();
+    jest.advanceTimersByTime(5000);
+    waiting[0]?.answer(1);
+    await first;
+    jest.advanceTimersByTime(54_999);
+    expect(await total()).toBe(1);
+    jest.advanceTimersByTime(2);
+    const next = total();
+    waiting[1]?.answer(2);
+    expect(await next).toBe(2);
+  });
+
+  it('tells a failure to all who wait as the 500 of the registry, and keeps none', async () => {
+    const { total, waiting } = pagesOf();
+    const all = Promise.allSettled([total(), total()]);
+    waiting[0]?.fail(new RouterError('service_unavailable', 'Away.'));
+    expect(await all).toMatchObject([
+      { status: 'rejected', reason: { bucket: 'internal_error' } },
+      { status: 'rejected', reason: { bucket: 'internal_error' } },
+    ]);
+    const next = total();
+    waiting[1]?.answer(1);
+    expect(await next).toBe(1);
+  });
+
+  it('reads the latest page for everybody, and never replaces it with an older one', async () => {
+    const { total, waiting } = pagesOf();
+    const [waits, older] = [total(), total({ latest: 'true' })];
+    jest.advanceTimersByTime(10);
+    const newer = total({ latest: 'true' });
+    expect(waiting).toHaveLength(3);
+    waiting[2]?.answer(3);
+    expect(await newer).toBe(3);
+    waiting[1]?.answer(2);
+    waiting[0]?.answer(1);
+    expect([await waits, await older, await total()]).toEqual([1, 2, 3]);
+  });
+
+  it('forgets what was not asked for longest when it holds too many bytes', async () => {
+    const { total, waiting } = pagesOf({ bytes: 2000 });
+    const ask = async (id: string, bytes = 200) => {
+      const page = total({ node_id: id });
+      waiting.shift()?.answer(1, [{ description: 'x'.repeat(bytes) }]);
+      return page;
+    };
+    const isKept = async (id: string) => {
+      const page = total({ node_id: id });
+      const read = waiting.shift();
+      read?.answer(1);
+      await page;
+      return read === undefined;
+    };
+    await ask('a');
+    await ask('b');
+    expect(await isKept('a')).toBe(true);
+    await ask('c');
+    await ask('large', 5000);
+    expect([await isKept('large'), await isKept('a'), await isKept('b')]).toEqual([false, true, false]);
+  });
+});

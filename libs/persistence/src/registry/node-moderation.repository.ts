@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { acquireWriteLock } from './node.repository.js';
+
+const statuses = {
+  node: { banned: 'NodeStatusBanned', active: 'NodeStatusActive' },
+  publisher: { banned: 'PublisherStatusBanned', active: 'PublisherStatusActive' },
+} as const;
+
+export type Moderated = keyof typeof statuses;
+
+/** Bans, their ends and admin tags: what operators decide about nodes and publishers. It stands beside what records say, and outlives every import. */
+@Injectable()
+export class NodeModerationRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** False when there is no such node or publisher. */
+  async ban(kind: Moderated, id: string, detail: string | null): Promise<boolean> {
+    return this.moderate(kind, id, `$2`, [statuses[kind].banned], detail);
+  }
+
+  /** Ends a ban, an operator's or one that a record brought. False when there is no such node or publisher. */
+  async unban(kind: Moderated, id: string): Promise<boolean> {
+    const { banned, active } = statuses[kind];
+    // A decision is kept only where the record says otherwise.
+    return this.moderate(kind, id, `CASE WHEN status = $3 THEN $2 END`, [active, banned], null);
+  }
+
+  /** Replaces the admin tags of a node; null: those of its record count again. */
+  async tag(id: string, tags: readonly string[] | null): Promise<boolean> {
+    return this.write(
+      `UPDATE node SET moderated_tags = $2::text[], updated_at = greatest(router_now(), created_at)
+        WHERE id = $1 RETURNING id`,
+      [id, tags],
+    );
+  }
+
+  private async moderate(
+    kind: Moderated,
+    id: string,
+    decision: string,
+    values: readonly string[],
+    detail: string | null,
+  ): Promise<boolean> {
+    if (kind === 'publisher')
+      return this.write(`UPDATE publisher SET moderated_status = ${decision} WHERE id = $1 RETURNING id`, [
+        id,
+        ...values,
+      ]);
+    return this.write(
+      `UPDATE node SET moderated_status = ${decision}, moderated_detail = $${values.length + 2},
+          updated_at = greatest(router_now(), created_at)
+        WHERE id = $1 RETURNING id`,
+      [id, ...values, detail],
+    );
+  }
+
+  /** Holds the imports' lock: what one of them reads before it writes must not change meanwhile. */
+  private async write(text: string, values: unknown[]): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(acquireWriteLock);
+      const [rows] = await manager.query<[unknown[], number]>(text, values);
+      return rows.length > 0;
+    });
+  }
+}

@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { advisoryLocks } from '../locks.js';
+import { upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
+
+type Columns = Record<string, unknown>;
+type GivenPublisher = Columns & { id: string; members?: Columns[] };
+
+/**
+ * What is to be written of one node, by the names of the columns. What is not named stays as it is, null clears it.
+ * Members are replaced as a whole.
+ */
+export interface NodeRecord {
+  node: Columns & { id: string };
+  publisher?: GivenPublisher;
+  versions: (Columns & { version: string; created_at?: string })[];
+  /** When given, no other version that is newer stays active; null: none stays active. */
+  latest?: string | null;
+}
+
+/** How many nodes are new, and of how many something has changed. */
+export interface Written {
+  created: number;
+  changed: number;
+}
+
+/** Writers of the registry take turns, each until the end of its transaction. */
+export const acquireWriteLock = `SELECT pg_advisory_xact_lock(${advisoryLocks.registryWrite})`;
+
+// The clock is read with the lock held: a later writer never writes an earlier time.
+const acquireWriteLockAndReadClock = `
+  WITH lock AS MATERIALIZED (${acquireWriteLock}) SELECT router_now()::timestamptz(3) AS now FROM lock`;
+
+const givenMembers = `
+  SELECT given ->> 'id', place::integer, member ->> 'id', member ->> 'role',
+      member ->> 'user_id', member ->> 'user_name', member ->> 'user_email'
+    FROM jsonb_array_elements($1) AS record (given),
+      jsonb_array_elements(given -> 'members') WITH ORDINALITY AS one (member, place)`;
+
+const deleteMembers = `
+  DELETE FROM publisher_member AS kept USING jsonb_array_elements($1) AS record (given)
+    WHERE publisher_id = given ->> 'id' AND given ? 'members'
+      AND kept NOT IN (SELECT ROW (one.*)::publisher_member FROM (${givenMembers}) AS one)`;
+
+const insertMembers = `INSERT INTO publisher_member ${givenMembers} ON CONFLICT DO NOTHING`;
+
+/** A source that lists only its latest version has none that is newer. */
+const withdrawNewerVersions = `
+  UPDATE node_version SET status = 'NodeVersionStatusDeleted'
+    FROM jsonb_array_elements($1) AS each (record)
+      LEFT JOIN node_version AS latest
+        ON latest.node_id = record ->> 'id' AND latest.version = record ->> 'latest'
+    WHERE node_version.node_id = record ->> 'id' AND node_version.status = 'NodeVersionStatusActive'
+      AND (latest.version IS NULL
+        OR (node_version.created_at, node_version.version) > (latest.created_at, latest.version))
+    RETURNING node_version.node_id AS id`;
+
+const touchNodes = `UPDATE node SET updated_at = greatest($2::timestamptz, created_at) WHERE id = ANY ($1::text[])`;
+
+/** So many written nodes change the tables' statistics; fewer are left to autovacuum. */
+const minAnalyzedNodes = 1000;
+
+/** Writes what imports and mirrors read. */
+@Injectable()
+export class NodeRepository {
+  /** What was last written of each publisher: all of its nodes bring the same facts. */
+  private readonly writtenPublishers = new Map<string, string>();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Writes all records, each node and version once, or nothing when one of them cannot be written. With `dryRun` it only tells what would be written. */
+  async put(records: readonly NodeRecord[], { dryRun = false } = {}): Promise<Written> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      const publishers = publishersOf(records).filter(
+        (publisher) => this.writtenPublishers.get(publisher.id) !== JSON.stringify(publisher),
+      );
+      const written = await write(runner, records, publishers);
+      if (dryRun) return written;
+      await runner.commitTransaction();
+      for (const publisher of publishers) this.writtenPublishers.set(publisher.id, JSON.stringify(publisher));
+      return written;
+    } finally {
+      if (runner.isTransactionActive) await runner.rollbackTransaction();
+      await runner.release();
+    }
+  }
+
+  /** After many nodes were written: the planner needs fresh statistics, and plans that were prepared before are made anew. */
+  async analyze({ created, changed }: Written): Promise<void> {
+    if (created + changed >= minAnalyzedNodes)
+      await this.dataSource.query('VACUUM (ANALYZE) node, node_version, publisher, publisher_member');
+  }
+}
+
+async function write(
+  runner: QueryRunner,
+  records: readonly NodeRecord[],
+  publishers: readonly GivenPublisher[],
+): Promise<Written> {
+  const query = async <Row>(text: string, rows?: readonly object[], ...more: unknown[]): Promise<Row[]> => {
+    const values = rows === undefined ? [] : [JSON.stringify(rows), ...more];
+    return (await runner.query(text, values, true)).records as Row[];
+  };
+  const [clock] = await query<{ now: Date }>(acquireWriteLockAndReadClock);
+  if (publishers.length > 0) await query(upsertPublishers, publishers);
+  const withMembers = publishers.filter(({ members }) => members);
+  if (withMembers.length > 0) {
+    await query(deleteMembers, withMembers);
+    await query(insertMembers, withMembers);
+  }
+  const nodes = await query<{ id: string; isNew: boolean }>(upsertNodes, nodesOf(records), clock?.now);
+
+  const updated = new Set<string>();
+  const versions = records.flatMap(({ node, versions: given }) =>
+    given.map((version) => ({ ...version, node_id: node.id })),
+  );
+  const latest = records.flatMap(({ node: { id }, latest: version }) =>
+    version === undefined ? [] : [{ id, latest: version }],
+  );
+  if (versions.length > 0)
+    for (const { id } of await query<{ id: string }>(upsertVersions, versions, clock?.now)) updated.add(id);
+  if (latest.length > 0)
+    for (const { id } of await query<{ id: string }>(withdrawNewerVersions, latest)) updated.add(id);
+  // A node's time follows its versions.
+  for (const { id } of nodes) updated.delete(id);
+  if (updated.size > 0) await runner.query(touchNodes, [[...updated], clock?.now]);
+
+  const created = nodes.filter(({ isNew }) => isNew).length;
+  return { created, changed: nodes.length - created + updated.size };
+}
+
+/** Each publisher once: what later records say of it comes over what earlier ones say. */
+function publishersOf(records: readonly NodeRecord[]): GivenPublisher[] {
+  const publishers = new Map<string, GivenPublisher>();
+  for (const { publisher } of records)
+    if (publisher) publishers.set(publisher.id, { ...publishers.get(publisher.id), ...publisher });
+  return [...publishers.values()];
+}
+
+const nodesOf = (records: readonly NodeRecord[]): object[] =>
+  records.map(({ node, versions }) => ({
+    ...node,
+    // Times of one form: the greatest text is the latest time.
+    newest_version_at:
+      versions.reduce((newest, { created_at = '' }) => (created_at > newest ? created_at : newest), '') ||
+      null,
+  }));

@@ -1,0 +1,71 @@
+import type { RegistryNode } from '#schemas';
+
+/** What the database found, under the names of the interface; what has no value is null. */
+type FoundNode = Record<string, unknown>;
+
+export interface NodesById {
+  revision: string;
+  nodes: (FoundNode | null)[] | null;
+}
+
+const moment = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const latestVersion = `
+  SELECT to_json(latest) FROM (
+    SELECT id, node_id, version, changelog, ${moment('node_version.created_at')} AS "createdAt", deprecated,
+      dependencies, download_url AS "downloadUrl", status, status_reason, app_node_extract_status,
+      supported_accelerators, supported_os, supported_app_version, supported_app_frontend_version, tags, tags_admin
+    FROM node_version WHERE node_id = node.id AND status = 'NodeVersionStatusActive'
+    ORDER BY node_version.created_at DESC, node_version.version DESC LIMIT 1
+  ) AS latest`;
+
+const members = `
+  SELECT json_agg(json_build_object('id', id, 'role', role,
+      'user', CASE WHEN num_nonnulls(user_id, user_name) > 0
+        THEN json_build_object('id', user_id, 'name', user_name) END) ORDER BY place)
+    FROM publisher_member WHERE publisher_id = publisher.id`;
+
+const publisher = `
+  SELECT to_json(found) FROM (
+    SELECT id, name, description, logo, website, support, source_code_repo, ${moment('created_at')} AS "createdAt",
+      listed_status AS status, (${members}) AS members
+    FROM publisher WHERE id = node.publisher_id
+  ) AS found`;
+
+const node = `
+  SELECT to_json(listed) FROM (
+    SELECT id, name, description, author, category, tags, coalesce(moderated_tags, tags_admin) AS tags_admin,
+      ${moment('node.created_at')} AS created_at, downloads, github_stars, rating, search_ranking, icon, banner_url,
+      repository, license, (${latestVersion}) AS latest_version, (${publisher}) AS publisher,
+      listed_status AS status, CASE WHEN moderated_status IS NULL THEN status_detail ELSE moderated_detail END AS status_detail,
+      preempted_app_node_names, supported_accelerators, supported_os, supported_app_version,
+      supported_app_frontend_version, translations
+    FROM node WHERE id = page.id AND status <> 'NodeStatusDeleted' AND ($2 OR NOT banned)
+  ) AS listed`;
+
+/** Nodes in the order of their ids, and the revision that they are of. Each is looked up, so that no table is read as a whole. */
+export const nodesById = {
+  name: 'nodes by id',
+  text: `
+    SELECT revision, (
+      SELECT json_agg((${node}) ORDER BY place) FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place)
+    ) AS nodes FROM registry_revision`,
+};
+
+/** A node as it is listed: what has no value is absent. */
+export function listedNode({ translations, ...facts }: FoundNode): RegistryNode {
+  return {
+    ...(withoutNulls(facts) as RegistryNode),
+    // An open object, which may hold nulls of its own.
+    ...(translations !== null && { translations: translations as RegistryNode['translations'] }),
+  };
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) => (each === null ? [] : [[name, withoutNulls(each)]])),
+  );
+}
