@@ -50,7 +50,7 @@ export class ErrorFilter implements ExceptionFilter {
 const routerPath = /^(?:https?:\/\/[^/?]*)?\/v[12](?:[/?]|$)/i;
 
 /** Paths that answer with the router's error shapes; all others have the registry's. */
-const isRouterPath = (url: string): boolean => routerPath.test(url);
+export const isRouterPath = (url: string): boolean => routerPath.test(url);
 
 function routerErrorBody(
   error: RouterError,

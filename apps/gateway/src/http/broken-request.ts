@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { v7 } from 'uuid';
-import { isRouterPath } from '';
+import { isRouterPath } from '../answers/error.filter.js';
 
 const texts: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request line and its headers are too large.',
