@@ -6,7 +6,7 @@ const [, section = ''] =
   /\n## A walk through one queued run\n([^]*?)\n## /.exec(textOf('docs/architecture.md')) ?? [];
 const steps = section.split(/^(?=\d+\. )/m).slice(1);
 /** Every `path`, `function` of the section. */
-const places = [...section.matchAll(/`((?:apps|libs)\/[\w./-]+)`, `(\w+)`/g)].map(
+const places = [...section.matchAll(/`((?:apps|libs)\/[\w./-]+)`,\s+`(\w+)`/g)].map(
   ([, path = '', name = '']) => ({ path, name }),
 );
 
