@@ -166,6 +166,14 @@ export const alerts: readonly Alert[] = [
       'The event loop of {{ $labels.app }} {{ $labels.instance }} is {{ $value | humanizeDuration }} late.',
   },
   {
+    name: 'RouterClockSkewed',
+    expression: 'max by (app, instance) (abs(router_clock_skew_seconds)) > 2',
+    holds: '2m',
+    severity: 'page',
+    summary:
+      'The clock of {{ $labels.app }} {{ $labels.instance }} is {{ $value | humanizeDuration }} off the database’s: it is not ready.',
+  },
+  {
     name: 'RouterWorkersAtMaximum',
     expression:
       'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"} >= kube_horizontalpodautoscaler_spec_max_replicas',

@@ -162,6 +162,11 @@ export const alertCases: Record<string, Case> = {
     fires: { 'nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '1.2x10' },
     rests: { 'nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '0.02 0.02 2 0.02x10' },
   },
+  RouterClockSkewed: {
+    at: '10m',
+    fires: { 'router_clock_skew_seconds{app="worker",instance="a"}': '-3x20' },
+    rests: { 'router_clock_skew_seconds{app="worker",instance="a"}': '1.5x20' },
+  },
   RouterWorkersAtMaximum: {
     at: '30m',
     fires: {

@@ -1,7 +1,9 @@
+import { providerRow } from '#providers';
 import { pointerFrom, pointerSegments } from '#schemas';
+import { z } from 'zod';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
-import type { CounterExample, Model } from './model.js';
+import { type CounterExample, hidingRow, type Model, modelRow } from './model.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
@@ -99,3 +101,14 @@ function step(schema: JsonSchema, segment: string): JsonSchema[] {
   const child = segment === '*' ? schema.items : schema.properties?.[segment];
   return child === undefined ? [] : [child];
 }
+
+/** JSON Schema of the files of a catalog directory, for editors that complete and check while one types. */
+export const catalogSchemas = {
+  model: () => editorSchema(z.union([modelRow, hidingRow]), 'A model of a catalog directory'),
+  provider: () => editorSchema(providerRow, 'A provider declared in a catalog directory'),
+};
+
+const editorSchema = (shape: z.ZodType, title: string): Record<string, unknown> => ({
+  title,
+  ...z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' }),
+});

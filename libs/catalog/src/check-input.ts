@@ -1,8 +1,10 @@
 import { type FieldError, InputRejection } from '#errors';
-import { type CompiledSchema, compileSchema } from './compile-schema.js';
-import { fieldErrors } from './field-errors.js';
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { fieldErrors, weighsAtMost } from './field-errors.js';
+import { linearTime } from './intake/pattern.js';
+import type { JsonSchema } from './json-schema.js';
 import type { Model } from './model.js';
-import { weighsAtMost } from './weigh.js';
 
 const compiledSchemas = new WeakMap<Model, CompiledSchema>();
 
@@ -32,4 +34,56 @@ function compiledSchema(model: Model): CompiledSchema {
   const compiled = compiledSchemas.get(model) ?? compileSchema(model.input ?? { type: 'object' });
   compiledSchemas.set(model, compiled);
   return compiled;
+}
+
+/** `first` stops at the first failing field, `all` reports every one. */
+interface CompiledSchema {
+  first: ValidateFunction;
+  all: ValidateFunction;
+}
+
+const options: Options = {
+  // The intake has read the schema; what it lets pass has a meaning here.
+  strict: false,
+  strictNumbers: true,
+  validateSchema: false,
+  // A format that only describes is no reason for a warning.
+  logger: false,
+  discriminator: true,
+  verbose: true,
+  // Decimal fractions are inexact in binary: 0.3 is a multiple of 0.1 for a caller.
+  multipleOfPrecision: 9,
+  ownProperties: true,
+  // Its passes over the generated code cost more than they save.
+  code: {
+    optimize: false,
+    regExp: Object.assign((pattern: string) => linearTime(pattern), { code: 'linearTime' }),
+  },
+  // No coercion, no defaults, no removal: the body is forwarded as it came.
+};
+
+function validator(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ ...options, allErrors });
+  for (const name of ['uri', 'uuid', 'date-time'] as const) {
+    // The full `uri` expression overflows the stack on a long data: URI; the fast one does not.
+    ajv.addFormat(name, formats.default.get(name, 'fast'));
+  }
+  return ajv;
+}
+
+const firstError = validator(false);
+const allErrors = validator(true);
+
+/** Compiles a schema of the one form. */
+export function compileSchema(schema: JsonSchema): CompiledSchema {
+  return { first: compiled(firstError, schema), all: compiled(allErrors, schema) };
+}
+
+function compiled(ajv: Ajv2020, schema: JsonSchema): ValidateFunction {
+  try {
+    return ajv.compile(schema);
+  } finally {
+    // The validator keeps what it compiled for ever; a replaced catalog revision must be collectable.
+    ajv.removeSchema(schema);
+  }
 }

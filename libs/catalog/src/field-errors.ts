@@ -1,12 +1,11 @@
 import type { FieldError } from '#errors';
 import { pointerSegments } from '#schemas';
-import type { ErrorObject } from './compile-schema.js';
+import type { ErrorObject } from 'ajv';
 import { settleUnions } from './settle-unions.js';
 import { precedence, worded } from './vocabulary.js';
-import { weighsAtMost } from './weigh.js';
 
-const longestEcho = 1024;
-const heaviestEcho = 4096;
+const maxEchoLength = 1024;
+const maxEchoWeight = 4096;
 
 /** One entry per failing field, in the order the schema lists them. */
 export function fieldErrors(errors: readonly ErrorObject[], body: unknown): FieldError[] {
@@ -46,7 +45,32 @@ function locate(instancePath: string, body: unknown): (string | number)[] {
 /** Long strings, mostly inline images, are cut; objects too heavy to repeat are left out. */
 function echo(value: unknown): { input?: unknown } {
   if (typeof value === 'string') {
-    return { input: value.length > longestEcho ? `${value.slice(0, longestEcho)}…` : value };
+    return { input: value.length > maxEchoLength ? `${value.slice(0, maxEchoLength)}…` : value };
   }
-  return weighsAtMost(value, heaviestEcho, 1) ? { input: value } : {};
+  return weighsAtMost(value, maxEchoWeight, 1) ? { input: value } : {};
+}
+
+/**
+ * Whether the parsed value weighs at most `limit`: one for each value in it, plus `letter` for each letter of
+ * a string. Stops as soon as it does not, so that a huge value costs no more than the limit.
+ */
+export function weighsAtMost(value: unknown, limit: number, letter: number): boolean {
+  let weight = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    weight += 1 + (typeof next === 'string' ? next.length * letter : 0);
+    if (weight + open.length > limit) return false;
+    if (Array.isArray(next)) {
+      if (next.length > limit) return false;
+      open.push(...(next as unknown[]));
+    } else if (typeof next === 'object' && next !== null) {
+      for (const key in next) {
+        weight += key.length * letter;
+        if (open.length > limit) return false;
+        open.push((next as Record<string, unknown>)[key]);
+      }
+    }
+  }
+  return true;
 }

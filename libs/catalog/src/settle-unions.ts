@@ -1,4 +1,4 @@
-import type { ErrorObject } from './compile-schema.js';
+import type { ErrorObject } from 'ajv';
 
 /**
  * Replaces the errors of every failed union by those of one branch: the other branch beside `null`; else

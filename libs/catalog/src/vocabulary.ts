@@ -1,5 +1,5 @@
 import type { FieldError } from '#errors';
-import type { ErrorObject } from './compile-schema.js';
+import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from './json-schema.js';
 
 /** One failure in the words of this field; `child` names the property of the failing object it is about. */

@@ -81,7 +81,7 @@ export class Metrics {
   );
   readonly clockSkewSeconds = this.gauge(
     'router_clock_skew_seconds',
-    'How far this process’s clock is ahead of the database’s (negative: behind); above 2 s either way it is not ready.',
+    'Seconds by which this process’s clock is ahead of the database’s; beyond 2 s either way it is not ready.',
   );
 
   // Queues.
@@ -203,7 +203,7 @@ export class Metrics {
     }
   }
 
-  /** Asked at each scrape: how the pools of connections are doing. */
+  /** Reads the state of the connection pools at each scrape. */
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({
       name: 'router_database_connections',

@@ -4,29 +4,24 @@ import type { Phase } from './rules.js';
 /** Statuses that end no run: the next poll or fetch may see a healthy partner again. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
-function classOf(status: number): FailureClass {
-  switch (status) {
-    case 400:
-    case 413:
-    case 415:
-    case 422:
-      return 'rejected_input';
-    case 401:
-    case 402:
-    case 403:
-      return 'partner_account';
-    case 408:
-    case 504:
-      return 'partner_timeout';
-    case 425:
-    case 429:
-    case 503:
-    case 529:
-      return 'partner_unavailable';
-    default:
-      return 'partner_failed';
-  }
-}
+/** Any other status is the partner's own failure. */
+const classes: Readonly<Record<number, FailureClass>> = {
+  400: 'rejected_input',
+  401: 'partner_account',
+  402: 'partner_account',
+  403: 'partner_account',
+  408: 'partner_timeout',
+  413: 'rejected_input',
+  415: 'rejected_input',
+  422: 'rejected_input',
+  425: 'partner_unavailable',
+  429: 'partner_unavailable',
+  503: 'partner_unavailable',
+  504: 'partner_timeout',
+  529: 'partner_unavailable',
+};
+
+const classOf = (status: number): FailureClass => classes[status] ?? 'partner_failed';
 
 type StatusReading = (reply: HttpReply, refusals: readonly number[]) => ProviderFailure;
 

@@ -29,7 +29,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const { base, submit = {}, poll, fetch, cancel } = spec;
   const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
-  const unique = spec.uniqueHeader === undefined ? {} : { uniqueHeader: spec.uniqueHeader };
+  const { uniqueHeader } = spec;
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
@@ -42,24 +42,19 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       : isSuccess(signal)
         ? undefined
         : statusFailure(phase, signal, submit.refusals);
-    if (failure)
-      return failed({ ...failure, ...waitOf(failure, signal, json), ...fieldsOf(failure.class, json) });
+    if (failure) {
+      // What a partner says beside any other failure is not for callers.
+      const fields = failure.class === 'rejected_input' ? fieldErrors(json, spec.fields) : undefined;
+      return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
+    }
     if (json === undefined && !file) return failed(unreadable(phase, 'something that is not JSON'));
     return { reply: signal, json };
   }
 
   /** How long to wait, as named by a partner that did not take the call. */
-  function waitOf(failure: ProviderFailure, reply: HttpReply, json: Json | undefined): { afterMs?: number } {
-    if (failure.retry === 'never') return {};
-    const named = spec.retryAfter && json !== undefined ? valueAt(json, spec.retryAfter) : undefined;
-    const afterMs = retryAfterMs(reply) ?? secondsMs(named);
-    return afterMs === undefined ? {} : { afterMs };
-  }
-
-  /** Only a rejected input has fields; what a partner says beside any other failure is not for callers. */
-  function fieldsOf(failureClass: string, json: Json | undefined): Pick<ProviderFailure, 'fields'> {
-    const fields = failureClass === 'rejected_input' ? fieldErrors(json, spec.fields) : undefined;
-    return fields ? { fields } : {};
+  function waitOf({ retry }: ProviderFailure, reply: HttpReply, json: Json | undefined): number | undefined {
+    if (retry === 'never') return undefined;
+    return retryAfterMs(reply) ?? (spec.retryAfter && secondsMs(valueAt(json, spec.retryAfter)));
   }
 
   function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
@@ -71,15 +66,18 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
   const adapter: ProviderAdapter = {
     credentialOrigins,
-    ...(spec.exchange && { exchange: spec.exchange }),
+    exchange: spec.exchange,
     credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
     submit(run) {
-      const { contentType, body } = submit.encode?.(run) ?? asItIs(run);
+      const { contentType, body } = submit.encode?.(run) ?? {
+        contentType: 'application/json',
+        body: run.body,
+      };
       return {
         method: 'POST',
         url: submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
         headers: { 'content-type': contentType, accept: 'application/json', ...submit.headers?.(run) },
-        ...unique,
+        uniqueHeader,
         body,
       };
     },
@@ -106,8 +104,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
     switch (Object.hasOwn(poll.statuses, word) ? poll.statuses[word] : 'running') {
       case 'succeeded':
-        if (fetch) return ended(handle, reading);
-        return succeeded('poll', reading);
+        return fetch ? ended(handle, reading) : succeeded('poll', reading);
       case 'failed':
         return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${word}` });
       case 'canceled':
@@ -130,13 +127,11 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     ...adapter,
     resume: (handle) => ({
       ...(handle.step === 'fetch' && fetch ? fetch : poll).call(keptIn<F>(handle)),
-      ...unique,
+      uniqueHeader,
     }),
     onResume: (handle, signal) => (handle.step === 'fetch' ? onFetch(signal) : onPoll(handle, signal)),
-    ...(cancel && {
-      cancel: (handle: Handle) => ({ ...cancel.call(keptIn<F>(handle)), ...unique }),
-      onCancel: (_handle: Handle, signal: Signal) => cancelAnswer(cancel.replies, signal),
-    }),
+    cancel: cancel && ((handle) => ({ ...cancel.call(keptIn<F>(handle)), uniqueHeader })),
+    onCancel: cancel && ((_handle, signal) => cancelAnswer(cancel.replies, signal)),
   };
 }
 
@@ -149,8 +144,6 @@ export function upstream(run: Run, name: string): string {
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
-const asItIs = ({ body }: Run) => ({ contentType: 'application/json', body });
-
 function ruleFailure(
   phase: Phase,
   { retry = 'never', lost, where, header, is }: Rule,
@@ -161,7 +154,7 @@ function ruleFailure(
   return {
     class: failureClass,
     retry: retry === 'again' ? again : retry,
-    ...(lost && { lost }),
+    lost,
     note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
   };
 }

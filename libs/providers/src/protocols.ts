@@ -19,7 +19,7 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
   const of = (handle: Handle) => speaking(handle['protocol']);
   return {
     credentialOrigins: first.credentialOrigins,
-    ...(first.exchange && { exchange: first.exchange }),
+    exchange: first.exchange,
     credential: (call, secret, nowMs) => first.credential(call, secret, nowMs),
     submit: (run) => speaking(run.upstream['protocol']).submit(run),
     onSubmit: (run, signal) => {

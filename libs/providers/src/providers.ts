@@ -64,11 +64,6 @@ export interface BoundProvider {
 export const settingStem = (name: string): string =>
   `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
-const variables = (name: string) => {
-  const stem = settingStem(name);
-  return { base: `${stem}_BASE_URL`, key: `${stem}_KEY`, own: (setting: string) => `${stem}_${setting}` };
-};
-
 /** An address that paths are added to; without a trailing slash. */
 export const baseUrl = () =>
   z
@@ -87,36 +82,30 @@ export const baseUrl = () =>
 /** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner, and what it declares beside them. */
 const settingsOf = (definitions: readonly ProviderDefinition[]) =>
   Object.fromEntries(
-    definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => [
-      [
-        variables(name).base,
-        baseUrl()
-          .default(defaultBase)
-          .meta({
-            description: `Where the API of ${name} is reached; another address than its own serves tests.`,
-            example: defaultBase,
-          }),
-      ],
-      [
-        variables(name).key,
-        z
-          .string()
-          .trim()
-          .optional()
-          .meta({
-            description: `The account key at ${name}; without it the models of ${name} fail at dispatch.`,
-            example: 'replace-me',
-          }),
-      ],
-      ...Object.entries(settings).map(([setting, about]): [string, z.ZodType<string>] => [
-        variables(name).own(setting),
-        z
-          .string()
-          .trim()
-          .default(about.default ?? '')
-          .meta({ description: about.description, example: about.example }),
-      ]),
-    ]),
+    definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => {
+      const stem = settingStem(name);
+      const base = baseUrl()
+        .default(defaultBase)
+        .meta({
+          description: `Where the API of ${name} is reached; another address than its own serves tests.`,
+          example: defaultBase,
+        });
+      const key = z
+        .string()
+        .trim()
+        .optional()
+        .meta({
+          description: `The account key at ${name}; without it the models of ${name} fail at dispatch.`,
+          example: 'replace-me',
+        });
+      const own = Object.entries(settings).map(
+        ([setting, { default: byDefault = '', ...about }]): [string, z.ZodType<string>] => [
+          `${stem}_${setting}`,
+          z.string().trim().default(byDefault).meta(about),
+        ],
+      );
+      return [[`${stem}_BASE_URL`, base], [`${stem}_KEY`, key], ...own];
+    }),
   ) satisfies SettingsShape;
 
 export const providerSettings = settingsOf(providerList);
@@ -146,21 +135,19 @@ export function bindProviders(
   keysDirectory?: string,
 ): { providers: Map<string, BoundProvider>; withoutKey: string[] } {
   const settings = readSettings(settingsOf(definitions), env);
-  const bound = definitions.map((definition): BoundProvider => {
-    const { name, submitTimeoutMs, declaration } = definition;
+  const bound = definitions.map(({ name, defaultBase, ...definition }): BoundProvider => {
+    const stem = settingStem(name);
     const own = Object.fromEntries(
-      Object.keys(definition.settings ?? {}).map((key) => [key, settings[variables(name).own(key)] ?? '']),
+      Object.keys(definition.settings ?? {}).map((key) => [key, settings[`${stem}_${key}`] ?? '']),
     );
-    const base = settings[variables(name).base] ?? definition.defaultBase;
-    const secret = keyFrom(keysDirectory, name) ?? (settings[variables(name).key] || undefined);
-    const adapter = definition.create(base, own);
+    const base = settings[`${stem}_BASE_URL`] ?? defaultBase;
     return {
       name,
       base,
-      adapter,
-      secret,
-      submitTimeoutMs,
-      ...(declaration !== undefined && { declaration }),
+      adapter: definition.create(base, own),
+      secret: keyFrom(keysDirectory, name) ?? (settings[`${stem}_KEY`] || undefined),
+      submitTimeoutMs: definition.submitTimeoutMs,
+      declaration: definition.declaration,
     };
   });
   return {

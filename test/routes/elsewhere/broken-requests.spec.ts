@@ -40,6 +40,18 @@ it.each([
   expect(JSON.parse(body)).toEqual({ detail: expect.any(String), error_type: 'invalid_input' });
 });
 
+it.each([
+  ['a folded header', 'X-A: a\r\n b'],
+  ['headers of 64 KiB', `X-A: ${'a'.repeat(65_536)}`],
+])('refuses a list of nodes with %s in the shape of the registry', async (_what, header) => {
+  const [head = '', body = ''] = (
+    await answerTo(`GET /nodes HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`)
+  ).split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(head).not.toMatch(/x-service-error-type/i);
+  expect(JSON.parse(body)).toEqual({ error: 'invalid_input', message: expect.any(String) });
+});
+
 it('tells by the path in a request line that names the whole URL', async () => {
   const answer = await answerTo('GET http://x/v2/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);

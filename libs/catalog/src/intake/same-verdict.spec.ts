@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import * as fc from 'fast-check';
-import { compileSchema } from '../compile-schema.js';
+import { compileSchema } from '../check-input.js';
 import { intake } from './intake.js';
 
 /** Ajv as it comes, on the schema as it was written; `nullable` is a word of its own. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { modelOfRow } from './testing/model-of-row.js';
-import { upperBoundMicros } from './upper-bound.js';
+import { upperBoundMicros } from './price.js';
 
 const priced = (price: object) =>
   modelOfRow({ id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price });
