@@ -29,6 +29,9 @@ describeWith('the page of a model in a browser', () => {
     page = await browser.newPage();
     page.setDefaultTimeout(50_000);
     page.on('pageerror', (error) => troubles.push(error.message));
+    page.on('console', (line) => {
+      if (line.text().includes('Content Security Policy')) troubles.push(line.text());
+    });
     page.on('requestfailed', (request) => troubles.push(request.url()));
     await page.goto(`${gateway().url}/docs/models/${model}`);
   });
@@ -47,7 +50,7 @@ describeWith('the page of a model in a browser', () => {
   it('shows the fields of the input, and runs what is tried as the reader', async () => {
     const { caller } = await gateway().caller();
     await show(caller.key);
-    await page.getByText('What the picture shall show').first().waitFor();
+    await page.getByText('What the image should show').first().waitFor();
     await page.getByRole('button', { name: 'Try it out' }).click();
     await page.locator('textarea.body-param__text').fill('{"prompt": 1}');
     await page.getByRole('button', { name: 'Execute' }).click();
@@ -60,6 +63,12 @@ describeWith('the page of a model in a browser', () => {
     await page.getByRole('button', { name: 'Try it out' }).waitFor();
     await page.getByRole('button', { name: 'Forget it' }).click();
     await page.waitForFunction('document.getElementById("key").value === ""');
+  });
+
+  it('leads to the reference of all routes', async () => {
+    await page.getByRole('link', { name: 'API reference' }).click();
+    await page.getByText('Submit a run and get its handle').click();
+    await page.getByText('The run is admitted.').waitFor();
   });
 
   it('breaks nothing of its own policy, and asks nobody else', () => {

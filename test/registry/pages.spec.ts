@@ -143,4 +143,32 @@ it('reads the columns once for all who wait, and again only when nodes were writ
   }
 });
 
+it('tells a failure to all who wait, and tries again for the next page', async () => {
+  const { database } = registry();
+  const own = new NodeReader(database);
+  const listAtOnce = database.listAtOnce.bind(database);
+  database.listAtOnce = () => Promise.reject(new Error('away'));
+  const failed = await Promise.allSettled([own.page(nowhere), own.page({ ...nowhere, offset: 10 })]);
+  database.listAtOnce = listAtOnce;
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect((await own.page(nowhere)).nodes).toHaveLength(10);
+});
+
+it('shows what a neighbouring gateway shows, while nodes are written', async () => {
+  const [one, other] = [new NodeReader(registry().database), new NodeReader(registry().database)];
+  for (let turn = 0; turn < 5; turn += 1) {
+    await dataSource.query(
+      `UPDATE node SET downloads = $1 WHERE id IN (SELECT id FROM node ORDER BY md5(id || $2) LIMIT 100)`,
+      [turn, String(turn)],
+    );
+    const query = { ...nowhere, sort: [{ column: 'downloads' as const, descending: false }], limit: 100 };
+    const { asOfMs: _one, ...page } = await one.page(query);
+    const { asOfMs: _other, ...same } = await other.page(query);
+    expect(same).toEqual(page);
+    expect(page.nodes.map(({ downloads }) => downloads)).toEqual(
+      page.nodes.map(({ downloads }) => downloads).toSorted((a = 0, b = 0) => a - b),
+    );
+  }
+});
+
 failOnLeftovers();

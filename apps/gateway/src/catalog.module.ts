@@ -47,8 +47,8 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
 }
 
 /**
- * Compiles the input schema of every model, one a turn of the event loop: the first call of a model shall not pay for
- * it, and nobody shall wait for all of them.
+ * Compiles the input schema of every model, one per turn of the event loop, so that neither the first call of a model nor
+ * the calls that arrive meanwhile have to wait.
  */
 async function compileAhead(catalog: Catalog): Promise<void> {
   for (const model of catalog.models) {

@@ -145,7 +145,7 @@ describe('a poll', () => {
 });
 
 describe('an asset', () => {
-  it('is missing, moved, or bigger than a picture', async () => {
+  it('is missing, moved, or bigger than an image', async () => {
     expect((await call(await assetUrl('[[sim:asset_404]]'))).status).toBe(404);
     const moved = await call(await assetUrl('[[sim:asset_redirect]]'));
     expect([moved.status, moved.headers.get('location')]).toEqual([

@@ -7,8 +7,8 @@ import type { Partner, Protocol, Reply, View } from './partner.js';
 
 /**
  * The true replies of a partner as they were recorded, in the same files that its adapter is tested with: the two
- * sides do not share a misunderstanding. In what is said about a generation, id and URLs are the simulator's own;
- * everything around them keeps its bytes, such as a number of 64 bits.
+ * sides do not share a misunderstanding. In what is said about a generation, id, prompt and URLs are its
+ * own; everything around them keeps its bytes, such as a number of 64 bits.
  */
 export class Replies {
   /** By the names of the files. */
@@ -145,6 +145,8 @@ export class Replies {
     const mine = pollsElsewhere ? view.assets : view.api;
     if (ended) text = inlineFiles(this.linked(text, view), view.generation);
     if (base !== undefined) text = text.replaceAll(base, mine);
+    const prompt = `"prompt":${JSON.stringify(view.generation.prompt)}`;
+    text = text.replaceAll(/"prompt":\s*"[^"]*"/g, () => prompt);
     if (this.recordedId === undefined) return text;
     const { id } = view.generation;
     if (bareIds && view.control.has('int64_id')) text = text.replaceAll(`"${this.recordedId}"`, id);

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { amount, type Control, type ControlName, type FaultKind } from './control.js';
 import type { Reply } from './partner.js';
 import { gatewayPage, type Replies } from './replies.js';
-import { cut, hang, send, sendDripping, sendPadded, sendTruncated } from './wire.js';
+import { hang, resetConnection, send, sendDripping, sendPadded, sendTruncated } from './wire.js';
 
 const garbage: Reply = {
   status: 200,
@@ -21,7 +21,7 @@ export function sendSpoilt(
     case 'hang':
       return hang(reply);
     case 'reset':
-      return cut(reply);
+      return resetConnection(reply);
     case 'truncated':
       return sendTruncated(reply, answer);
     case 'drip':
@@ -45,7 +45,7 @@ export function sendSpoilt(
 
 /** What becomes of the reply to a submission that was accepted. */
 export function sendAccepted(reply: FastifyReply, control: Control, answer: Reply): FastifyReply {
-  if (control.has('reset_after_accept')) return cut(reply);
+  if (control.has('reset_after_accept')) return resetConnection(reply);
   if (control.has('hang_after_accept')) return hang(reply);
   if (control.has('truncated')) return sendTruncated(reply, answer);
   if (control.has('html')) return send(reply, gatewayPage(200));

@@ -40,7 +40,7 @@ export function hang(reply: FastifyReply): FastifyReply {
 }
 
 /** Cuts the connection with a reset, without an answer. */
-export function cut(reply: FastifyReply): FastifyReply {
+export function resetConnection(reply: FastifyReply): FastifyReply {
   reply.hijack();
   reply.raw.socket?.resetAndDestroy();
   return reply;

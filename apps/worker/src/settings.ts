@@ -20,11 +20,13 @@ export const workerSettings = {
   ...providerKeySettings,
   ...storageSettings,
   WORKER_DISPATCH_CONCURRENCY: count(50).meta({
-    description: 'Submissions that one worker has in the air at once, per provider.',
+    description:
+      'Concurrency slots for submissions, per provider and worker. One workspace holds at most three quarters of them, so that another one’s run need not wait for it.',
     example: '50',
   }),
   WORKER_POLL_CONCURRENCY: count(200).meta({
-    description: 'Polls that one worker has in the air at once, over all providers.',
+    description:
+      'Concurrency slots for polls and fetches, per provider and worker: partners whose polls hang hold up no other partner’s.',
     example: '200',
   }),
   WORKER_CLOSE_MS: milliseconds(8000).meta({
@@ -37,11 +39,12 @@ export const workerSettings = {
     example: '15000',
   }),
   SWEEP_EVERY_MS: milliseconds(1000).meta({
-    description: 'Pause between two delivery sweeps, in milliseconds.',
+    description:
+      'Pause between two rounds of the reconciler, which puts back what the queues lost, in milliseconds.',
     example: '1000',
   }),
   GAUGES_EVERY_MS: milliseconds(10_000).meta({
-    description: 'Pause between two readings of live runs and lanes for the metrics, in milliseconds.',
+    description: 'Pause between two readings of live runs and queues for the metrics, in milliseconds.',
     example: '10000',
   }),
   RETENTION_EVERY_MS: milliseconds(60_000).meta({
@@ -92,7 +95,7 @@ export const workerSettings = {
     example: '268435456',
   }),
   WORKER_ASSET_CONCURRENCY: count(20).meta({
-    description: 'Runs whose assets one worker copies at once.',
+    description: 'Concurrency slots for runs whose assets are copied, per provider and worker.',
     example: '20',
   }),
   ASSET_COPIES_AT_ONCE: count(4).meta({
@@ -101,7 +104,7 @@ export const workerSettings = {
   }),
   ASSET_COPY_MS: milliseconds(45_000).meta({
     description:
-      'Longest the copy of one asset may take, connection included; then its URL stays the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
+      'Longest the copies of all assets of a result may take together; then the URLs of the rest stay the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
     example: '45000',
   }),
   ASSET_MAX_BYTES: count(2048 * mebibyte).meta({

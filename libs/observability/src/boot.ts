@@ -59,7 +59,7 @@ function explain(error: unknown): string {
  * A process that was started by the local launcher holds an IPC channel to it. When the channel closes, the launcher
  * is gone, perhaps killed: stop as at SIGTERM, within three seconds.
  */
-export function stopWithParent(): void {
+function stopWithParent(): void {
   if (!process.channel) return;
   process.channel.unref();
   process.once('disconnect', () => {

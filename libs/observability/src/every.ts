@@ -1,5 +1,5 @@
 interface Rounds {
-  /** Told why a round failed; the next round comes all the same. */
+  /** Called with the error of a failed round; the next round comes all the same. */
   onError: (error: unknown) => void;
   /** Whether the first round starts now rather than after `ms`. */
   immediately?: boolean;

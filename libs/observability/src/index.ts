@@ -1,10 +1,10 @@
-export { boot, stopWithParent } from './boot.js';
+export { boot } from './boot.js';
 export { every, type PeriodicWork } from './every.js';
 export { failpoint } from './failpoint.js';
 export { InternalServer } from './internal-server.js';
-export { createLog, LOG, type Log, nestLogger } from './log.js';
+export { createLog, LOG, type Log } from './log.js';
 export { Metrics } from './metrics.js';
-export { createTracing, ObservabilityModule } from './observability.module.js';
+export { ObservabilityModule } from './observability.module.js';
 export { recordRun } from './run-record.js';
-export { noTracing, readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
+export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
 export { observabilitySettings } from './settings.js';

@@ -5,9 +5,9 @@ import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 
 interface Probes {
-  /** Whether work should be sent here; asks the dependencies. Text says why not. */
+  /** Whether work should be sent here, by the state of the dependencies; a text says why not. */
   ready(): Promise<boolean | string>;
-  /** Whether a restart would not help; asks nothing outside the process. */
+  /** Whether a restart would not help; depends on nothing outside the process. */
   live(): boolean;
 }
 
@@ -64,8 +64,8 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
       registry.metrics().then((text) => send(200, registry.contentType, text), notReady);
     } else if (url === '/health/ready') {
       this.probes.ready().then((ready) => {
-        if (ready === true) send(200, 'text/plain', 'ready\n');
-        else send(503, 'text/plain', ready === false ? 'not ready\n' : `not ready: ${ready}\n`);
+        if (ready === true) return send(200, 'text/plain', 'ready\n');
+        return ready === false ? notReady() : send(503, 'text/plain', `not ready: ${ready}\n`);
       }, notReady);
     } else if (url === '/health/live') {
       const live = this.probes.live();

@@ -203,7 +203,7 @@ export class Metrics {
     }
   }
 
-  /** Asked at each scrape: how the pools of connections are doing. */
+  /** Reads the state of the connection pools at each scrape. */
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({
       name: 'router_database_connections',

@@ -40,7 +40,7 @@ export class ObservabilityModule extends ConfigurableModuleClass implements OnAp
 }
 
 /** Off unless a collector is named. */
-export async function createTracing(
+async function createTracing(
   app: string,
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: Omit<ObservabilityOptions, 'app'>,
 ): Promise<Tracing> {

@@ -17,7 +17,7 @@ const kinds = { server: Kind.SERVER, client: Kind.CLIENT, consumer: Kind.CONSUME
 >;
 const closeMs = 2_000;
 
-/** Spans by OTLP over HTTP. A collector that is away costs nobody anything: what it does not take is dropped. */
+/** Spans by OTLP over HTTP. A collector that is unreachable delays nothing: spans that it does not accept are dropped. */
 export class OtlpTracing implements Tracing {
   readonly on = true;
   private readonly provider: BasicTracerProvider;

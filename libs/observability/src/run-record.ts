@@ -17,7 +17,7 @@ interface RunRecord {
 
 const microsPerDollar = 1_000_000;
 
-/** One line and one set of measurements for a finished run, written by whoever wrote its outcome. */
+/** One line and one set of measurements for a finished run, written by the process that wrote its outcome. */
 export function recordRun(
   runId: string,
   { phasesMs, ...run }: RunRecord,

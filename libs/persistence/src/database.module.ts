@@ -10,7 +10,7 @@ import { HeldRunRepository } from './held-run.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProcessRecord } from './processes.js';
-import { NodeReader } from './registry/node.reader.js';
+import { NodeReader } from './registry/node-reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';

@@ -19,7 +19,7 @@ export {
   type NodeSortColumn,
   nodeSortColumns,
 } from './registry/node-columns.js';
-export { NodeReader } from './registry/node.reader.js';
+export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
 export { type AgedOut, type CancelAnswer, RunReader, type RunResult, type RunState } from './run-reader.js';
 export {

@@ -16,11 +16,11 @@ export const routerErrorResponse = z
   })
   .meta({ id: 'RouterErrorResponse', description: 'A router failure.' });
 
-export const routerValidationErrorContext = z
+const routerValidationErrorContext = z
   .record(z.string(), z.unknown())
   .meta({ id: 'RouterValidationErrorContext', description: 'The violated constraint.' });
 
-export const routerValidationErrorInput = z
+const routerValidationErrorInput = z
   .unknown()
   .meta({ id: 'RouterValidationErrorInput', description: 'The rejected value, of any type.' });
 

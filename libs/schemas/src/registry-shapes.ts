@@ -23,7 +23,7 @@ export const publisherStatus = z
   .enum(['PublisherStatusActive', 'PublisherStatusBanned'])
   .meta({ id: 'PublisherStatus', description: 'The state of a publisher.' });
 
-export const publisherUser = z
+const publisherUser = z
   .object({
     id: text('The user.'),
     name: text('The user’s name.'),

@@ -24,7 +24,7 @@ export function verifyAssetUrl(
   claim: AssetUrlClaim,
   { secrets, nowMs }: { secrets: readonly string[]; nowMs: number },
 ): boolean {
-  // Every secret is tried, so that the time does not tell which one was near.
+  // Every secret is tried, so that the time taken does not reveal which one matched.
   const signed = secrets
     .map((secret) => same(signature(claim.key, claim.expires, secret), claim.signature))
     .includes(true);
@@ -35,7 +35,7 @@ export function verifyAssetUrl(
 const signature = (key: string, expires: string, secret: string): string =>
   createHmac('sha256', secret).update(`asset-url\n${expires}\n${key}`).digest('base64url');
 
-// Texts are compared, not decoded bytes: base64url has several spellings of the same bytes.
+// Texts are compared, not decoded bytes: base64url has several encodings of the same bytes.
 function same(expected: string, given: string): boolean {
   const [one, other] = [Buffer.from(expected), Buffer.from(given)];
   return one.length === other.length && timingSafeEqual(one, other);

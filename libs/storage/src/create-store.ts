@@ -5,7 +5,7 @@ import { S3Store } from './s3.js';
 import { credentialWarnings, s3Client } from './s3-client.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
-export interface OpenedStore {
+interface OpenedStore {
   store: AssetStore;
   /** Sentences for the log at boot. */
   warnings: string[];

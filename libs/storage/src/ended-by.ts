@@ -1,8 +1,8 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 
 /**
- * The stream, which the signal ends too. It may end before anybody reads it, and a failure that nobody listens to
- * would end the process; whoever reads it is told all the same.
+ * The stream, destroyed when the signal aborts. That may happen before anybody reads it, and an error without a
+ * listener would end the process; a reader gets the error all the same.
  */
 export const endedBy = (signal: AbortSignal, stream: Readable): Readable =>
   addAbortSignal(

@@ -1,6 +1,5 @@
-export { type AssetUrlClaim, verifyAssetUrl } from './asset-url.js';
-export { createStore, type OpenedStore } from './create-store.js';
-export { measuredStore } from './measured-store.js';
+export type { AssetUrlClaim } from './asset-url.js';
+export { createStore } from './create-store.js';
 export { type Asset, AssetStore, type Body, type ListedAsset, type PutFacts, type Stored } from './port.js';
 export { runKeys } from './run-keys.js';
 export { StorageError, type StorageFailure } from './storage-error.js';

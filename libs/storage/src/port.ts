@@ -57,7 +57,7 @@ export abstract class AssetStore {
   abstract list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
 
   /**
-   * Like `get`, for whoever holds a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a claim
+   * Like `get`, for the holder of a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a claim
    * that is forged, expired or malformed, and always where signed URLs lead to the store itself.
    */
   abstract openSigned(claim: AssetUrlClaim, when: { nowMs: number; signal: AbortSignal }): Promise<Asset>;
@@ -67,7 +67,7 @@ export abstract class AssetStore {
 
   /**
    * Removes what killed processes left of their puts: those begun before `startedBeforeMs`. Returns how
-   * many. A put that still runs and began earlier may fail: leave it the longest time that a put may take.
+   * many. A put that still runs and began earlier may fail: choose a time before which no put can still be running.
    */
   abstract abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number>;
 

@@ -26,11 +26,11 @@ export const storageSettings = {
   }),
   STORE_DOUBT_SECONDS: count(3600).meta({
     description:
-      'How long an object may be in the store before a run needs it; then it counts as left behind and is deleted. Longer than any put may take.',
+      'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',
     example: '3600',
   }),
   STORE_PAYLOAD_MS: milliseconds(20_000).meta({
-    description: 'Longest that a large input or output may take into the store, or its head out of it.',
+    description: 'Time limit for storing a large input or output, and for opening one.',
     example: '20000',
   }),
   S3_BUCKET: z.string().min(1).optional().meta({
@@ -71,11 +71,11 @@ export const storageSettings = {
     example: 'when_required',
   }),
   S3_CONNECT_TIMEOUT_MS: milliseconds(2_000).meta({
-    description: 'Longest wait for a connection to S3.',
+    description: 'Time limit for a connection to S3.',
     example: '2000',
   }),
   S3_REQUEST_TIMEOUT_MS: milliseconds(30_000).meta({
-    description: 'Longest wait for an answer of S3, and longest silence within one.',
+    description: 'Time limit for a response of S3 to begin, and for each pause within one.',
     example: '30000',
   }),
   S3_ATTEMPTS: count(3).meta({

@@ -1,9 +1,9 @@
 /** S3 signs for no longer. */
-const longestSeconds = 7 * 24 * 60 * 60;
+const maxSeconds = 7 * 24 * 60 * 60;
 
 export function signedSeconds(expiresInSeconds: number): number {
-  if (Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1 && expiresInSeconds <= longestSeconds) {
+  if (Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1 && expiresInSeconds <= maxSeconds) {
     return expiresInSeconds;
   }
-  throw new RangeError(`A signed URL lives 1 to ${longestSeconds} seconds, not ${expiresInSeconds}`);
+  throw new RangeError(`A signed URL lives 1 to ${maxSeconds} seconds, not ${expiresInSeconds}`);
 }

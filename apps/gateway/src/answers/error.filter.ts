@@ -8,8 +8,7 @@ import type {
 } from '#schemas';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate } from './cancelled-too-late.js';
-import { toRouterError, unknownPath } from './to-router-error.js';
+import { CancelledTooLate, toRouterError, unknownPath } from './to-router-error.js';
 
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
 @Catch()
@@ -40,7 +39,7 @@ export class ErrorFilter implements ExceptionFilter {
   private record(error: RouterError, request: FastifyRequest): void {
     if (error.status < 500) return;
     const facts = { request_id: request.id, error_type: error.bucket, internal: error.internal };
-    // A stack tells something only where nobody foresaw the failure.
+    // A stack trace helps only with a failure that was not foreseen.
     if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
     else this.log.warn(facts, 'call failed');
   }

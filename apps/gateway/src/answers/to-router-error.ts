@@ -3,7 +3,7 @@ import { HttpException } from '@nestjs/common';
 
 const invalidInputStatuses: readonly number[] = buckets.invalid_input.otherStatuses;
 
-/** Whatever was thrown, as the one error a gateway answers with. What nobody foresaw is our own fault. */
+/** Whatever was thrown, as the one error a gateway answers with. An unforeseen error is an internal error. */
 export function toRouterError(thrown: unknown): RouterError {
   if (thrown instanceof RouterError) return thrown;
   // The framework's own refusals: handlers throw none of these.
@@ -26,3 +26,10 @@ export const unknownPath = (): RouterError =>
   new RouterError('invalid_input', 'There is nothing at this path, or not with this method.', {
     status: 404,
   });
+
+/** The run has its outcome already; the answer has the shape of every answer to a cancellation. */
+export class CancelledTooLate extends RouterError {
+  constructor(readonly runId: string) {
+    super('invalid_input', 'The run has completed already.');
+  }
+}

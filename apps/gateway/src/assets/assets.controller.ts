@@ -11,7 +11,7 @@ interface SignedRequest {
   Querystring: { expires?: unknown; signature?: unknown };
 }
 
-/** Longest wait for the head of an asset. */
+/** Time limit for opening an asset. */
 const openMs = 10_000;
 
 const signature = z.object({
@@ -45,7 +45,7 @@ export class AssetsController {
     void reply
       .header('content-type', mediaType)
       .header('content-length', bytes)
-      // What a partner sent is never run under our name, whatever it says it is.
+      // A partner's file must never run as a page of ours, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
       .header('content-disposition', isShownInPlace(mediaType) ? 'inline' : 'attachment')

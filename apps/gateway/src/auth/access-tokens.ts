@@ -9,15 +9,15 @@ interface AccessToken {
   expiresAtMs: number;
 }
 
-/** Longer key ids are nobody's; they are refused before they are looked for. */
-const longestKeyId = 256;
+/** Tokens with a longer key id are refused before the key is looked up. */
+const maxKeyIdLength = 256;
 /** Identity providers sign other things with the same keys, such as logout notices. */
 const accessTokenTypes: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
  * Verifies access tokens, signed with our secret or with a key that `published` finds; null for one that is
- * malformed, forged, expired or meant for somebody else. Throws `service_unavailable` when a key that is
- * needed cannot be had.
+ * malformed, forged, expired or meant for another audience. Throws `service_unavailable` when the keys cannot be
+ * fetched.
  */
 export class AccessTokens {
   private readonly secret: Uint8Array | undefined;
@@ -59,7 +59,7 @@ export class AccessTokens {
   /** The algorithm decides whose key counts: a published key never verifies an HMAC, whatever a token says. */
   private readonly keyOf: JWTVerifyGetKey = (header, token) => {
     if (header.alg === accessTokenAlgorithm && this.secret) return this.secret;
-    if (!this.published || (header.kid?.length ?? 0) > longestKeyId) throw new errors.JWKSNoMatchingKey();
+    if (!this.published || (header.kid?.length ?? 0) > maxKeyIdLength) throw new errors.JWKSNoMatchingKey();
     return this.published(header, token);
   };
 }

@@ -12,7 +12,7 @@ export interface Caller extends Pick<
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the guard; null on routes that nobody has to identify for. */
+    /** Set by the guard; null on routes that need no credential. */
     caller: Caller | null;
   }
 }

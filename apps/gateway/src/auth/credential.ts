@@ -4,8 +4,8 @@ import type { Generation } from '#catalog';
 export type Credential = { kind: 'api_key'; text: string } | { kind: 'access_token'; text: string };
 
 const bearer = /^bearer +([^ ]+) *$/i;
-/** Longer texts are no tokens of ours; they are refused before anything parses them. */
-const longestCredential = 4096;
+/** Longer credentials are refused before anything parses them. */
+const maxCredentialLength = 4096;
 
 /** The credential that counts. v1 knows access tokens in Bearer only; on v2 a key comes before a token. */
 export function credentialOf(headers: IncomingHttpHeaders, generation: Generation): Credential | null {
@@ -19,4 +19,4 @@ export function credentialOf(headers: IncomingHttpHeaders, generation: Generatio
 }
 
 const bounded = (credential: Credential): Credential | null =>
-  credential.text.length > longestCredential ? null : credential;
+  credential.text.length > maxCredentialLength ? null : credential;

@@ -7,21 +7,21 @@ import type { AuthSettings } from './settings.js';
 
 interface Found {
   caller: Caller;
-  /** Not believed longer than this, whatever the cache allows. */
+  /** Not cached beyond this. */
   untilMs: number;
 }
 
 /**
- * Finds the caller of a credential. Known ones are remembered for seconds, so that a revoked key ends soon;
- * refused ones are remembered apart, so that guessing cannot push out the known ones.
+ * Finds the caller of a credential. Known credentials are cached for seconds, so that a revoked key ends soon;
+ * refused ones are cached separately, so that guesses cannot evict known ones.
  */
 export class Identification {
   private readonly known: LRUCache<string, Caller>;
   private readonly refused: LRUCache<string, true>;
-  private readonly underWay = new Map<string, Promise<Caller | null>>();
+  private readonly lookUps = new Map<string, Promise<Caller | null>>();
 
   constructor(
-    private readonly callers: ApiKeyRepository,
+    private readonly keys: ApiKeyRepository,
     private readonly accessTokens: AccessTokens,
     private readonly settings: AuthSettings,
     private readonly now: () => number = Date.now,
@@ -39,11 +39,11 @@ export class Identification {
     if (known !== undefined) return known;
     if (this.refused.has(name)) return null;
     // Calls that arrive together with a new credential share one look-up.
-    const asked = this.underWay.get(name);
-    if (asked !== undefined) return asked;
-    const answer = this.lookUp(credential, name).finally(() => this.underWay.delete(name));
-    this.underWay.set(name, answer);
-    return answer;
+    const shared = this.lookUps.get(name);
+    if (shared !== undefined) return shared;
+    const lookUp = this.lookUp(credential, name).finally(() => this.lookUps.delete(name));
+    this.lookUps.set(name, lookUp);
+    return lookUp;
   }
 
   private async lookUp(credential: Credential, name: string): Promise<Caller | null> {
@@ -61,14 +61,14 @@ export class Identification {
   }
 
   private async byApiKey(key: string): Promise<Found | null> {
-    const row = await this.callers.byApiKey(key);
+    const row = await this.keys.byApiKey(key);
     return row && { caller: { ...row, credential: `key:${row.keyId}` }, untilMs: Infinity };
   }
 
   private async byAccessToken(text: string): Promise<Found | null> {
     const token = await this.accessTokens.verify(text);
     if (token === null) return null;
-    const workspace = await this.callers.byWorkspace(token.workspaceId);
+    const workspace = await this.keys.byWorkspace(token.workspaceId);
     if (workspace === null) return null;
     const caller = { ...workspace, scopes: token.scopes, credential: `token:${token.subject}` };
     return { caller, untilMs: token.expiresAtMs + this.settings.JWT_CLOCK_TOLERANCE_S * 1000 };

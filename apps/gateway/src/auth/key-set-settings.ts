@@ -16,7 +16,7 @@ const algorithms = z.enum([
   'Ed25519',
 ]);
 
-// Whoever can change the keys on their way here can sign any token.
+// An attacker who can change the keys in transit can sign any token.
 function isSafe(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
@@ -35,7 +35,7 @@ export const keySetSettings = {
       oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
     }),
   JWT_JWKS_ALGORITHMS: list('RS256,ES256,EdDSA').pipe(z.array(algorithms).min(1)).meta({
-    description: 'Algorithms taken for tokens that are signed with a published key, separated by commas.',
+    description: 'Algorithms accepted for tokens that are signed with a published key, separated by commas.',
     example: 'RS256,ES256,EdDSA',
   }),
   JWT_JWKS_MAX_AGE_SECONDS: count(600).meta({
@@ -48,11 +48,12 @@ export const keySetSettings = {
     example: '86400',
   }),
   JWT_JWKS_COOLDOWN_SECONDS: count(30).meta({
-    description: 'The least time between two fetches of the published keys, whoever asks and whatever came.',
+    description:
+      'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
     example: '30',
   }),
   JWT_JWKS_TIMEOUT_MS: milliseconds(5_000).meta({
-    description: 'Longest a fetch of the published keys may take.',
+    description: 'Time limit for fetching the published keys.',
     example: '5000',
   }),
 };

@@ -39,8 +39,8 @@ export class RemoteKeys {
   }
 
   /**
-   * The key that a token's header asks for. Throws `JWKSNoMatchingKey` when it is not published, and
-   * `service_unavailable` when no key can be had at all: then nobody knows whether the token is good.
+   * The key that a token's header names. Throws `JWKSNoMatchingKey` when it is not published, and
+   * `service_unavailable` when no key is available at all: then the token can be neither accepted nor refused.
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.ageMs() >= this.settings.JWT_JWKS_MAX_AGE_SECONDS * 1000) await this.renewAged();

@@ -15,22 +15,21 @@ export const authSettings = {
   AUTH_CACHE_MS: milliseconds(30_000)
     .refine((ms) => ms <= 30_000, 'must be at most 30000')
     .meta({
-      description:
-        'How long a known credential is believed without asking the database: a revoked key ends within it.',
+      description: 'How long a known credential is cached: a revoked key stops working within this time.',
       example: '30000',
     }),
   AUTH_REFUSED_CACHE_MS: milliseconds(2_000).meta({
-    description: 'How long an unknown credential stays refused without asking the database.',
+    description: 'How long the refusal of an unknown credential is cached.',
     example: '2000',
   }),
   AUTH_CACHE_ENTRIES: count(10_000).meta({
-    description: 'Most credentials remembered by one gateway.',
+    description: 'Maximum number of credentials cached by one gateway.',
     example: '10000',
   }),
   JWT_CLOCK_TOLERANCE_S: milliseconds(30)
     .refine((seconds) => seconds <= 60, 'must be at most 60')
     .meta({
-      description: 'How far the clock of whoever signs access tokens may be off, in seconds.',
+      description: 'Tolerated clock difference to the issuer of access tokens, in seconds.',
       example: '30',
     }),
 };

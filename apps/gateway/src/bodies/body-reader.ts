@@ -12,8 +12,8 @@ interface HeldBody {
 }
 
 /**
- * Reads request bodies, each bounded and all together bounded. A handler asks for the body when it knows
- * that it wants it: a call that is refused by its headers never has its body held.
+ * Reads request bodies, each bounded and all together bounded. A handler reads the body only when it
+ * needs it: the body of a call that is refused by its headers is never held.
  */
 @Injectable()
 export class BodyReader {
@@ -63,7 +63,7 @@ export class BodyReader {
   }
 }
 
-/** `grown` is told the size so far and the chunk, and may throw to end the reading; what is left is then drained unread. */
+/** `grown` receives the size so far and the chunk; when it throws, the rest of the body is discarded. */
 function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -6,11 +6,12 @@ const mebibyte = 1024 * 1024;
 /** What reading bodies is bounded by. */
 export const bodySettings = {
   BODY_LIMIT: count(32 * mebibyte).meta({
-    description: 'Most bytes of one request body.',
+    description: 'Maximum size of one request body, in bytes.',
     example: '33554432',
   }),
   BODY_BUDGET: count(256 * mebibyte).meta({
-    description: 'Most bytes of all bodies that a gateway holds at once; above it calls answer 503.',
+    description:
+      'Maximum size of all bodies that a gateway holds at once, in bytes; above it calls answer 503.',
     example: '268435456',
   }),
   BODY_CHECK_AT_ONCE: count(64 * 1024).meta({
@@ -19,7 +20,7 @@ export const bodySettings = {
     example: '65536',
   }),
   BODY_CHECK_TIMEOUT_MS: milliseconds(15_000).meta({
-    description: 'Longest a large body may take to be checked, the wait for its turn included.',
+    description: 'Time limit for checking a large body, its wait for a thread included.',
     example: '15000',
   }),
 };

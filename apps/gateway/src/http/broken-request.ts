@@ -10,7 +10,7 @@ const texts: Record<string, string> = {
 /** The path, as far as the bytes that could not be parsed begin with a request line. */
 const requestLine = /^[A-Z]+ (\S+) HTTP\//;
 
-/** Answers bytes that are no HTTP request, and closes the connection: what follows on it cannot be told apart. */
+/** Answers bytes that are not an HTTP request and closes the connection: where the next request would start is unknown. */
 export function answerBrokenRequest(
   error: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,

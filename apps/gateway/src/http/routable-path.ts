@@ -1,6 +1,6 @@
 /**
- * A path with broken percent-encoding names nothing, but it shall be answered like any other path that
- * names nothing, after the same checks. Its percent signs are taken literally, so that it can be routed.
+ * A path with broken percent-encoding matches no route, but it must be answered like every other path without a
+ * route, after the same checks. Its percent signs are taken literally, so that it can be routed.
  */
 export function routablePath(url: string): string {
   if (!url.includes('%')) return url;

@@ -31,16 +31,15 @@ export const httpSettings = {
   TRUSTED_PROXIES: list()
     .refine((items) => items.every(addressOrRange), 'must be IP addresses or CIDR ranges')
     .meta({
-      description:
-        'Proxies whose X-Forwarded headers are believed: addresses or ranges, separated by commas.',
+      description: 'Proxies whose X-Forwarded headers are trusted: addresses or ranges, separated by commas.',
       example: '10.0.0.0/8',
     }),
   REQUEST_TIMEOUT_MS: milliseconds(120_000).meta({
-    description: 'Longest a caller may take to send one request, its body included.',
+    description: 'Time limit for receiving one request, its body included.',
     example: '120000',
   }),
   HEADERS_TIMEOUT_MS: milliseconds(15_000).meta({
-    description: 'Longest a caller may take to send the headers of a request.',
+    description: 'Time limit for receiving the headers of a request.',
     example: '15000',
   }),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds(75_000).meta({
@@ -49,11 +48,11 @@ export const httpSettings = {
     example: '75000',
   }),
   MAX_HEADER_BYTES: z.coerce.number().int().min(1024).max(65_536).default(16_384).meta({
-    description: 'Most bytes of request line and headers together.',
+    description: 'Maximum size of request line and headers together, in bytes.',
     example: '16384',
   }),
   CLOSE_TIMEOUT_MS: milliseconds(20_000).meta({
-    description: 'Longest a stopping gateway waits for calls that are under way.',
+    description: 'Time limit for a stop in all: calls in flight are answered, then connections are closed.',
     example: '20000',
   }),
 };

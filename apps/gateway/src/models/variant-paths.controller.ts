@@ -31,7 +31,7 @@ export class VariantPathsController {
 
   @Get([`${v2}/requests/:requestId`, `${v2}/requests/:requestId/status`])
   @Access({ scope: 'run' })
-  ask(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
+  readRun(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
     throw this.refusal(caller, segments);
   }
 

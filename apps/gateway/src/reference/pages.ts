@@ -93,8 +93,8 @@ const page = (title: string, body: string, script: string) => `<!doctype html>
 export const referencePage = page('Model Router, API reference', '<body>', referenceScript);
 
 /**
- * The page of one model. It is the same for models that do not exist, so it tells nobody which ones do: its script reads
- * the model's document as whoever looks at the page.
+ * The page of one model. It is the same for models that do not exist, so it does not reveal which ones do: its script reads
+ * the model's document with the reader's credential.
  */
 export const modelPage = (id: string): string =>
   page(

@@ -79,7 +79,7 @@ export class ReferenceController implements OnModuleInit {
     area: 'Service',
     summary: 'Read about a model, and try it',
     description:
-      'A page for each model. It asks for an API key or an access token, shows what the model’s own document says, and has a form that runs the model.',
+      'A page for each model. With the reader’s API key or access token it shows the model’s own document and a form that runs the model.',
     answers: [
       answer(200, 'The page, also where there is no such model.', { 'text/html': null }, ['Cache-Control']),
       registryFailure(404, 'The path names no model.'),

@@ -66,11 +66,12 @@ function pathsOf(controllers: readonly Type[]): Record<string, Record<string, Op
   return paths;
 }
 
+const declaredPaths = (target: object): string[] => [Reflect.getMetadata(PATH_METADATA, target)].flat();
+
 /** In the words of OpenAPI. */
 function pathsTo(controller: Type, handler: object): string[] {
-  const parts = (target: object): string[] => [Reflect.getMetadata(PATH_METADATA, target)].flat();
-  return parts(controller).flatMap((start) =>
-    parts(handler).map((end) =>
+  return declaredPaths(controller).flatMap((start) =>
+    declaredPaths(handler).map((end) =>
       `/${[start, end].filter((part) => part !== '/').join('/')}`
         .replaceAll(
           /:(\w+)/g,

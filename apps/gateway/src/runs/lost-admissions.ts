@@ -6,10 +6,10 @@ import type { GatewaySettings } from '../settings.js';
 import { RunCancellation } from './run-cancellation.js';
 
 const pauseMs = 250;
-/** How long an unreachable database is asked. */
+/** How long an unreachable database is tried. */
 const giveUpAfterMs = 600_000;
 
-/** Runs whose caller was told that there is none, since nobody knew whether their admission was carried out. */
+/** Runs that may have been admitted although their caller got an error, because the database's answer was lost. */
 @Injectable()
 export class LostAdmissions {
   constructor(
@@ -19,20 +19,20 @@ export class LostAdmissions {
   ) {}
 
   /**
-   * Cancels the run as soon as it is there. That it is not there proves something only when the database no longer
-   * carries out the statement that admits it, and it gives each statement up after its bound. Never rejects.
+   * Cancels the run as soon as it appears. Its absence proves nothing before the statement timeout: until then the
+   * database may still be executing the admission. Never rejects.
    */
   async withdraw(workspaceId: string, modelId: string, runId: string): Promise<void> {
     const lostMs = performance.now();
     for (;;) {
-      const askedMs = performance.now() - lostMs;
+      const elapsedMs = performance.now() - lostMs;
       try {
         const found = await this.cancellation.request(workspaceId, modelId, runId);
         if (found !== null)
           this.log.warn({ run_id: runId, found }, 'cancelled: its admission was not answered');
-        if (found !== null || askedMs > this.settings.DATABASE_STATEMENT_MS) return;
+        if (found !== null || elapsedMs > this.settings.DATABASE_STATEMENT_MS) return;
       } catch (error) {
-        if (askedMs > giveUpAfterMs) {
+        if (elapsedMs > giveUpAfterMs) {
           this.log.error({ error, run_id: runId }, 'whether a run was admitted could not be found out');
           return;
         }

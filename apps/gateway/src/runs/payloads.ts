@@ -43,13 +43,13 @@ export class Payloads {
   async discardInput(body: PayloadBody): Promise<void> {
     if (!('storedAs' in body)) return;
     await this.objects.discard(body.storedAs).catch((error: unknown) => {
-      this.log.warn({ error, key: body.storedAs }, 'an input could not be discarded: it is swept later');
+      this.log.warn({ error, key: body.storedAs }, 'an input could not be discarded: it is deleted later');
     });
   }
 
   /**
-   * Sends a result with the partner's own content type; what lies in the store goes through in pieces. The last of
-   * it is written when `beforeTheEnd` is done, which is not called when the result cannot be read.
+   * Sends a result with the partner's own content type; what lies in the store is streamed. Its last
+   * chunk is written when `beforeTheEnd` is done, which is not called when the result cannot be read.
    */
   async send(
     reply: FastifyReply,

@@ -3,7 +3,7 @@ import { type AgedOut, type CancelAnswer, HeldRunRepository, type Released, RunR
 import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** Ends runs that nobody wants any more, and notifies those whom it concerns. */
+/** Ends runs at their caller's request or when their caller has gone, and starts those that the freed slots admit. */
 @Injectable()
 export class RunCancellation {
   constructor(
@@ -34,7 +34,7 @@ export class RunCancellation {
     return answer.found;
   }
 
-  /** When the connection that was held for a run ends: the run is withdrawn if nobody could collect it. */
+  /** To be called when a held connection ends without a result: the run is withdrawn if nobody could collect it. */
   async release(runId: string, isDisconnected: boolean): Promise<Released> {
     const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')

@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 import { answer, failure, json, modelNotFound } from '../reference/api-route.js';
 
-/** JSON mostly; some models answer with bytes, under their own content type. */
+/** Usually JSON; some models answer with bytes, under their own content type. */
 const output = { ...json(routerModelOutput), '*/*': null };
 
 const rejectedFields = failure(

@@ -3,7 +3,7 @@ import { RunReader } from '#persistence';
 import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate } from '../answers/cancelled-too-late.js';
+import { CancelledTooLate } from '../answers/to-router-error.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { ApiRoute } from '../reference/api-route.js';

@@ -91,7 +91,8 @@ describe('recorded replies', () => {
       id: json['id'],
       status: 'Pending',
     });
-    const text = await finished({ prompt: 'a cat' });
+    const text = await finished({ prompt: 'a dog' });
+    expect(text).toContain('"prompt":"a dog","seed":18446744073709551615,');
     const asset = await fetch(/"sample":"([^"]*)"/.exec(text)?.[1] ?? '');
     expect(asset.headers.get('content-type')).toBe('image/png');
     expect(PNG.sync.read(Buffer.from(await asset.arrayBuffer())).width).toBe(512);

@@ -30,7 +30,7 @@ export class Delivery {
   }
 
   /**
-   * To be awaited before the last of the answer is written: whoever has seen it all retries after the note. It is
+   * Awaited before the last byte of the answer is written: a caller who has read all of it can only retry after the note. It is
    * taken back when the connection breaks first. A gateway that dies in between leaves it standing: see
    * docs/decisions/0002-a-synchronous-call-is-a-queued-run-that-is-waited-for.md.
    */

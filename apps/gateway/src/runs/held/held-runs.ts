@@ -32,11 +32,11 @@ export class HeldRuns {
   }
 
   private async wait(run: HeldRun, signal: AbortSignal): Promise<RunResult | null> {
-    // Watched before the first look: a signal between the two must not be missed.
+    // Subscribed before the first read: a signal between the two must not be missed.
     const watch = this.wakeUps.watch(run.runId);
     try {
       while (!signal.aborted) {
-        const result = await this.look(run);
+        const result = await this.read(run);
         if (result !== null) return result;
         await watch.next(signal);
       }
@@ -50,7 +50,7 @@ export class HeldRuns {
    * A read that the database does not answer is repeated at the next wake-up. The run was admitted and is paid for: its
    * caller is not sent away with an error that says that nothing happened.
    */
-  private async look(run: HeldRun): Promise<RunResult | null> {
+  private async read(run: HeldRun): Promise<RunResult | null> {
     try {
       return await this.finished(run);
     } catch (error) {

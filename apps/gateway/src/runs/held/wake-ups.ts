@@ -6,14 +6,14 @@ import { SETTINGS } from '../../settings.module.js';
 import type { HeldSettings } from './settings.js';
 
 interface Watch {
-  /** Resolves at the next sign that the run may have its outcome, at the latest when `signal` ends. */
+  /** Resolves at the next signal that the run may have its outcome, at the latest when `signal` ends. */
   next(signal: AbortSignal): Promise<void>;
   end(): void;
 }
 
 /**
- * Tells held calls when to look at their run's row. The signal comes first; behind it one query a second
- * for all held calls of this gateway finds what a signal failed to say.
+ * Wakes held calls when their run may have its outcome. Normally the run's signal does; one query per second for all
+ * held calls of this gateway finds the runs whose signal was lost.
  */
 @Injectable()
 export class WakeUps implements OnModuleDestroy {
@@ -22,14 +22,14 @@ export class WakeUps implements OnModuleDestroy {
   private readonly closing = new AbortController();
 
   constructor(
-    private readonly holding: HeldRunRepository,
+    private readonly held: HeldRunRepository,
     private readonly signals: RunSignals,
     @Inject(SETTINGS) settings: HeldSettings,
     @Inject(LOG) log: Log,
   ) {
     this.checks = every(settings.SYNC_CHECK_MS, () => this.check(), {
       onError: (error) =>
-        log.warn({ error, held: this.watched.size }, 'held calls could not look at their runs'),
+        log.warn({ error, held_runs: this.watched.size }, 'the runs of held calls could not be checked'),
     });
   }
 
@@ -46,13 +46,13 @@ export class WakeUps implements OnModuleDestroy {
   watch(runId: string): Watch {
     let woken = false;
     let wake: (() => void) | undefined;
-    const ring = () => {
+    const waker = () => {
       woken = true;
       wake?.();
     };
-    const unsubscribe = this.signals.subscribe(runId, ring);
-    const rings = this.watched.get(runId) ?? new Set();
-    this.watched.set(runId, rings.add(ring));
+    const unsubscribe = this.signals.subscribe(runId, waker);
+    const wakers = this.watched.get(runId) ?? new Set();
+    this.watched.set(runId, wakers.add(waker));
     return {
       next: (signal) =>
         new Promise((resolve) => {
@@ -68,15 +68,15 @@ export class WakeUps implements OnModuleDestroy {
         }),
       end: () => {
         unsubscribe();
-        rings.delete(ring);
-        if (rings.size === 0) this.watched.delete(runId);
+        wakers.delete(waker);
+        if (wakers.size === 0) this.watched.delete(runId);
       },
     };
   }
 
   private async check(): Promise<void> {
     if (this.watched.size === 0) return;
-    const completed = await this.holding.completedOf([...this.watched.keys()]);
-    for (const runId of completed) for (const ring of this.watched.get(runId) ?? []) ring();
+    const completed = await this.held.completedOf([...this.watched.keys()]);
+    for (const runId of completed) for (const waker of this.watched.get(runId) ?? []) waker();
   }
 }

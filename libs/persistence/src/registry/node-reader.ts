@@ -17,8 +17,9 @@ interface NodePage {
   asOfMs: number;
 }
 
-/** While nodes are being written, reading their columns again takes no more than this share of the time. */
+/** While nodes are being written, reading the columns again takes about this share of the time; a refresh that is quick does not count. */
 const refreshShare = 0.1;
+const quickRefreshMs = 250;
 
 /** Reads the node registry: finds the nodes of a page in memory, and reads these from the database. */
 @Injectable()
@@ -31,7 +32,8 @@ export class NodeReader {
 
   /** Throws `service_unavailable` while the database is away. */
   async page(query: NodePageQuery): Promise<NodePage> {
-    const oldestMs = performance.now() - Math.min(query.maxAgeMs, this.refreshMs / refreshShare);
+    const pauseMs = Math.max(this.refreshMs - quickRefreshMs, 0) / refreshShare;
+    const oldestMs = performance.now() - Math.min(query.maxAgeMs, pauseMs);
     for (;;) {
       const { columns } = this;
       if (columns?.hasRanks(query.sort)) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RouterModelDetail, RouterModelListEntry } from '#schemas';
 import type { Model } from './model.js';
 
 export type Generation = 'v1' | 'v2';
@@ -9,12 +10,11 @@ export interface ModelDocument {
   etag: string;
 }
 
+const maxUrlLength = 2048;
+
 const documents = new WeakMap<Model, Partial<Record<Generation, ModelDocument>>>();
 
 const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
-
-export const schemaPath = (model: Model, generation: Generation): string =>
-  `${runPath(model, generation)}/openapi.json`;
 
 /**
  * The model's schema as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
@@ -35,11 +35,11 @@ function render(model: Model, generation: Generation): ModelDocument {
       content: {
         'application/json': {
           schema: model.input ?? { type: 'object', additionalProperties: true },
-          ...(model.example === undefined ? {} : { example: model.example }),
+          example: model.example,
         },
       },
     },
-    ...(generation === 'v2' ? { responses: { '200': result(model) } } : {}),
+    responses: generation === 'v2' ? { '200': result(model) } : undefined,
   };
   const document = {
     openapi: '3.1.0',
@@ -54,6 +54,27 @@ function render(model: Model, generation: Generation): ModelDocument {
 const result = ({ output }: Model) => ({
   description: "The partner model's own output, unchanged.",
   content: {
-    [output?.mediaType ?? '*/*']: output?.schema === undefined ? {} : { schema: output.schema },
+    [output?.mediaType ?? '*/*']: { schema: output?.schema },
   },
 });
+
+/** The model as lists carry it. */
+export const entry = (model: Model): RouterModelListEntry => ({
+  id: model.id,
+  provider: model.provider,
+  model: model.model,
+  billing: { charges_on_policy_rejection: model.chargesOnPolicyRejection },
+});
+
+/**
+ * The entry plus `input_schema_url`, which must be https: it is present only when a schema is authored and
+ * the service knows an https address of its own.
+ */
+export function detail(
+  model: Model,
+  { publicBaseUrl, generation }: { publicBaseUrl: string | undefined; generation: Generation },
+): RouterModelDetail {
+  if (model.input === undefined || !publicBaseUrl?.startsWith('https://')) return entry(model);
+  const url = `${publicBaseUrl.replace(/\/+$/, '')}${runPath(model, generation)}/openapi.json`;
+  return url.length > maxUrlLength ? entry(model) : { ...entry(model), input_schema_url: url };
+}
