@@ -72,6 +72,7 @@ describeWith.each(transports())('the queue board in a browser (%s)', (transport)
     });
     await page.goto(`${worker.url}/queues`);
     await page.getByText('poll', { exact: true }).first().waitFor();
+    await page.getByText('Loading').waitFor({ state: 'hidden' });
     if (pictures) await picture('board');
     await page.goto(`${worker.url}/queues/queue/poll?status=delayed`);
     const [first] = runs;
