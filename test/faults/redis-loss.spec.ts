@@ -59,7 +59,7 @@ describe.each(onRedis())('%s forgets', () => {
       submitMany(caller, 'fal/flux-dev', 20, 'missed by fal'),
     ]);
     wayToPartner.set('pass');
-    await waitFor(async () => (await laneSizes(former.url, 'dispatch-bfl')).waiting < 30, {
+    await waitFor(async () => (await laneSizes(former.url, 'dispatch')).waiting < 30, {
       withinMs: 20_000,
       what: 'runs to go on',
     });
@@ -88,7 +88,7 @@ describe.each(onRedis())('%s forgets', () => {
     await waitFor(
       async () => {
         const [dispatches, polls] = await Promise.all([
-          laneSizes(url, 'dispatch-bfl'),
+          laneSizes(url, 'dispatch'),
           laneSizes(url, 'poll'),
         ]);
         return dispatches.active === 10 && dispatches.waiting === 50 && polls.delayed === 50;

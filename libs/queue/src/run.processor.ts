@@ -38,7 +38,9 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   /** `signal` aborts when the job's lock is lost or the app closes: stop, write nothing more. */
   protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
 
-  async process(job: RunJob, token: string | undefined, signal: AbortSignal = neverAborts): Promise<void> {
+  /** BullMQ hands out the signal only to a function that declares three parameters, none of them with a default. */
+  async process(job: RunJob, token?: string, givenSignal?: AbortSignal): Promise<void> {
+    const signal = givenSignal ?? neverAborts;
     const { host, lateness } = this.worker;
     // It was on its way when the worker stopped taking jobs.
     if (this.worker.isPaused()) return putBack(job, token, 0);

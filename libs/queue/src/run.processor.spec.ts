@@ -1,0 +1,6 @@
+import { expect, it } from '@jest/globals';
+import { RunProcessor } from './run.processor.js';
+
+it('declares the signal, or BullMQ would not hand one out', () => {
+  expect(RunProcessor.prototype.process).toHaveLength(3);
+});
