@@ -43,9 +43,9 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
         ).length === 1,
       { withinMs: 20_000, what: 'the outcome' },
     );
-    // Two of the looks that a gateway takes each second at its held runs fail meanwhile.
-    const looks = () => gateway.logs().split('held calls could not look at their runs').length - 1;
-    await waitFor(() => looks() >= 2, { withinMs: 30_000, what: 'looks that fail' });
+    // Two of the checks that a gateway makes each second of its held runs fail meanwhile.
+    const failedChecks = () => gateway.logs().split('the runs of held calls could not be checked').length - 1;
+    await waitFor(() => failedChecks() >= 2, { withinMs: 30_000, what: 'checks that fail' });
     expect(settled).toBe(false);
     toPostgres.set('pass');
     expect((await answering).status).toBe(200);

@@ -85,7 +85,7 @@ const reach = (state: string, wanted: number, model: string) =>
   waitFor(
     async () => {
       const [row] = await system.sql<{ n: number }>(
-        `SELECT count(*)::integer AS n FROM run JOIN delivery ON run_id = id WHERE model = $1 AND ${state}`,
+        `SELECT count(*)::integer AS n FROM run JOIN outbox ON run_id = id WHERE model = $1 AND ${state}`,
         [model],
       );
       return (row?.n ?? 0) >= wanted;

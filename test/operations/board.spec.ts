@@ -9,10 +9,10 @@ const { describeWith, tools } = await withTools('chromium');
 const password = 'a-password-of-tests-0';
 const model = 'bfl/flux-2-pro';
 
-/** A set variable takes the pictures anew that docs/operations shows. */
+/** With UPDATE_PICTURES=1 the screenshots of docs/operations are taken again. */
 const updating = process.env['UPDATE_PICTURES'] === '1';
 
-describeWith.each(transports())('the board of the lanes in a browser (%s)', (transport) => {
+describeWith.each(transports())('the queue board in a browser (%s)', (transport) => {
   const pictures = updating && transport === 'redis';
   let system: System;
   let caller: Caller;
@@ -31,7 +31,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
     });
     page = await context.newPage();
     page.setDefaultTimeout(60_000);
-    // Fonts of a stranger's server: the board does without them, and a closed network has none.
+    // Fonts of another server: the board does without them, and a closed network has none.
     await page.route(
       (url) => url.hostname !== '127.0.0.1',
       (route) => route.abort(),
@@ -62,7 +62,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
     }
   });
 
-  it('shows the lanes and their jobs, which hold nothing but the run’s id', async () => {
+  it('shows the queues and their jobs, which hold nothing but the run’s id', async () => {
     const runs = await Promise.all(
       Array.from({ length: 5 }, (_each, index) => caller.submit(model, `{"prompt":"picture ${index}"}`)),
     );
@@ -72,6 +72,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
     });
     await page.goto(`${worker.url}/queues`);
     await page.getByText('poll', { exact: true }).first().waitFor();
+    await page.getByText('Loading').waitFor({ state: 'hidden' });
     if (pictures) await picture('board');
     await page.goto(`${worker.url}/queues/queue/poll?status=delayed`);
     const [first] = runs;
@@ -79,7 +80,7 @@ describeWith.each(transports())('the board of the lanes in a browser (%s)', (tra
       .getByText(first?.requestId.slice(0, 13) ?? '')
       .first()
       .waitFor();
-    if (pictures) await picture('board-lane');
+    if (pictures) await picture('board-queue');
     expect(await page.content()).not.toContain('picture 0');
   }, 300_000);
 

@@ -20,7 +20,7 @@ import { SETTINGS } from './settings.module.js';
           builtInRows: true,
           everyMs: settings.CATALOG_POLL_MS,
           prepare: compileAhead,
-          report: (state) => record.say(state),
+          report: (state) => record.report(state),
           log,
           metrics,
         }),

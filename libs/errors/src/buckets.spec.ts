@@ -15,7 +15,7 @@ const root = new URL('../../../', import.meta.url);
 const texts: readonly RegExp[] = ['apps/gateway/src/', 'libs/']
   .flatMap((place) =>
     readdirSync(new URL(place, root), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /(?<!\.spec)\.ts$/.test(file) && !file.includes('service-document'))
+      .filter((file) => /(?<!\.spec)\.ts$/.test(file) && !/reference\/|run-routes/.test(file))
       .map((file) => readFileSync(new URL(place + file, root), 'utf8')),
   )
   .flatMap((source) => [/'([^'\n]+)'/g, /`([^`\n]+)`/g].flatMap((text) => [...source.matchAll(text)]))

@@ -80,7 +80,7 @@ export class AdmissionRepository {
         await this.settle(batch);
       } catch (error) {
         if (error instanceof RouterError) {
-          // Those in line would fail the same way, each batch after a time-out of its own: they are told now.
+          // Those in line would fail the same way, each batch after a time-out of its own: all of them fail now.
           const unsent = new RouterError(error.bucket, error.publicDetail, { cause: error });
           for (const each of batch) each.reject(error);
           for (const each of line.splice(0)) each.reject(unsent);
@@ -107,7 +107,7 @@ export class AdmissionRepository {
 
   /**
    * Each run has its id from here, so the database knows whether it was admitted. One is there with its whole batch;
-   * those that are missing then were refused, or are retries of others: they are told to come again.
+   * those that are missing then were refused, or are retries of others: their callers must retry.
    */
   private async settleByLooking(batch: Waiting[], lost: AnswerLost): Promise<void> {
     // A caller waits for that as long as it would for a connection.

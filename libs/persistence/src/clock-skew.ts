@@ -40,15 +40,15 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
 
   /** False when the answer came too slowly to say anything. */
   async measure(): Promise<boolean> {
-    const askedAtMs = Date.now();
+    const sentAtMs = Date.now();
     const [row] = await this.database.read<{ now: number }>(
       // Not router_now(), whose offset tests set: the queue compares real times.
       { name: 'clock', text: 'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now' },
       [],
     );
     const answeredAtMs = Date.now();
-    if (!row || answeredAtMs - askedAtMs > maxRoundTripMs) return false;
-    this.judge((askedAtMs + answeredAtMs) / 2 - row.now);
+    if (!row || answeredAtMs - sentAtMs > maxRoundTripMs) return false;
+    this.judge((sentAtMs + answeredAtMs) / 2 - row.now);
     return true;
   }
 

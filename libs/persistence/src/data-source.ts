@@ -1,12 +1,47 @@
 import { StartupError } from '#errors';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ApiKey } from './entities/api-key.entity.js';
+import { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
+import { PostgresNames } from './entities/columns.js';
+import { IdempotencyKey } from './entities/idempotency-key.entity.js';
+import { ProcessRow, ProviderPauseRow } from './entities/operations.entity.js';
+import { Outbox } from './entities/outbox.entity.js';
+import {
+  Node,
+  NodeVersion,
+  Publisher,
+  PublisherMember,
+  RegistryMirror,
+  RegistryRevision,
+} from './entities/registry.entity.js';
+import { Payload, Run, Tombstone } from './entities/run.entity.js';
+import { StoredObject } from './entities/stored-object.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import { InitialSchema1763700000000 } from './migrations/1763700000000-initial-schema.js';
 import { schemaIsCurrent } from './migrate.js';
 import type { DatabaseSettings } from './settings.js';
 
-export const entities = [Workspace, ApiKey];
+/** One for each table. */
+export const entities = [
+  Workspace,
+  ApiKey,
+  Run,
+  Payload,
+  Tombstone,
+  Outbox,
+  IdempotencyKey,
+  StoredObject,
+  LedgerEntry,
+  AuditRecord,
+  ProviderPauseRow,
+  ProcessRow,
+  Publisher,
+  PublisherMember,
+  Node,
+  NodeVersion,
+  RegistryRevision,
+  RegistryMirror,
+];
 
 /** A start may wait longer for its first connection than a caller's request for any later one. */
 const minBootConnectMs = 10_000;
@@ -15,6 +50,7 @@ export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions
   type: 'postgres',
   url: settings.DATABASE_URL,
   entities,
+  namingStrategy: new PostgresNames(),
   migrations: [InitialSchema1763700000000],
   migrationsTransactionMode: 'each',
   synchronize: false,

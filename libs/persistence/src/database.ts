@@ -13,20 +13,20 @@ interface Statement {
   text: string;
 }
 
-/** A statement whose text depends on what is asked: it is planned for its values, each time. */
+/** A statement whose text depends on the request: it is planned for its values each time. */
 interface Query {
   text: string;
   values: unknown[];
 }
 
 /** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
-const repeatable = new Set(['40001', '40P01', '23505']);
-/** What a pooler, or a server in a crash, says of a statement whose fate it does not know: classes 08 and 57P02. */
-const unknowing = /^(08|57P02)/;
+const retryableStates = new Set(['40001', '40P01', '23505']);
+/** From a pooler, or a server that crashes: the statement may have been carried out. Classes 08 and 57P02. */
+const ambiguousStates = /^(08|57P02)/;
 /** Trouble that passes: SQLSTATE classes 08, 53, 57, 58 (connection, resources, shutdown or timeout, disk), a primary that became a standby, and none at all. */
-const passing = /^(08|40|53|57|58|25006)/;
+const transientStates = /^(08|40|53|57|58|25006)/;
 
-const persistentPauseMs = 250;
+const retryPauseMs = 250;
 
 /** The statement was sent and its answer was lost: it was carried out, was not, or still is. */
 export class AnswerLost extends RouterError {}
@@ -80,49 +80,49 @@ export class Database implements OnApplicationShutdown {
 
   /** Runs one prepared statement that may write. */
   async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return askFrom<Row>(await this.workPool(), { ...statement, values });
+    return queryPool<Row>(await this.workPool(), { ...statement, values });
   }
 
   /**
-   * Repeats a statement for up to `patienceMs` while the database is away. Only for a statement that may run
+   * Repeats a statement for up to `retryForMs` while the database is away. Only for a statement that may run
    * twice, and whose loss would cost more than the wait.
    */
   async persist<Row extends QueryResultRow>(
     statement: Statement,
     values: unknown[],
-    patienceMs: number,
+    retryForMs: number,
   ): Promise<Row[]> {
-    const lastMs = performance.now() + patienceMs;
+    const lastMs = performance.now() + retryForMs;
     for (;;) {
       try {
         return await this.write<Row>(statement, values);
       } catch (error) {
         if (!isUnavailable(error) || this.closed || performance.now() > lastMs) throw error;
-        await pause(persistentPauseMs);
+        await pause(retryPauseMs);
       }
     }
   }
 
   /** Runs one prepared statement on the connections kept for readers. */
   async read<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return askFrom<Row>(this.reads, { ...statement, values });
+    return queryPool<Row>(this.reads, { ...statement, values });
   }
 
   /** Reads the node registry. */
   async list<Row extends QueryResultRow>(query: Query): Promise<Row[]> {
-    return askFrom<Row>(this.registry, query);
+    return queryPool<Row>(this.registry, query);
   }
 
   /** Lends one connection whose reads all see the registry as it was at the first of them. */
   async listAtOnce<Result>(
     use: (list: <Row extends QueryResultRow>(query: Query) => Promise<Row[]>) => Promise<Result>,
   ): Promise<Result> {
-    const client = await this.registry.connect().catch((error: unknown) => refused(error));
+    const client = await this.registry.connect().catch((error: unknown) => translated(error));
     let broken: Error | undefined;
     try {
-      await ask(client, { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] });
-      const result = await use((query) => ask(client, query));
-      await ask(client, { text: 'COMMIT', values: [] });
+      await queryClient(client, { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] });
+      const result = await use((query) => queryClient(client, query));
+      await queryClient(client, { text: 'COMMIT', values: [] });
       return result;
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error));
@@ -177,8 +177,8 @@ export class Database implements OnApplicationShutdown {
   }
 
   private async workPool(): Promise<Pool> {
-    if (this.closed) return refused(new Error('the connections of this process are closed'));
-    if (!this.source.isInitialized) await this.dataSource().catch((error: unknown) => refused(error));
+    if (this.closed) return translated(new Error('the connections of this process are closed'));
+    if (!this.source.isInitialized) await this.dataSource().catch((error: unknown) => translated(error));
     const { master } = this.source.driver as PostgresDriver;
     const pool = master as Pool;
     // It was given more time for its first connection.
@@ -187,15 +187,15 @@ export class Database implements OnApplicationShutdown {
   }
 }
 
-/** Asks on a connection of its own. What fails before there is one was never sent. */
-async function askFrom<Row extends QueryResultRow>(
+/** Queries on a connection of its own. What fails before there is one was never sent. */
+async function queryPool<Row extends QueryResultRow>(
   pool: Pool,
   query: Query & Partial<Statement>,
 ): Promise<Row[]> {
-  const client = await pool.connect().catch((error: unknown) => refused(error));
+  const client = await pool.connect().catch((error: unknown) => translated(error));
   let failed = true;
   try {
-    const rows = await ask<Row>(client, query);
+    const rows = await queryClient<Row>(client, query);
     failed = false;
     return rows;
   } finally {
@@ -203,7 +203,7 @@ async function askFrom<Row extends QueryResultRow>(
   }
 }
 
-async function ask<Row extends QueryResultRow>(
+async function queryClient<Row extends QueryResultRow>(
   on: Pick<PoolClient, 'query'>,
   query: Query & Partial<Statement>,
 ): Promise<Row[]> {
@@ -212,16 +212,16 @@ async function ask<Row extends QueryResultRow>(
       return (await on.query<Row>(query)).rows;
     } catch (error) {
       const code = sqlState(error);
-      if (code !== undefined && repeatable.has(code) && attempt < 5) continue;
-      return refused(error, code === undefined || unknowing.test(code) ? AnswerLost : RouterError);
+      if (code !== undefined && retryableStates.has(code) && attempt < 5) continue;
+      return translated(error, code === undefined || ambiguousStates.test(code) ? AnswerLost : RouterError);
     }
   }
 }
 
-/** Trouble that passes is told to the caller as such; anything else stays what it is. */
-function refused(error: unknown, Kind: typeof RouterError = RouterError): never {
+/** Throws trouble that passes as `service_unavailable`, and anything else as it is. */
+function translated(error: unknown, Kind: typeof RouterError = RouterError): never {
   const code = sqlState(error);
-  if (code !== undefined && !passing.test(code)) throw error;
+  if (code !== undefined && !transientStates.test(code)) throw error;
   throw new Kind('service_unavailable', 'The service is temporarily unavailable; please retry.', {
     internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
     cause: error,

@@ -8,7 +8,7 @@ export { type Claim, type Copying, RunRepository, type Poll } from './run.reposi
 export { ApiKey } from './entities/api-key.entity.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
-export { isApiKey, keyPrefix } from './key-format.js';
+export { keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
@@ -28,13 +28,8 @@ export {
   type ProviderState,
 } from './provider-pause.repository.js';
 export type { AdmittingCall, Ending, Granted, PayloadBody, RunFacts, Stage } from './run-facts.js';
-export { databaseSettings, type DatabaseSettings, retentionSettings } from './settings.js';
+export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
 export { type LedgerLine, UsageReader, type UsageRange, type UsageRecord } from './usage-reader.js';
-export {
-  UnknownWorkspace,
-  type WorkspaceLimits,
-  WorkspaceRepository,
-  type WorkspaceSettings,
-} from './workspace.repository.js';
+export { type WorkspaceLimits, WorkspaceRepository, type WorkspaceSettings } from './workspace.repository.js';

@@ -1,108 +1,97 @@
-import { LOG, type Log } from '#observability';
+import { every, LOG, type Log, type PeriodicWork } from '#observability';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { hostname } from 'node:os';
+import { type DataSource, Raw, Repository } from 'typeorm';
 import { v7 } from 'uuid';
-import { Database } from './database.js';
+import { ProcessRow } from './entities/operations.entity.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
-const sayEveryMs = 30_000;
-/** A process that has been silent for so long is gone, or as good as gone. */
-const silentSeconds = 100;
+const heartbeatMs = 30_000;
+/** A process without a heartbeat for so long is gone, or as good as gone. */
+const maxSilenceSeconds = 100;
+const aliveSince = `router_now() - interval '${maxSilenceSeconds} seconds'`;
 
-/** What a process says about the catalog that it runs on. */
-interface Saying {
+/** What a process reports about the catalog that it runs on. */
+interface CatalogState {
   revision: string;
   problem?: string;
 }
 
-export interface RunningProcess extends Saying {
+export interface RunningProcess extends CatalogState {
   app: string;
   host: string;
   pid: number;
   startedAt: Date;
 }
 
-/** One process's line in the table of those that run. The process works on when it cannot be written. */
+/** One process's row in the table of those that run. The process goes on when the row cannot be written. */
 @Injectable()
 export class ProcessRecord implements OnModuleDestroy {
   private readonly id = v7();
-  private saying: Saying | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private state: CatalogState | undefined;
+  private heartbeat: PeriodicWork | undefined;
   private writing = Promise.resolve();
 
   constructor(
-    private readonly database: Database,
+    @InjectRepository(ProcessRow) private readonly rows: Repository<ProcessRow>,
     @Inject(DATABASE_OPTIONS) private readonly options: Pick<DatabaseOptions, 'app'>,
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** Says it now and again every half minute, until something else is to be said or the process stops. */
-  say(saying: Saying): void {
-    this.saying = saying;
-    this.timer ??= setInterval(() => this.writeInTurn(), sayEveryMs).unref();
-    this.writeInTurn();
+  /** Writes it now and again every half minute, until something else is reported or the process stops. */
+  report(state: CatalogState): void {
+    this.state = state;
+    this.heartbeat ??= every(heartbeatMs, () => this.enqueueWrite(), { onError: () => {} });
+    void this.enqueueWrite();
   }
 
   async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    if (this.saying === undefined) return;
+    await this.heartbeat?.stop();
     await this.writing;
-    await this.database
-      .write({ name: 'process_gone', text: 'DELETE FROM process WHERE id = $1' }, [this.id])
-      .catch(() => []);
+    if (this.state !== undefined) await this.rows.delete(this.id).catch(() => {});
   }
 
-  /** What was said last stands last. */
-  private writeInTurn(): void {
+  /** One write after the other: what was reported last is what stands there. */
+  private enqueueWrite(): Promise<void> {
     this.writing = this.writing.then(() => this.write());
+    return this.writing;
   }
 
   private async write(): Promise<void> {
-    if (this.saying === undefined) return;
-    const { revision, problem } = this.saying;
+    const { revision = '', problem = null } = this.state ?? {};
     try {
-      await this.database.write(
+      await this.rows.upsert(
         {
-          name: 'process_says',
-          text: `WITH gone AS (
-              DELETE FROM process WHERE seen_at < router_now() - make_interval(secs => $7)
-            )
-            INSERT INTO process (id, app, host, pid, catalog_revision, catalog_problem)
-            VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (id) DO UPDATE SET catalog_revision = excluded.catalog_revision,
-              catalog_problem = excluded.catalog_problem, seen_at = router_now()`,
+          id: this.id,
+          app: this.options.app,
+          host: hostname(),
+          pid: process.pid,
+          catalogRevision: revision,
+          catalogProblem: problem,
+          seenAt: () => 'router_now()',
         },
-        [this.id, this.options.app, hostname(), process.pid, revision, problem ?? null, silentSeconds],
+        ['id'],
       );
+      await this.rows.delete({ seenAt: Raw((column) => `${column} < ${aliveSince}`) });
     } catch (error) {
-      this.log.warn({ error }, 'this process could not say what it runs on');
+      this.log.warn({ error }, 'the heartbeat of this process could not be written');
     }
   }
 }
 
-/** Those that have said something lately. */
-export async function runningProcesses(database: Database): Promise<RunningProcess[]> {
-  const rows = await database.read<{
-    app: string;
-    host: string;
-    pid: number;
-    started_at: Date;
-    catalog_revision: string;
-    catalog_problem: string | null;
-  }>(
-    {
-      name: 'running_processes',
-      text: `SELECT app, host, pid, started_at, catalog_revision, catalog_problem FROM process
-        WHERE seen_at > router_now() - make_interval(secs => $1) ORDER BY app, started_at, id`,
-    },
-    [silentSeconds],
-  );
-  return rows.map((row) => ({
-    app: row.app,
-    host: row.host,
-    pid: row.pid,
-    startedAt: row.started_at,
-    revision: row.catalog_revision,
-    ...(row.catalog_problem !== null && { problem: row.catalog_problem }),
+/** Those with a recent heartbeat. */
+export async function runningProcesses(dataSource: DataSource): Promise<RunningProcess[]> {
+  const rows = await dataSource.getRepository(ProcessRow).find({
+    where: { seenAt: Raw((column) => `${column} > ${aliveSince}`) },
+    order: { app: 'ASC', startedAt: 'ASC', id: 'ASC' },
+  });
+  return rows.map(({ app, host, pid, startedAt, catalogRevision, catalogProblem }) => ({
+    app,
+    host,
+    pid,
+    startedAt,
+    revision: catalogRevision,
+    ...(catalogProblem !== null && { problem: catalogProblem }),
   }));
 }

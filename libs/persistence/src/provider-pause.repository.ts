@@ -37,7 +37,7 @@ export class ProviderPauseRepository {
     return this.put(provider, 'submit', 'operator', null, reason);
   }
 
-  /** A longer wait that was asked for before stands. False when there was one, whichever is longer. */
+  /** A longer pause from before stands. False when there was one, whichever is longer. */
   async pauseFor(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
     return this.put(provider, calls, 'partner', forMs, reason);
   }
@@ -59,7 +59,7 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
-  /** Ends what partners asked for too. False when it was not paused. What waits is due at once, and the next sweep delivers it. */
+  /** Ends the pauses that partners asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
   async resume(provider: string): Promise<boolean> {
     const rows = await this.database.write(
       {

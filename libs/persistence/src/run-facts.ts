@@ -1,6 +1,6 @@
 import type { Bucket, FieldError } from '#errors';
 
-/** A model's facts as resolved at admission. Everything the run needs later; the catalog is not asked again. */
+/** A model's facts as resolved at admission. Everything the run needs later; the catalog is not read again. */
 export interface RunFacts {
   upstream: Record<string, string>;
   assets: string[];

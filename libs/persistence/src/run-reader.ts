@@ -51,7 +51,7 @@ interface Aged extends Record<string, unknown> {
   age: 'kept' | AgedOut | 'gone';
 }
 
-/** What callers ask about their runs. Another workspace's run, or one under a wrong model, is not found. */
+/** What callers request of their runs. Another workspace's run, or one under a wrong model, is not found. */
 @Injectable()
 export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];

@@ -67,7 +67,7 @@ export interface Copying {
 const restSeconds = 30;
 
 /** How long what a partner answered is kept for a database that is away; longer, and the run's outcome is unknown. */
-const patienceMs = 120_000;
+const retryForMs = 120_000;
 
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
 @Injectable()
@@ -155,12 +155,12 @@ export class RunRepository {
           FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
       },
       [runId, epoch, afterMs],
-      patienceMs,
+      retryForMs,
     );
     return row?.afterMs ?? null;
   }
 
-  /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel ask is waiting. */
+  /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel was requested. */
   async saveHandle(
     runId: string,
     epoch: number,
@@ -181,7 +181,7 @@ export class RunRepository {
           SELECT cancel_requested FROM saved`,
       },
       [runId, epoch, jsonText(handle), afterMs],
-      patienceMs,
+      retryForMs,
     );
     return row ? { cancelRequested: row.cancel_requested } : null;
   }
@@ -210,7 +210,7 @@ export class RunRepository {
     await this.setDue(runId, afterMs + restSeconds * 1000);
   }
 
-  /** No job is under way, so the row must not rest: the sweep brings the run when it is wanted. */
+  /** No job is under way, so the row must not rest: the reconciler enqueues the run when it is due. */
   async leaveToReconciler(runId: string, afterMs: number): Promise<void> {
     await this.setDue(runId, afterMs);
   }
@@ -254,7 +254,7 @@ export class RunRepository {
     const [row] = await this.database.persist<{ kept: boolean }>(
       { name: 'keep_output', text: 'SELECT keep_output($1, $2, $3, $4, $5) AS kept' },
       [runId, epoch, mediaType, ...payloadColumns(body)],
-      patienceMs,
+      retryForMs,
     );
     return row?.kept ?? false;
   }
@@ -279,7 +279,7 @@ export class RunRepository {
     const [row] = await this.database.persist<{ result: Finished }>(
       { name: 'finish', text: 'SELECT finish($1, $2, $3, $4) AS result' },
       [runId, epoch, endingRow(ending), body],
-      patienceMs,
+      retryForMs,
     );
     return row?.result ?? { won: false, granted: [] };
   }

@@ -22,10 +22,10 @@ export class StoredObjectRepository {
 
   /**
    * Notes what is about to be put. Unless a run needs it by then, or lives, it is deleted after `doubtSeconds`. False for
-   * a key whose object is being deleted: nothing may be put there now. `patienceMs`: how long to wait for a
+   * a key whose object is being deleted: nothing may be put there now. `retryForMs`: how long to wait for a
    * database that is away.
    */
-  async note(key: string, runId: string, doubtSeconds: number, patienceMs = 0): Promise<boolean> {
+  async note(key: string, runId: string, doubtSeconds: number, retryForMs = 0): Promise<boolean> {
     const rows = await this.database.persist(
       {
         name: 'note_object',
@@ -36,7 +36,7 @@ export class StoredObjectRepository {
           RETURNING key`,
       },
       [key, runId, doubtSeconds],
-      patienceMs,
+      retryForMs,
     );
     return rows.length === 1;
   }

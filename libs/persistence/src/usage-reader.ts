@@ -56,7 +56,7 @@ const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS 
 const tables = `audit_record JOIN workspace ON workspace.id = audit_record.workspace_id
   LEFT JOIN api_key ON api_key.id = CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5)::uuid END`;
 
-const range = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::timestamptz, '-infinity')
+const inRange = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::timestamptz, '-infinity')
   AND completed_at < coalesce($3::timestamptz, 'infinity')`;
 
 /** What was used and what it cost: read from the audit records and the ledger, which outlive the runs. */
@@ -68,16 +68,16 @@ export class UsageReader {
    * The next records in the order of their ends, after the one given. A workspace's runs end one at a time
    * under its row lock, so that nothing can end later and yet be dated before a page that was read.
    */
-  async page(asked: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
+  async page(range: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
     return this.database.read<UsageRecord & Record<string, unknown>>(
       {
         name: 'usage_page',
         text: `SELECT ${columns} FROM ${tables}
-          WHERE ${range} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
+          WHERE ${inRange} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
           ORDER BY completed_at, audit_record.run_id LIMIT $6`,
       },
       [
-        ...valuesOf(asked),
+        ...valuesOf(range),
         after?.completedAt ?? '-infinity',
         after?.runId ?? '00000000-0000-0000-0000-000000000000',
         limit,
@@ -86,26 +86,26 @@ export class UsageReader {
   }
 
   /** The last records, newest first. */
-  async latest(asked: UsageRange, limit: number): Promise<UsageRecord[]> {
+  async latest(range: UsageRange, limit: number): Promise<UsageRecord[]> {
     return this.database.read<UsageRecord & Record<string, unknown>>(
       {
         name: 'usage_latest',
-        text: `SELECT ${columns} FROM ${tables} WHERE ${range}
+        text: `SELECT ${columns} FROM ${tables} WHERE ${inRange}
           ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
       },
-      [...valuesOf(asked), limit],
+      [...valuesOf(range), limit],
     );
   }
 
   /** How many runs ended in the range, and what was billed for them. */
-  async totals(asked: UsageRange): Promise<{ runs: number; billedMicros: number }> {
+  async totals(range: UsageRange): Promise<{ runs: number; billedMicros: number }> {
     const [row] = await this.database.read<{ runs: number; billedMicros: number }>(
       {
         name: 'usage_totals',
         text: `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
-          FROM audit_record WHERE ${range}`,
+          FROM audit_record WHERE ${inRange}`,
       },
-      valuesOf(asked),
+      valuesOf(range),
     );
     return row ?? { runs: 0, billedMicros: 0 };
   }

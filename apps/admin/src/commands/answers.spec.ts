@@ -21,6 +21,11 @@ const workspace: Pick<Workspace, keyof Workspace> = {
   committedMicros: 55_000,
   heldMicros: 60_000,
   backlog: 3,
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  windowStartedAt: new Date('2026-01-01T00:00:00Z'),
+  windowCount: 0,
+  inflightPeak: 2,
+  committedPeakMicros: 55_000,
 };
 
 const key: Pick<ApiKey, keyof ApiKey> = {

@@ -32,7 +32,9 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .command('status')
     .description('Show which revision each running gateway and worker has; ends with 1 when they differ.')
     .action(async () => {
-      const processes = await withDatabase(desk.env, runningProcesses);
+      const processes = await withDatabase(desk.env, async (database) =>
+        runningProcesses(await database.dataSource()),
+      );
       const agreed = new Set(processes.map(({ revision }) => revision)).size <= 1;
       const bad = !agreed || processes.some(({ problem }) => problem !== undefined);
       desk.answer({ document: { agreed, processes }, text: statusText(processes, agreed), bad });

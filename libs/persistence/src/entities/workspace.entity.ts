@@ -1,29 +1,41 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { bigint, createdNow } from './columns.js';
 
-/** Reads a bigint of micro-dollars as a number: 2^53 micro-dollars are nine billion dollars. */
-const micros = {
-  to: (value: number | null) => value,
-  from: (text: string | null) => (text === null ? null : Number(text)),
-};
+const counter = { type: 'integer', default: 0, update: false } as const;
 
 /** A paying customer's space: its entitlements, its allowances and the counters of its live runs. */
-@Entity({ name: 'workspace' })
+@Entity()
+@Check('workspace_inflight_limit_check', 'inflight_limit >= 0')
+@Check('workspace_committed_limit_micros_check', 'committed_limit_micros >= 0')
+@Check('workspace_backlog_limit_check', 'backlog_limit >= 0')
+@Check('workspace_window_limit_check', 'window_limit >= 0')
+@Check('workspace_inflight_check', 'inflight >= 0')
+@Check('workspace_committed_micros_check', 'committed_micros >= 0')
+@Check('workspace_held_micros_check', 'held_micros >= 0')
+@Check('workspace_backlog_check', 'backlog >= 0')
 export class Workspace {
   @PrimaryColumn('uuid') id: string;
-  @Column('text') name: string;
-  @Column('boolean') enabled: boolean;
-  @Column('text', { array: true }) visible: string[];
-  @Column('text', { array: true }) runnable: string[];
-  @Column('integer', { name: 'inflight_limit' }) inflightLimit: number;
-  @Column({ type: 'bigint', name: 'committed_limit_micros', transformer: micros })
-  committedLimitMicros: number;
-  @Column('integer', { name: 'backlog_limit' }) backlogLimit: number;
-  @Column('integer', { name: 'window_limit' }) windowLimit: number;
-  @Column({ type: 'bigint', name: 'balance_micros', transformer: micros, nullable: true }) balanceMicros:
-    number | null;
-  @Column({ type: 'integer', update: false }) inflight: number;
-  @Column({ type: 'bigint', name: 'committed_micros', transformer: micros, update: false })
-  committedMicros: number;
-  @Column({ type: 'bigint', name: 'held_micros', transformer: micros, update: false }) heldMicros: number;
-  @Column({ type: 'integer', update: false }) backlog: number;
+  @Column('text', { unique: true }) name: string;
+  @Column('boolean', { default: true }) enabled: boolean;
+  @Column('text', { array: true, default: ['**'] }) visible: string[];
+  @Column('text', { array: true, default: ['**'] }) runnable: string[];
+  @Column({ ...createdNow, update: false }) createdAt: Date;
+
+  @Column('integer', { default: 5 }) inflightLimit: number;
+  @Column({ ...bigint, default: 100_000_000 }) committedLimitMicros: number;
+  @Column('integer', { default: 1000 }) backlogLimit: number;
+  @Column('integer', { default: 600 }) windowLimit: number;
+  /** Null: unlimited. */
+  @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
+
+  // Only the SQL functions change these, each in the transaction of the run that it counts.
+  @Column(counter) inflight: number;
+  @Column({ ...counter, ...bigint }) committedMicros: number;
+  @Column({ ...counter, ...bigint }) heldMicros: number;
+  @Column(counter) backlog: number;
+  @Column({ type: 'timestamptz', default: () => "'1970-01-01 00:00:00+00'", update: false })
+  windowStartedAt: Date;
+  @Column(counter) windowCount: number;
+  @Column(counter) inflightPeak: number;
+  @Column({ ...counter, ...bigint }) committedPeakMicros: number;
 }

@@ -95,7 +95,7 @@ BEGIN
       IF entry.item ? 'storedAs' THEN
         PERFORM need_objects(ARRAY[entry.item ->> 'storedAs']);
       END IF;
-      -- The gateway delivers at once; the sweep, a second later at most, only when it could not.
+      -- The gateway enqueues at once; the reconciler, a second later at most, only when it could not.
       INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'provider',
         CASE WHEN fits THEN 'dispatch' ELSE 'backlog' END, cost,

@@ -25,12 +25,12 @@ BEGIN
   RETURN stood IS NOT TRUE;
 END $$;
 
-CREATE FUNCTION paused_ms(asked text, calls_asked text) RETURNS integer LANGUAGE plpgsql AS $$
+CREATE FUNCTION paused_ms(paused text, calls_paused text) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
     SELECT max(CASE WHEN until = 'infinity' THEN 50000
       ELSE ceil(1000 * extract(epoch FROM until - router_now() + random() / 2 * (until - since))) END)
-    FROM provider_pause WHERE provider = asked AND calls = calls_asked AND until > router_now()
+    FROM provider_pause WHERE provider = paused AND calls = calls_paused AND until > router_now()
   );
 END $$;
 `;

@@ -35,6 +35,11 @@ const schema = [
   requestCancel,
   releaseHeldRun,
   registryFunctions,
+  // TypeORM made this table before, and compares the expressions of its entities with what stands there.
+  `INSERT INTO typeorm_metadata (type, database, schema, "table", name, value)
+   SELECT 'GENERATED_COLUMN', table_catalog, table_schema, table_name, column_name,
+     regexp_replace(btrim(generation_expression, E'\\n'), '\\s+', ' ', 'g')
+   FROM information_schema.columns WHERE is_generated = 'ALWAYS'`,
 ];
 
 export class InitialSchema1763700000000 implements MigrationInterface {

@@ -149,13 +149,13 @@ CREATE TABLE idempotency_key (
   fingerprint bytea NOT NULL,
   run_id uuid NOT NULL,
   expires_at timestamptz NOT NULL,
-  -- How many callers got the result in full, or are getting the last of it: who asks afterwards gets a replay.
+  -- How many callers got the result in full, or are getting the last of it: a later call gets a replay.
   deliveries integer NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX idempotency_key_expiry ON idempotency_key (expires_at);
 
--- What is left of a run whose result has aged out, so that its owner is told so for some time.
+-- What is left of a run whose result has aged out, so that for some time its owner gets a 410.
 CREATE TABLE tombstone (
   run_id uuid PRIMARY KEY,
   workspace_id uuid NOT NULL,

@@ -1,0 +1,38 @@
+import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { bigint, createdNow } from './columns.js';
+
+/** A change of a workspace's credits: negative for a billed run, positive for credits added. It outlives the run. */
+@Entity()
+@Index('ledger_entry_run', ['runId'], { unique: true, where: 'run_id IS NOT NULL' })
+@Index('ledger_entry_workspace', ['workspaceId', 'at'])
+@Index('ledger_entry_age', ['at'], { type: 'brin' })
+export class LedgerEntry {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') workspaceId: string;
+  @Column('uuid', { nullable: true }) runId: string | null;
+  @Column(createdNow) at: Date;
+  @Column(bigint) amountMicros: number;
+  /** After this entry; null while credits were unlimited. */
+  @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
+  @Column('text') note: string;
+}
+
+/** What a finished run was, and what it cost. It outlives the run. */
+@Entity()
+@Index('audit_record_workspace', ['workspaceId', 'completedAt'])
+export class AuditRecord {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('uuid') requestId: string;
+  @Column('text') credential: string;
+  @Column('text') model: string;
+  @Column('text') route: string;
+  @Column('text') outcome: string;
+  @Column('text', { nullable: true }) bucket: string | null;
+  @Column('integer') status: number;
+  @Column('boolean') callerLeft: boolean;
+  @Column('timestamptz') admittedAt: Date;
+  @Column('timestamptz') completedAt: Date;
+  @Column(bigint) costMicros: number;
+  @Column(bigint) billedMicros: number;
+}

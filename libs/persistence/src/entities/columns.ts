@@ -1,0 +1,40 @@
+import { DefaultNamingStrategy, type Table } from 'typeorm';
+
+/** The database's names: snake case for tables and columns, and for constraints what Postgres itself calls them. */
+export class PostgresNames extends DefaultNamingStrategy {
+  override tableName(className: string, given?: string): string {
+    return given ?? snakeCase(className);
+  }
+
+  override columnName(property: string, given?: string): string {
+    return given ?? snakeCase(property);
+  }
+
+  override uniqueConstraintName(table: Table | string, columns: string[]): string {
+    return `${this.getTableName(table)}_${columns.join('_')}_key`;
+  }
+
+  override foreignKeyName(table: Table | string, columns: string[]): string {
+    return `${this.getTableName(table)}_${columns.join('_')}_fkey`;
+  }
+}
+
+const snakeCase = (name: string): string =>
+  name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+
+/** A bigint as a number. The largest are micro-dollars, and 2^53 of these are nine billion dollars. */
+const asNumber = {
+  to: (value: number | null) => value,
+  from: (text: string | null) => (text === null ? null : Number(text)),
+};
+
+export const bigint = { type: 'bigint', transformer: asNumber } as const;
+
+/** A time that the database's clock gives to a new row. */
+export const createdNow = { type: 'timestamptz', default: () => 'router_now()' } as const;
+
+/** Times of the registry have milliseconds, as they are listed. */
+export const milliseconds = { type: 'timestamptz', precision: 3 } as const;
+
+/** Texts that are compared or sorted by have the same order on every machine. */
+export const sortable = { type: 'text', collation: 'C' } as const;

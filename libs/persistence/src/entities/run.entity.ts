@@ -1,0 +1,70 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { AdmittingCall, RunFacts, Stage } from '../run-facts.js';
+import { bigint, createdNow } from './columns.js';
+
+/** A run from its admission until its result ages out; partitioned by the day of its id. Only the SQL functions write it. */
+@Entity()
+@Check('run_mode_check', `mode IN ('queued', 'sync')`)
+@Check('run_stage_check', `stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')`)
+@Check('run_reserved_micros_check', 'reserved_micros >= 0')
+@Check('run_outcome_check', `outcome IN ('succeeded', 'failed', 'cancelled')`)
+@Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
+export class Run {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') workspaceId: string;
+  @Column('text') model: string;
+  @Column('text') provider: string;
+  @Column('text') mode: 'queued' | 'sync';
+  @Column('text') stage: Stage;
+  /** Bumped by every claim: a worker that lost its claim cannot write. */
+  @Column('integer', { default: 0 }) epoch: number;
+  @Column('jsonb') facts: RunFacts;
+  @Column(bigint) reservedMicros: number;
+  @Column('jsonb') call: AdmittingCall;
+  @Column('integer') admittedPosition: number;
+  @Column('jsonb', { nullable: true }) handle: unknown;
+  @Column('integer', { nullable: true }) pollAfterMs: number | null;
+  @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
+  @Column('integer', { default: 0 }) crashes: number;
+  @Column('integer', { default: 0 }) lostPolls: number;
+  @Column('timestamptz', { nullable: true }) sentAt: Date | null;
+  @Column('timestamptz', { nullable: true }) deadlineAt: Date | null;
+  @Column('timestamptz', { nullable: true }) cancelRequestedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) cancelSentAt: Date | null;
+  @Column('timestamptz', { nullable: true }) callerLeftAt: Date | null;
+  @Column(createdNow) admittedAt: Date;
+  @Column('timestamptz', { nullable: true }) grantedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) dispatchedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) outputAt: Date | null;
+  @Column('timestamptz', { nullable: true }) completedAt: Date | null;
+  @Column('text', { nullable: true }) outcome: 'succeeded' | 'failed' | 'cancelled' | null;
+  @Column('text', { nullable: true }) bucket: string | null;
+  @Column('integer', { nullable: true }) status: number | null;
+  @Column('jsonb', { nullable: true }) failure: unknown;
+  @Column('boolean', { default: false }) providerUrls: boolean;
+  @Column({ ...bigint, nullable: true }) billedMicros: number | null;
+}
+
+/** The input or the output of a run: its bytes, or the key of the object in the asset store. Partitioned as the runs are. */
+@Entity()
+@Check('payload_kind_check', `kind IN ('input', 'output')`)
+@Check('payload_check', 'num_nonnulls(body, stored_as) = 1')
+export class Payload {
+  @PrimaryColumn('uuid') runId: string;
+  @PrimaryColumn('text') kind: 'input' | 'output';
+  @Column('text') mediaType: string;
+  @Column('bytea', { nullable: true }) body: Buffer | null;
+  @Column('text', { nullable: true }) storedAs: string | null;
+}
+
+/** What is left of a run whose result has aged out. */
+@Entity()
+@Index('tombstone_completion', ['completedAt'])
+export class Tombstone {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('text') model: string;
+  @Column('timestamptz') completedAt: Date;
+  @Column('text', { nullable: true }) origin: string | null;
+  @Column('integer', { nullable: true }) admittedPosition: number | null;
+}
