@@ -87,10 +87,7 @@ describe.each(onRedis())('%s forgets', () => {
     const url = `redis://127.0.0.1:${serving.port}`;
     await waitFor(
       async () => {
-        const [dispatches, polls] = await Promise.all([
-          laneSizes(url, 'dispatch'),
-          laneSizes(url, 'poll'),
-        ]);
+        const [dispatches, polls] = await Promise.all([laneSizes(url, 'dispatch'), laneSizes(url, 'poll')]);
         return dispatches.active === 10 && dispatches.waiting === 50 && polls.delayed === 50;
       },
       { withinMs: 25_000, what: '50 waiting, 50 delayed and 10 active' },
