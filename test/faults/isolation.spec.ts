@@ -133,20 +133,21 @@ describe('a provider in trouble', () => {
   });
 });
 
-describe('a workspace with many runs at one provider', () => {
-  const startedAfterMs = async (crowd: Caller, count: number, takesMs: number) => {
-    await submitHolding(crowd, count, `[[sim:takes=${takesMs}]]`);
-    const other = await system.caller(roomy);
-    const run = await other.submit(holdingModel, holdingBody('a single one'));
-    return waitFor(
-      async () => {
-        const [ms] = await sinceAdmissionMs([run], 'dispatched_at');
-        return ms ?? false;
-      },
-      { withinMs: 60_000, what: 'the single run to start', everyMs: 50 },
-    );
-  };
+/** How long after its admission another workspace's single run starts behind `count` runs of one that hold their slots. */
+async function startedAfterMs(crowd: Caller, count: number, takesMs: number): Promise<number> {
+  await submitHolding(crowd, count, `[[sim:takes=${takesMs}]]`);
+  const other = await system.caller(roomy);
+  const run = await other.submit(holdingModel, holdingBody('a single one'));
+  return waitFor(
+    async () => {
+      const [ms] = await sinceAdmissionMs([run], 'dispatched_at');
+      return ms ?? false;
+    },
+    { withinMs: 60_000, what: 'the single run to start', everyMs: 50 },
+  );
+}
 
+describe('a workspace with many runs at one provider', () => {
   it('lets another workspace’s run start within two turns of short runs', async () => {
     const ms = await startedAfterMs(await start(1), 500, 1_000);
     print('a single run behind 500 short ones', { ms });

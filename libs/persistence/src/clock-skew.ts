@@ -13,7 +13,7 @@ const bootAttempts = 5;
 /**
  * How far this process's clock is from the database's. What SQL compares is the database's time, but the queue compares
  * the `Date.now` of its users: a worker that is ten minutes ahead finds every delayed poll due. So a process whose
- * clock is off is not ready, and takes no jobs.
+ * clock is off is not ready.
  */
 @Injectable()
 export class ClockSkew implements OnModuleInit, OnModuleDestroy {

@@ -9,6 +9,7 @@ const file = await SpecDatabase.create();
 const dataSource = await file.process().database.dataSource();
 const log = createLog('spec', 'silent');
 
+const rows = () => dataSource.getRepository(ProcessRow).find();
 const record = (app: string, url = dataSource) =>
   new ProcessRecord(url.getRepository(ProcessRow), { app }, log);
 const seen = async () =>
@@ -42,7 +43,6 @@ it('that have been silent for 100 s are gone, and forgotten by the next report o
   const past = await file.process('-101 seconds').database.dataSource();
   const silent = record('silent', past);
   silent.report({ revision: 'one' });
-  const rows = () => dataSource.getRepository(ProcessRow).find();
   await waitFor(async () => (await rows()).length === 1, { withinMs: 20_000, what: 'the silent process' });
   expect(await seen()).toEqual([]);
   const other = record('worker');
