@@ -2,5 +2,5 @@ import { expect, it } from '@jest/globals';
 import { RunProcessor } from './run.processor.js';
 
 it('declares the signal, or BullMQ would not hand one out', () => {
-  expect(RunProcessor.prototype.process).toHaveLength(3);
+  expect(RunProcessor.prototype).toHaveProperty('process.length', 3);
 });
