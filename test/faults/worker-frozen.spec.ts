@@ -77,16 +77,15 @@ describe.each(transports().slice(0, 1))(
       const first = `poll.beforeCall(${polled.requestId})`;
       const other = `dispatch.afterSubmit(${submitted.requestId})`;
       const sleeper = await system.startWorker({
-        // Both are held up until the second worker is on its way; the second pause outlasts the begin of the block.
+        // The first is held up until the second is, whose pause outlasts the begin of the block.
         FAILPOINT: `${first}:pause=4000,${other}:pause=12000,${place}:block=${blockMs}`,
       });
       await Promise.all([reached(sleeper, first), reached(sleeper, other)]);
-      const starting = system.startWorker();
       await reached(sleeper, place);
       await expect(live(sleeper)).rejects.toThrow(/timeout/i);
       // So that it stands still for as long as the other needs.
       await sleeper.kill('SIGSTOP');
-      await starting;
+      await system.startWorker();
 
       expect(await Promise.all([restOf(polled), restOf(submitted)])).toEqual([undefined, 'internal_error']);
       const before = await Promise.all([written(polled), written(submitted)]);

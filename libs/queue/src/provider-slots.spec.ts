@@ -40,14 +40,15 @@ describe('concurrency slots', () => {
     const [one, two, three] = fill(slots, 'p');
     for (const slot of [one, two]) if (slot) slot.workspaceId = 'a';
     if (three) three.workspaceId = 'b';
-    expect(slots.byWorkspace('p')).toEqual(
-      new Map([
+    expect(slots.held('p')).toEqual({
+      byWorkspace: new Map([
         ['a', 2],
         ['b', 1],
       ]),
-    );
+      unknown: 1,
+    });
     two?.release();
-    expect(slots.byWorkspace('p').get('a')).toBe(1);
+    expect(slots.held('p').byWorkspace.get('a')).toBe(1);
   });
 });
 

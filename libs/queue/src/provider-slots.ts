@@ -42,12 +42,15 @@ export class ProviderSlots {
     return this.of(provider).held.size < this.perProvider;
   }
 
-  /** How many slots of the provider each workspace holds. */
-  byWorkspace(provider: string): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { workspaceId } of this.of(provider).held.keys())
-      if (workspaceId !== null) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
-    return counts;
+  /** How many slots of the provider each workspace holds, and how many are held for a run of which that is unknown. */
+  held(provider: string): { byWorkspace: Map<string, number>; unknown: number } {
+    const byWorkspace = new Map<string, number>();
+    let unknown = 0;
+    for (const { workspaceId } of this.of(provider).held.keys()) {
+      if (workspaceId === null) unknown += 1;
+      else byWorkspace.set(workspaceId, (byWorkspace.get(workspaceId) ?? 0) + 1);
+    }
+    return { byWorkspace, unknown };
   }
 
   /**

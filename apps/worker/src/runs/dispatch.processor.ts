@@ -9,7 +9,7 @@ import type { WorkerSettings } from '../settings.js';
 import { Claims } from './claims.js';
 import { Outcomes } from './outcomes.js';
 import { Submission } from './submission.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitingLine, type WaitingRun } from './waiting-line.js';
 
 const done: JobResult = { kind: 'done' };
 const unknownProviderMs = 1_000;
@@ -21,8 +21,10 @@ const lookEveryMs = 1_000;
 @Processor('dispatch')
 export class DispatchProcessor extends RunProcessor implements OnApplicationBootstrap {
   protected readonly closeGraceMs: number;
-  /** Runs that were taken from the waiting line: they have no job. */
+  /** Work on runs that were taken from the waiting line: they have no job. */
   private readonly taken = new Set<Promise<void>>();
+  /** Providers whose line is being served, and whether something has happened since the last look at it. */
+  private readonly serving = new Map<string, boolean>();
   private looking: PeriodicWork | undefined;
   private isClosing = false;
 
@@ -83,6 +85,8 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
           return done;
         case 'claimed':
           slot.workspaceId = claim.workspaceId;
+          // Whose it is may have been what the line waited for.
+          this.takeNext(provider.name);
           return await this.claims.during(runId, claim, () => this.submission.submit(provider, runId, claim));
       }
     } finally {
@@ -94,26 +98,40 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   /** Gives free slots to runs of the waiting line; each goes on beside the job that made room. */
   private takeNext(provider: string): void {
     if (this.isClosing || !this.line.isAwaited(provider)) return;
-    const work = this.dispatchNext(provider).catch((error: unknown) =>
-      this.worker.host.outage.trouble(error, 'the next waiting run could not be taken'),
-    );
-    this.taken.add(work);
-    void work.finally(() => this.taken.delete(work));
+    const isServed = this.serving.has(provider);
+    this.serving.set(provider, true);
+    if (!isServed) this.track(this.serve(provider), 'the next waiting run could not be taken');
   }
 
-  private async dispatchNext(name: string): Promise<void> {
-    const provider = this.providers.get(name);
-    const next = provider && (await this.line.next(name));
-    if (!next) return;
-    // There may be more slots than this one.
-    this.takeNext(name);
-    const result = await this.dispatch(provider, next.runId, next.slot, 0).catch(
-      (error: unknown): JobResult => {
-        this.worker.host.outage.trouble(error, 'a waiting run could not be dispatched');
-        return { kind: 'retry', delayMs: failedMs };
-      },
-    );
-    if (result.kind === 'retry') await this.outcomes.dispatchAgain(next.runId, name, result.delayMs);
+  /** One run after the other: two that looked at once would both find their workspace below its share. */
+  private async serve(name: string): Promise<void> {
+    try {
+      while (this.serving.get(name) && !this.isClosing) {
+        this.serving.set(name, false);
+        const provider = this.providers.get(name);
+        const next = provider && (await this.line.next(name));
+        if (!next) continue;
+        // There may be more slots than this one.
+        this.serving.set(name, true);
+        this.track(this.dispatchWaiting(provider, next), 'a waiting run could not be delivered again');
+      }
+    } finally {
+      this.serving.delete(name);
+    }
+  }
+
+  private async dispatchWaiting(provider: BoundProvider, { runId, slot }: WaitingRun): Promise<void> {
+    const result = await this.dispatch(provider, runId, slot, 0).catch((error: unknown): JobResult => {
+      this.worker.host.outage.trouble(error, 'a waiting run could not be dispatched');
+      return { kind: 'retry', delayMs: failedMs };
+    });
+    if (result.kind === 'retry') await this.outcomes.dispatchAgain(runId, provider.name, result.delayMs);
+  }
+
+  private track(work: Promise<void>, whatFailed: string): void {
+    const tracked = work.catch((error: unknown) => this.worker.host.outage.trouble(error, whatFailed));
+    this.taken.add(tracked);
+    void tracked.finally(() => this.taken.delete(tracked));
   }
 
   private async look(): Promise<void> {

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
-interface WaitingRun {
+export interface WaitingRun {
   runId: string;
   slot: Slot;
 }
@@ -59,11 +59,12 @@ export class WaitingLine {
     const slot = this.slots.acquire(provider);
     if (!slot) return null;
     try {
-      const held = this.slots.byWorkspace(provider);
+      const { byWorkspace, unknown } = this.slots.held(provider);
       const { run, othersWait } = await this.outbox.takeWaiting(
         provider,
-        held,
-        this.maxHeld,
+        byWorkspace,
+        // A run that is being claimed may be anybody's; one of them is the slot that was just taken.
+        this.maxHeld - (unknown - 1),
         this.settings.CLAIM_LEASE_MS,
       );
       if (!othersWait) this.awaited.delete(provider);
