@@ -1,0 +1,53 @@
+import type { OutboxRepository } from '#persistence';
+import { expect, it } from '@jest/globals';
+import { WaitingLine } from './waiting-line.js';
+
+/** A line in which one workspace's runs wait without end, and what each look at it allowed. */
+function crowdedLine(slots: number) {
+  const allowed: { held: number; max: number }[] = [];
+  const outbox: Pick<OutboxRepository, 'wait' | 'takeWaiting' | 'awaitedProviders'> = {
+    wait: async () => {},
+    awaitedProviders: async () => ['p'],
+    takeWaiting: async (_provider, byWorkspace, max) => {
+      const held = byWorkspace.get('crowd') ?? 0;
+      allowed.push({ held, max });
+      return { run: held < max ? { runId: 'run', workspaceId: 'crowd' } : null, othersWait: true };
+    },
+  };
+  const settings = { WORKER_DISPATCH_CONCURRENCY: slots, CLAIM_LEASE_MS: 1_000 };
+  return { line: new WaitingLine(outbox as OutboxRepository, settings), allowed };
+}
+
+it('gives a workspace three quarters of the slots, and no more', async () => {
+  const { line } = crowdedLine(8);
+  await line.join('p', 'run');
+  const taken = [];
+  for (let next = await line.next('p'); next; next = await line.next('p')) taken.push(next);
+  expect(taken).toHaveLength(6);
+  taken[0]?.slot.release();
+  expect(await line.next('p')).not.toBeNull();
+});
+
+it('counts a run that is being claimed as anybody’s', async () => {
+  const { line, allowed } = crowdedLine(8);
+  const claiming = [line.acquire('p'), line.acquire('p')];
+  await line.join('p', 'run');
+  await line.next('p');
+  expect(allowed.at(-1)).toEqual({ held: 0, max: 4 });
+  if (claiming[0]) claiming[0].workspaceId = 'other';
+  await line.next('p');
+  expect(allowed.at(-1)).toEqual({ held: 1, max: 5 });
+});
+
+it('lets nobody pass those who wait', async () => {
+  const { line } = crowdedLine(8);
+  expect(line.acquire('p')).not.toBeNull();
+  await line.join('p', 'run');
+  expect(line.acquire('p')).toBeNull();
+  expect(line.acquire('another')).not.toBeNull();
+});
+
+it('leaves the only slot of a provider to whoever needs it', async () => {
+  const { line } = crowdedLine(1);
+  expect(line.acquire('p')).not.toBeNull();
+});
