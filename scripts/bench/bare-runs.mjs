@@ -1,9 +1,13 @@
 // The floor of what gateways do: Fastify alone, which makes the same call of the database and the same delivery, reads
 // the same row, or serves the same bytes. Its settings are JSON in BARE. Prints its address.
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import Fastify from 'fastify';
 import { v7 } from 'uuid';
 import { AdmissionRepository, Database, RunReader } from '../../dist/libs/persistence/src/index.js';
-import { createTransport, dispatchNow, queueSettings } from '../../dist/libs/queue/src/index.js';
+import { LOG, Metrics } from '../../dist/libs/observability/src/index.js';
+import { QueueModule, queueSettings, RunQueues } from '../../dist/libs/queue/src/index.js';
 import { readSettings } from '../../dist/libs/schemas/src/index.js';
 
 const { env, workspaceId, run, bytes } = JSON.parse(process.env.BARE ?? '{}');
@@ -21,7 +25,13 @@ const answers = new RunReader(database, {
   TOMBSTONE_RETENTION_SECONDS: 86_400,
 });
 const silent = { info() {}, warn() {}, error() {} };
-const transport = await createTransport(readSettings(queueSettings, env), silent);
+class Quiet {}
+Module({ providers: [{ provide: LOG, useValue: silent }, Metrics], exports: [LOG, Metrics] })(Quiet);
+class Bare {}
+const settings = readSettings(queueSettings, env);
+Module({ imports: [QueueModule.forRootAsync({ imports: [Quiet], useFactory: () => settings })] })(Bare);
+const app = await NestFactory.createApplicationContext(Bare, { logger: false });
+const queues = app.get(RunQueues, { strict: false });
 const facts = { upstream: {}, assets: [], chargesOnPolicyRejection: 'unknown', budgetMs: 300_000 };
 const call = { requestId: v7(), route: 'bench', credential: 'bench', origin: 'http://bench' };
 
@@ -42,7 +52,7 @@ server.post('/submit', async (request, reply) => {
     call,
     body: request.body,
   });
-  await transport.deliver(dispatchNow([{ runId, provider: 'bench' }]));
+  await queues.enqueueGranted([{ runId, provider: 'bench' }]);
   return reply.code(201).send(admitted);
 });
 server.get('/status', async () => answers.state(workspaceId, run?.model, run?.id));

@@ -176,7 +176,7 @@ async function brokenRules(store: Store, real: Real, tally: Tally): Promise<stri
           AND other.mode = 'queued' AND one.granted_at < other.granted_at AND one.admitted_at > other.admitted_at
         WHERE one.workspace_id = $1 AND one.mode = 'queued') AS overtaken,
        (SELECT count(*)::integer FROM (SELECT 1 FROM run WHERE workspace_id = $1 AND sent_at IS NOT NULL
-          AND call ->> 'idempotencyKey' IS NOT NULL GROUP BY call ->> 'idempotencyKey' HAVING count(*) > 1) AS twice) AS "boughtTwice"
+          AND bucket IS DISTINCT FROM 'service_unavailable' AND call ->> 'idempotencyKey' IS NOT NULL GROUP BY call ->> 'idempotencyKey' HAVING count(*) > 1) AS twice) AS "boughtTwice"
      FROM workspace WHERE id = $1`,
     [real.workspaceId],
   );
@@ -189,6 +189,7 @@ async function brokenRules(store: Store, real: Real, tally: Tally): Promise<stri
     ['in flight within its limit', Number(facts?.['inflightPeak']) <= highest.inflight],
     ['committed within its limit', Number(facts?.['committedPeak']) <= highest.committed * unitMicros],
     ['slots in the order of admission', facts?.['overtaken'] === 0],
+    // A run that ended as unavailable freed its key: the caller is told to try again.
     ['one purchase a key', facts?.['boughtTwice'] === 0],
     ['one ending a run', endings.size === runs.length && [...endings.values()].every((times) => times === 1)],
     ['each grant told once', new Set(granted).size === granted.length],
