@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Pool } from 'pg';
+import { Client, Pool, type PoolClient } from 'pg';
 import { settlesWithin } from './bounded.js';
 
 /** BullMQ's tables live in a schema of their own; its SQL names them without it. */
@@ -22,6 +22,7 @@ export function withSearchPath(url: string): string {
 /** A pool whose waits all end, and whose connections can be cut. Not usable before `ready` resolves. */
 export class BoundedPool extends Pool {
   private readonly sockets: Set<Socket>;
+  private hasServed = false;
 
   constructor(
     url: string,
@@ -47,14 +48,33 @@ export class BoundedPool extends Pool {
     this.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /**
-   * BullMQ's first contact goes through here, and a failed one is remembered for ever: it waits until the server has
-   * been there.
-   */
+  /** With a callback, as the pool's own queries call it, a failure is the query's. */
   override connect = (async (...call: unknown[]) => {
     await this.ready;
+    if (call.length === 0 && !this.hasServed) return this.firstClient();
     return (super.connect as (...call: unknown[]) => Promise<unknown>)(...call);
   }) as Pool['connect'];
+
+  /**
+   * BullMQ's first contact comes here, and a failed one it remembers for ever: a worker would never take a job. So it
+   * gets its connection when there is one that answers.
+   */
+  private async firstClient(): Promise<PoolClient> {
+    for (;;) {
+      try {
+        const client = await super.connect();
+        await client.query('SELECT 1').catch((error: unknown) => {
+          client.release(true);
+          throw error;
+        });
+        this.hasServed = true;
+        return client;
+      } catch (error) {
+        if (this.ending) throw error;
+        await sleep(BETWEEN_FAILURES_MS);
+      }
+    }
+  }
 
   /** Ends the pool, by its sockets when the server does not answer. */
   async shut(): Promise<void> {
