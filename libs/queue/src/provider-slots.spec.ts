@@ -16,7 +16,7 @@ describe('concurrency slots', () => {
   it('are as many as each provider may have, whatever another one holds', () => {
     const slots = new ProviderSlots(3);
     expect(fill(slots, 'hanging')).toHaveLength(3);
-    expect(slots.hasFree('hanging')).toBe(false);
+    expect(slots.acquire('hanging')).toBeNull();
     expect(fill(slots, 'healthy')).toHaveLength(3);
   });
 

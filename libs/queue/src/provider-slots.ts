@@ -1,3 +1,5 @@
+import type { JobResult } from './run.processor.js';
+
 /** A share of a provider's concurrency; give it back once. */
 export interface Slot {
   /** Whose run holds it; null until that is known. */
@@ -38,8 +40,15 @@ export class ProviderSlots {
     return slot;
   }
 
-  hasFree(provider: string): boolean {
-    return this.of(provider).held.size < this.perProvider;
+  /** Does a job's work under a slot of its provider; a job that finds none comes again later. */
+  async during(provider: string, work: () => Promise<JobResult>): Promise<JobResult> {
+    const slot = this.acquire(provider);
+    if (!slot) return { kind: 'retry', delayMs: this.retryDelayMs(provider) };
+    try {
+      return await work();
+    } finally {
+      slot.release();
+    }
   }
 
   /** How many slots of the provider each workspace holds, and how many are held for a run of which that is unknown. */

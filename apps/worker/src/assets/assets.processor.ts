@@ -40,14 +40,8 @@ export class AssetsProcessor extends RunProcessor {
     this.slots = new ProviderSlots(settings.WORKER_ASSET_CONCURRENCY);
   }
 
-  protected async handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    const slot = this.slots.acquire(run.provider);
-    if (!slot) return { kind: 'retry', delayMs: this.slots.retryDelayMs(run.provider) };
-    try {
-      return await this.copy(run, signal);
-    } finally {
-      slot.release();
-    }
+  protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+    return this.slots.during(run.provider, () => this.copy(run, signal));
   }
 
   private async copy({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

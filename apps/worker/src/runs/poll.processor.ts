@@ -39,14 +39,8 @@ export class PollProcessor extends RunProcessor {
     this.slots = new ProviderSlots(settings.WORKER_POLL_CONCURRENCY);
   }
 
-  protected async handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    const slot = this.slots.acquire(run.provider);
-    if (!slot) return { kind: 'retry', delayMs: this.slots.retryDelayMs(run.provider) };
-    try {
-      return await this.poll(run, signal);
-    } finally {
-      slot.release();
-    }
+  protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+    return this.slots.during(run.provider, () => this.poll(run, signal));
   }
 
   private async poll({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
