@@ -12,7 +12,7 @@ CREATE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETU
 CREATE FUNCTION granted_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT count(*)::integer FROM (
     SELECT FROM outbox WHERE workspace_id = space_id AND NOT dispatched AND queue = 'dispatch' AND place < before_place
-    LIMIT 1000
+    ORDER BY place LIMIT 1000
   ) AS granted
 $$;
 
