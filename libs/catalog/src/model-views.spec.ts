@@ -25,12 +25,13 @@ describe('openApiDocument', () => {
             summary: 'Run a/b',
             requestBody: {
               required: true,
-              content: { 'application/json': { schema: input, example: { prompt: 'a cat' } } },
+              content: { 'application/json': { schema: authored.input, example: { prompt: 'a cat' } } },
             },
           },
         },
       },
     });
+    expect(authored.input).toMatchObject(input);
   });
 
   it('of v2 describes the result too', () => {

@@ -34,7 +34,7 @@ function render(model: Model, generation: Generation): ModelDocument {
       required: true,
       content: {
         'application/json': {
-          schema: model.input ?? { type: 'object', additionalProperties: true },
+          schema: model.input,
           example: model.example,
         },
       },
@@ -44,7 +44,7 @@ function render(model: Model, generation: Generation): ModelDocument {
   const document = {
     openapi: '3.1.0',
     info: { title: model.id, version: '1.0' },
-    'x-service-input-schema-authored': model.input !== undefined,
+    'x-service-input-schema-authored': model.isAuthored,
     paths: { [runPath(model, generation)]: { post: operation } },
   };
   const bytes = Buffer.from(JSON.stringify(document));
@@ -74,7 +74,7 @@ export function detail(
   model: Model,
   { publicBaseUrl, generation }: { publicBaseUrl: string | undefined; generation: Generation },
 ): RouterModelDetail {
-  if (model.input === undefined || !publicBaseUrl?.startsWith('https://')) return entry(model);
+  if (!model.isAuthored || !publicBaseUrl?.startsWith('https://')) return entry(model);
   const url = `${publicBaseUrl.replace(/\/+$/, '')}${runPath(model, generation)}/openapi.json`;
   return url.length > maxUrlLength ? entry(model) : { ...entry(model), input_schema_url: url };
 }
