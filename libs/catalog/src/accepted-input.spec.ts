@@ -55,18 +55,9 @@ describe.each(models)('the input of a model (%s)', (_, model) => {
   ])('refuses %s', (name) => expect(refusals({ [name]: null })).toEqual([[name, 'extra_forbidden']]));
 
   it('refuses what the row names, nested too', () => {
-    expect(
-      refusals({
-        external_id: 1,
-        parameters: { target: 1 },
-        parts: [{}, { target: 1 }],
-        target: 1,
-      }).toSorted(),
-    ).toEqual([
-      ['external_id', 'extra_forbidden'],
-      ['parameters.target', 'extra_forbidden'],
-      ['parts.1.target', 'extra_forbidden'],
-    ]);
+    const body = { external_id: 1, parameters: { target: 1 }, parts: [{}, { target: 1 }], target: 1 };
+    const places = refusals(body).map(([place]) => place);
+    expect(new Set(places)).toEqual(new Set(['external_id', 'parameters.target', 'parts.1.target']));
   });
 
   it('is described with its members, which are never required', () => {

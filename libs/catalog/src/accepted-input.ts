@@ -1,6 +1,7 @@
 import { pointerSegments } from '#schemas';
 import type { JsonSchema } from './json-schema.js';
-import type { MemberValue } from './model.js';
+
+export type MemberValue = string | number | boolean;
 
 interface Conditions {
   members: Readonly<Record<string, MemberValue>>;

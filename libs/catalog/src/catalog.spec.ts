@@ -109,22 +109,22 @@ describe('suggest', () => {
   });
 });
 
-describe('a model whose end is near', () => {
-  const day = (fromNow: number) => new Date(Date.now() + fromNow * 86_400_000).toISOString().slice(0, 10);
-  const ending = (ends: string) =>
-    catalogOf([
-      modelOfRow({
-        id: 'fal/old',
-        ends,
-        successor: 'fal/entirely-new',
-        upstream: { path: 'x' },
-        charges_on_policy_rejection: 'no',
-        price: { call: 1 },
-      }),
-      modelOf('fal/entirely-new'),
-      modelOf('fal/older'),
-    ]);
+const day = (fromNow: number) => new Date(Date.now() + fromNow * 86_400_000).toISOString().slice(0, 10);
+const ending = (ends: string) =>
+  catalogOf([
+    modelOfRow({
+      id: 'fal/old',
+      ends,
+      successor: 'fal/entirely-new',
+      upstream: { path: 'x' },
+      charges_on_policy_rejection: 'no',
+      price: { call: 1 },
+    }),
+    modelOf('fal/entirely-new'),
+    modelOf('fal/older'),
+  ]);
 
+describe('a model whose end is near', () => {
   it('is there until its day', () => {
     const catalog = ending(day(1));
     expect(catalog.find('fal/old')).toBeDefined();

@@ -9,7 +9,7 @@ import {
   routerProviderSegment,
   valueAt,
 } from '#schemas';
-import { acceptedInput } from './accepted-input.js';
+import { acceptedInput, type MemberValue } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
 import { type Price, price } from './price.js';
@@ -58,8 +58,7 @@ type Modality = z.infer<typeof modality>;
 
 const modalities = z.array(modality).min(1);
 
-const memberValue = z.union([z.string(), z.number(), z.boolean()]);
-export type MemberValue = z.infer<typeof memberValue>;
+const memberValue: z.ZodType<MemberValue> = z.union([z.string(), z.number(), z.boolean()]);
 
 const inputValue = z.record(z.string(), z.json());
 const assetPointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
