@@ -27,9 +27,7 @@ const periodMs = 15_000;
 export class BodyReader {
   private readonly budget: BodyBudget;
 
-  constructor(
-    @Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>,
-  ) {
+  constructor(@Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>) {
     this.budget = new BodyBudget(settings.BODY_BUDGET);
   }
 

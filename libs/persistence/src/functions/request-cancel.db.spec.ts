@@ -89,7 +89,11 @@ describe('a cancellation that is asked for after the run was sent', () => {
     expect(await asked(spaceId, runId)).toEqual({ found: 'dispatched', isRepeated: false, granted: [] });
     const before = await life.written(runId);
     expect(before['run']).toMatchObject({ cancel_requested_at: expect.any(String), outcome: null });
-    expect(await asked(spaceId, runId, life.second)).toEqual({ found: 'dispatched', isRepeated: true, granted: [] });
+    expect(await asked(spaceId, runId, life.second)).toEqual({
+      found: 'dispatched',
+      isRepeated: true,
+      granted: [],
+    });
     expect(await life.written(runId)).toEqual(before);
   });
 
