@@ -7,7 +7,7 @@ import { fileOf } from './media/media.js';
 import type { Partner, Protocol, Reply, View } from './partner.js';
 
 /** What is wrong with a submission, and where: names and positions from the top of the body. */
-export interface Fault {
+interface Fault {
   at: readonly (string | number)[];
   text: string;
 }
@@ -18,7 +18,7 @@ export interface Fault {
  */
 export class Replies {
   /** By name. */
-  private readonly all: ReadonlyMap<string, Reply>;
+  private readonly all: ReadonlyMap<string, Written>;
 
   constructor(
     private readonly partner: Partner,
@@ -157,17 +157,17 @@ export class Replies {
   }
 
   private plain(name: string, values: Values = {}, view?: View): Reply {
-    const { status, headers = {}, body } = this.all.get(name) ?? missing(this.partner, name);
+    const [status, body, headers = {}] = this.all.get(name) ?? missing(this.partner, name);
     const filled = Object.fromEntries(
       Object.entries(headers).map(([field, value]) => [field, fill(value, values)]),
     );
-    const [, ending] = /^<bytes\.(\w+)>$/.exec(String(body)) ?? [];
+    const [, ending] = /^<bytes\.(\w+)>$/.exec(body) ?? [];
     if (ending !== undefined && view) {
       const { type, bytes } = fileOf(view.generation, ending);
       return { status, headers: { 'content-type': type, ...filled }, body: bytes };
     }
     const bare = this.protocol.bareIds && view?.control.has('int64_id');
-    const text = fill(bare ? String(body).replaceAll('"<id>"', '<id>') : String(body), values);
+    const text = fill(bare ? body.replaceAll('"<id>"', '<id>') : body, values);
     const type = text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
     return { status, headers: { 'content-type': type, ...filled }, body: text };
   }
@@ -206,19 +206,16 @@ function missing({ name }: Partner, what: string): never {
   throw new Error(`apps/simulator/replies/${name}.yaml has no ${what}`);
 }
 
-type Written = Record<string, [status: number, body: string, headers?: Record<string, string>]>;
+type Written = [status: number, body: string, headers?: Record<string, string>];
 
-function readReplies(partner: string, protocol = ''): Map<string, Reply> {
+function readReplies(partner: string, protocol = ''): Map<string, Written> {
   const text = readFileSync(path.join(simulatorFolder, 'replies', `${partner}.yaml`), 'utf8');
-  const file = parse(text) as Record<string, Written>;
-  const written = { ...file['replies'], ...file[protocol] };
-  return new Map(
-    Object.entries(written).map(([name, [status, body, headers = {}]]) => [name, { status, headers, body }]),
-  );
+  const file = parse(text) as Record<string, Record<string, Written>>;
+  return new Map(Object.entries({ ...file['replies'], ...file[protocol] }));
 }
 
 /** Of the sources, also for what was built from them. */
-export const simulatorFolder = path.join(findRoot(import.meta.dirname), 'apps/simulator');
+const simulatorFolder = path.join(findRoot(import.meta.dirname), 'apps/simulator');
 
 function findRoot(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;
