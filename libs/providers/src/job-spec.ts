@@ -4,7 +4,7 @@ import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
 import type { Rule } from './rules.js';
 
-/** What a partner's status word means; a word that is not listed means `running`. */
+/** What a partner's status word means, in whatever case; a word that is not listed means `running`. */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**

@@ -30,6 +30,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const { uniqueHeader } = spec;
+  const statuses = new Map(Object.entries(poll?.statuses ?? {}).map(([word, is]) => [folded(word), is]));
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
@@ -103,7 +104,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { reply, json } = reading;
     const word =
       poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
-    switch (Object.hasOwn(poll.statuses, word) ? poll.statuses[word] : 'running') {
+    switch (statuses.get(folded(word))) {
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading);
       case 'failed':
@@ -160,7 +161,7 @@ function ruleFailure(
           ? 'new_submit'
           : 'same_call',
     ...(retry === 'limited' && { limited: true as const }),
-    note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
+    note: `${phase} answered HTTP ${status}, ${[where ?? header ?? 'any body'].flat().join(' or ')} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
   };
 }
 
@@ -168,6 +169,9 @@ function wordAt(json: Json, pointer: JsonPointer): string {
   const word = valueAt(json, pointer);
   return typeof word === 'object' || word === undefined ? '' : String(word);
 }
+
+/** Some partners spell one word in several ways. */
+const folded = (word: string): string => word.trim().toLowerCase();
 
 /** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
 function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {

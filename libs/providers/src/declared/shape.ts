@@ -54,7 +54,7 @@ const rule = z
   .strictObject({
     phase: z.enum(['submit', 'poll', 'fetch']).optional(),
     http: z.union([status, z.literal('error')]).optional(),
-    where: pointer.optional(),
+    where: z.union([pointer, z.array(pointer).min(1)]).optional(),
     header: header.optional(),
     is: z.union([z.string(), z.number(), z.boolean(), matching]).optional(),
     unless: z
