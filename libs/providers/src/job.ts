@@ -1,4 +1,4 @@
-import { type Json, type JsonPointer, placesOf, textAt, valueAt } from '#schemas';
+import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt } from '#schemas';
 import type {
   FailureClass,
   Handle,
@@ -10,6 +10,7 @@ import type {
   Signal,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
+import { isNull } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
 import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
@@ -71,13 +72,15 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     exchange: spec.exchange,
     credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
     submit(run) {
-      const { contentType, body } = submit.encode?.(run) ?? {
+      const { variant } = submit;
+      const variantUrl = variant && holdsOneOf(variant.members, run) ? variant.url(run) : undefined;
+      const { contentType, body } = (variantUrl === undefined ? submit : variant)?.encode?.(run) ?? {
         contentType: 'application/json',
         body: run.body,
       };
       return {
         method: 'POST',
-        url: submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
+        url: variantUrl ?? submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
         headers: { 'content-type': contentType, accept: 'application/json', ...submit.headers?.(run) },
         uniqueHeader,
         body,
@@ -143,6 +146,9 @@ export function upstream(run: Run, name: string): string {
   if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
   return value;
 }
+
+const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
+  membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 

@@ -21,6 +21,22 @@ const url = z.union([template, z.array(template).min(1)]).meta({
   description: 'The address; of several the first whose values are all there.',
 });
 
+const encode = z
+  .union([
+    z.strictObject({ envelope: z.string().min(1) }),
+    z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
+    z.strictObject({
+      references: z.strictObject({
+        within: z.string().min(1),
+        members: z.record(
+          z.string(),
+          z.strictObject({ as: z.string().min(1), list: z.literal(true).optional() }),
+        ),
+      }),
+    }),
+  ])
+  .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' });
+
 const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
   z.strictObject({
     method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).default(method),
@@ -100,13 +116,14 @@ export const providerRow = z.strictObject({
   submit: z.strictObject({
     url: template,
     headers: headers.optional(),
-    encode: z
-      .union([
-        z.strictObject({ envelope: z.string().min(1) }),
-        z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
-      ])
+    encode: encode.optional(),
+    variant: z
+      .strictObject({ members: z.array(z.string()).min(1), url: template, encode: encode.optional() })
       .optional()
-      .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' }),
+      .meta({
+        description:
+          'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
+      }),
     refusals: z.array(status).default([]),
     timeout_seconds: seconds.default(30),
   }),
