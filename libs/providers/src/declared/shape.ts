@@ -7,6 +7,7 @@ import { ruleRetries } from '../rules.js';
 const pointer = z.templateLiteral(['/', z.string()]).meta({
   description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
 });
+const pointers = z.union([pointer, z.array(pointer).min(1)]);
 const status = z.int().min(100).max(599);
 const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
 const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible ASCII characters'));
@@ -70,11 +71,10 @@ const rule = z
   .strictObject({
     phase: z.enum(['submit', 'poll', 'fetch']).optional(),
     http: z.union([status, z.literal('error')]).optional(),
-    where: z.union([pointer, z.array(pointer).min(1)]).optional(),
+    where: pointers.optional(),
     header: header.optional(),
     is: z.union([z.string(), z.number(), z.boolean(), matching]).optional(),
-    unless: z
-      .union([pointer, z.array(pointer).min(1)])
+    unless: pointers
       .optional()
       .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
     class: z.enum([
@@ -183,8 +183,8 @@ export const providerRow = z.strictObject({
   }),
   rejections: z
     .strictObject({
-      msg: pointer,
-      type: z.union([pointer, z.array(pointer).min(1)]).optional(),
+      msg: pointers,
+      type: pointers.optional(),
       field: pointer.optional(),
     })
     .optional()

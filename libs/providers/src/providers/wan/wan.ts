@@ -8,9 +8,6 @@ const status = '/output/task_status';
 /** A refused call names its code at the top, a failed run inside its output. */
 const where = ['/code', '/output/code'] as const;
 
-const ofReply = sentenceFields({ msg: '/message', type: '/code' });
-const ofRun = sentenceFields({ msg: '/output/message', type: '/output/code' });
-
 /** Wan on Alibaba's DashScope: submit asynchronously, then poll. */
 export const wan: ProviderDefinition = {
   name: 'wan',
@@ -34,7 +31,7 @@ export const wan: ProviderDefinition = {
         everyMs: 5000,
       },
       resultAt: ['/output/video_url', '/output/results/*/url'],
-      fields: (body) => ofReply(body) ?? ofRun(body),
+      fields: sentenceFields({ msg: ['/message', '/output/message'], type: where }),
       rules: [
         { where, is: policy, class: 'content_policy' },
         { where, is: /^Invalid(Parameter|URL|Image|Video|File)/, class: 'rejected_input' },
