@@ -47,7 +47,7 @@ describe('done at submit', () => {
   });
 
   it('makes another call for an input that holds a member, where its model has one', () => {
-    const { submit } = job({
+    const adapter = job({
       ...common,
       submit: {
         variant: {
@@ -59,7 +59,7 @@ describe('done at submit', () => {
       rules: [],
     });
     const sent = (body: string, upstream: Run['upstream']) => {
-      const call = submit({ ...run, upstream, body: new TextEncoder().encode(body) });
+      const call = adapter.submit({ ...run, upstream, body: new TextEncoder().encode(body) });
       return `${call.headers?.['content-type']} to ${call.url}`;
     };
     const edits = { path: 'draw', edits: 'https://partner.example/edits' };

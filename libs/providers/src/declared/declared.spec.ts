@@ -142,7 +142,7 @@ describe('a declared provider', () => {
   });
 
   it('chooses address and encoding by the input', () => {
-    const { submit } = adapterOf({
+    const adapter = adapterOf({
       ...sound,
       submit: {
         ...sound.submit,
@@ -154,12 +154,12 @@ describe('a declared provider', () => {
       },
     });
     const body = new TextEncoder().encode('{"image":"u"}');
-    const edit = submit({ ...run, upstream: { path: 'paint', edits: 'edits' }, body });
+    const edit = adapter.submit({ ...run, upstream: { path: 'paint', edits: 'edits' }, body });
     expect([edit.url, text(edit.body)]).toEqual([
       'https://api.acme.example/v1/edits',
       '{"images":[{"url":"u"}]}',
     ]);
-    expect(submit({ ...run, body }).url).toBe('https://api.acme.example/v1/paint/fast');
+    expect(adapter.submit({ ...run, body }).url).toBe('https://api.acme.example/v1/paint/fast');
   });
 
   it('gives its key to hosts below a starred origin, not to the domain itself or to a look-alike', () => {

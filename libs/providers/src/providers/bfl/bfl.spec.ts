@@ -39,12 +39,12 @@ describe('bfl poll address', () => {
   });
 });
 
-describe('bfl status words', () => {
-  const read = (status: string) => {
-    const outcome = adapter.onResume?.({ v: 1, step: 'poll', id: '1' }, reply(JSON.stringify({ status })));
-    return outcome?.kind === 'failed' ? outcome.failure.class : outcome?.kind;
-  };
+const read = (status: string) => {
+  const outcome = adapter.onResume?.({ v: 1, step: 'poll', id: '1' }, reply(JSON.stringify({ status })));
+  return outcome?.kind === 'failed' ? outcome.failure.class : outcome?.kind;
+};
 
+describe('bfl status words', () => {
   it.each([
     [' content MODERATED ', 'content_policy'],
     ['task not found', 'partner_failed'],

@@ -65,15 +65,16 @@ describe('the exchange of a service account’s key for a token', () => {
   });
 });
 
-describe('the location of a model', () => {
-  const at = (location: string | undefined, base = google.defaultBase) => {
-    const adapter = google.create(base, { PROJECT: 'p', LOCATION: 'us-central1' });
-    const { upstream, ...rest } = run('{}');
-    return {
-      adapter,
-      ...adapter.submit({ ...rest, upstream: { ...upstream, ...(location && { location }) } }),
-    };
+const at = (location: string | undefined, base = google.defaultBase) => {
+  const adapter = google.create(base, { PROJECT: 'p', LOCATION: 'us-central1' });
+  const { upstream, ...rest } = run('{}');
+  return {
+    adapter,
+    ...adapter.submit({ ...rest, upstream: { ...upstream, ...(location && { location }) } }),
   };
+};
+
+describe('the location of a model', () => {
   const model = 'publishers/google/models/veo-3.1-generate-001:predictLongRunning';
 
   it.each([

@@ -4,10 +4,10 @@ import { openai } from './openai.js';
 
 // The body of an edit: github.com/openai/openai-openapi, schema EditImageBodyJsonParam, 2026-11-23.
 describe('a model that draws and changes images', () => {
-  const { submit } = openai.create(openai.defaultBase, {});
+  const adapter = openai.create(openai.defaultBase, {});
   const sent = (body: string, path = 'images/generations') => {
     const run = { runId: 'r', model: 'openai/m', upstream: { path }, body: new TextEncoder().encode(body) };
-    const call = submit(run);
+    const call = adapter.submit(run);
     return [call.url.replace(openai.defaultBase, ''), Buffer.from(call.body ?? []).toString()];
   };
 
