@@ -41,7 +41,7 @@ export const ltx: Partner = {
 export const openai: Partner = {
   name: 'openai',
   protocols: [
-    { name: 'images', submits: [{ path: '/images/generations' }] },
+    { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
     { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
   ],
 };
