@@ -65,16 +65,12 @@ describe('the rows that come with the providers', () => {
   });
 
   it('are as open as their partners: a field that no schema names passes', () => {
-    const closed: string[] = [];
-    for (const model of catalog.models) {
-      const errors = inputErrors(model, { ...model.example, a_new_field: { of: 'the partner' } });
-      if (errors.length > 0) closed.push(model.id);
-      else
-        expect(
-          [...within(model.input)].filter(([, schema]) => schema.additionalProperties === false),
-        ).toEqual([]);
-    }
-    expect(closed).toEqual(['openai/gpt-4o-mini-tts', 'openai/tts-1', 'openai/tts-1-hd']);
+    const closed = catalog.models.filter(
+      (model) =>
+        [...within(model.input)].some(([, schema]) => schema.additionalProperties === false) ||
+        inputErrors(model, { ...model.example, a_new_field: { of: 'the partner' } }).length > 0,
+    );
+    expect(closed.map(({ id }) => id)).toEqual(['openai/gpt-4o-mini-tts', 'openai/tts-1', 'openai/tts-1-hd']);
   });
 
   it('name the model themselves: a body may leave it out or repeat it, and runs no other model', () => {
