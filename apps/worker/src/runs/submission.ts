@@ -1,6 +1,6 @@
 import { failpoint, type Log, LOG, type Span } from '#observability';
 import { type PayloadBody, RunRepository } from '#persistence';
-import type { BoundProvider, HttpCall, Outcome } from '#providers';
+import { type BoundProvider, type HttpCall, type Outcome, RefusedInput } from '#providers';
 import type { JobResult } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
@@ -78,6 +78,10 @@ export class Submission {
     try {
       call = provider.adapter.submit(submission);
     } catch (error) {
+      if (error instanceof RefusedInput) {
+        await this.outcomes.fail(run, { class: 'rejected_input', retry: 'never', fields: error.fields });
+        return done;
+      }
       this.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
       await this.outcomes.failInternally(
         run,
