@@ -23,8 +23,14 @@ function factsOf(document, schema, within = []) {
   const { $ref: ref, nullable, ...own } = schema;
   if (ref !== undefined) {
     if (within.includes(ref)) return {};
-    const referred = ref.slice(2).split('/').reduce((at, name) => at?.[name.replaceAll('~1', '/')], document);
-    return factsOf(document, { ...referred, ...own, nullable: nullable ?? referred?.nullable }, [...within, ref]);
+    const referred = ref
+      .slice(2)
+      .split('/')
+      .reduce((at, name) => at?.[name.replaceAll('~1', '/')], document);
+    return factsOf(document, { ...referred, ...own, nullable: nullable ?? referred?.nullable }, [
+      ...within,
+      ref,
+    ]);
   }
   const facts = {};
   for (const [word, value] of Object.entries(own)) {
@@ -33,10 +39,17 @@ function factsOf(document, schema, within = []) {
     else if (listOfSchemas.has(word)) facts[word] = value.map((each) => factsOf(document, each, within));
     else if (word === 'properties')
       facts[word] = Object.fromEntries(
-        Object.entries(value).map(([name, each]) => [name, factsOf(document, each, within)]),
+        Object.entries(value).map(([name, each]) => [name, memberFacts(document, name, each, within)]),
       );
   }
   return nullable && Object.keys(facts).length > 0 ? { anyOf: [facts, { type: 'null' }] } : facts;
+}
+
+/** A list of model names is old with the next model: that the member is a text is what lasts. */
+function memberFacts(document, name, schema, within) {
+  const facts = factsOf(document, schema, within);
+  const lists = JSON.stringify(facts).includes('"enum":') && !(facts.enum?.length === 1);
+  return /^model(_name|_id|_version)?$/.test(name) && lists ? { type: 'string' } : facts;
 }
 
 for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
