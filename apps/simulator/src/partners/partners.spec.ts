@@ -84,7 +84,7 @@ async function finished(body: object | string): Promise<string> {
   return (await call(String(json['polling_url']))).text;
 }
 
-describe('recorded replies', () => {
+describe('documented replies', () => {
   it('lead from the submission over the other host to a file', async () => {
     const { json } = await caller.bfl({ prompt: 'a cat' });
     expect(json['polling_url']).toBe(`${caller.simulator.assets}/bfl/v1/get_result?id=${String(json['id'])}`);
