@@ -1,4 +1,4 @@
-import { type BoundProvider, credentialHeaders } from '#providers';
+import type { BoundProvider } from '#providers';
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
@@ -76,14 +76,11 @@ export class AssetSource {
     if (dispatcher === null || url.username !== '') {
       throw new NotCopied('refused_address', `${url.hostname} may not be called`);
     }
-    const call = { method: 'GET', url: url.href } as const;
     return request(url, {
       method: 'GET',
-      headers: {
-        'accept-encoding': 'identity',
-        // None, except to the provider's own origins.
-        ...credentialHeaders(provider.adapter, call, secretOf(provider), Date.now()),
-      },
+      // Without our key, also on the provider's own API: a model may echo a caller's URL, and what only our key opens is
+      // not for callers.
+      headers: { 'accept-encoding': 'identity' },
       dispatcher,
       signal,
       headersTimeout: 0,
@@ -115,9 +112,6 @@ export class AssetSource {
     return null;
   }
 }
-
-/** A secret that is only ever traded for a token opens no asset. */
-const secretOf = ({ adapter, secret }: BoundProvider) => (adapter.exchange ? undefined : secret);
 
 const textOf = (header: string | string[] | undefined): string =>
   Array.isArray(header) ? (header[0] ?? '') : (header ?? '');
