@@ -15,7 +15,7 @@ interface LaneSizes {
   delayed: number;
 }
 
-/** What stands in a lane's keys now. */
+/** What stands in a queue's keys now. */
 export async function laneSizes(url: string, name: string): Promise<LaneSizes> {
   const key = (part: string) => `{mr:${name}}:${name}:${part}`;
   return withRedis(url, async (client) => {

@@ -90,7 +90,7 @@ it('SIGTERM of a worker with a submission in the air, whose reply is the result,
   }
 });
 
-/** The poll lane's jobs, and how many of them were ever taken from a worker that died. */
+/** The poll queue's jobs, and how many of them were ever taken from a worker that died. */
 async function stalls(system: System): Promise<{ jobs: number; stalled: number }> {
   if (!system.redis) {
     const [row] = await system.sql<{ jobs: number; stalled: number }>(

@@ -135,8 +135,8 @@ export const alertCases: Record<string, Case> = {
   },
   RouterReconcilerRequeues: {
     at: '40m',
-    fires: { 'router_reconciler_requeued_total{lane="dispatch"}': '0+120x40' },
-    rests: { 'router_reconciler_requeued_total{lane="dispatch"}': '0+6x40' },
+    fires: { 'router_reconciler_requeued_total{queue="dispatch"}': '0+120x40' },
+    rests: { 'router_reconciler_requeued_total{queue="dispatch"}': '0+6x40' },
   },
   RouterWorkersDie: {
     at: '20m',

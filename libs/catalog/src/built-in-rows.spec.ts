@@ -9,7 +9,7 @@ import {
   type JsonSchema,
   loadCatalog,
   openApiDocument,
-  upperBoundMicros,
+  quote,
 } from './index.js';
 import { providerList } from '#providers';
 import { routerModelDetail } from '#schemas';
@@ -58,7 +58,7 @@ describe('the rows that come with the providers', () => {
       // A result without assets holds its files itself.
       const urls = [...within(output ?? {})].filter(([, schema]) => schema.format === 'uri');
       expect([model.id, model.assetPointers.length > 0 || urls.length === 0]).toEqual([model.id, true]);
-      expect(upperBoundMicros(model, model.example)).toBeGreaterThan(0);
+      expect(quote(model, model.example).computedMicros).toBeGreaterThan(0);
       expect(openApiDocument(model, 'v2').bytes.length).toBeGreaterThan(500);
       expect(
         routerModelDetail.parse(detail(model, { publicBaseUrl: 'https://router.example', generation: 'v2' })),

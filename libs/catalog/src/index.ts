@@ -8,6 +8,6 @@ export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-
 export type { CounterExample, Model } from './model.js';
 export { detail, entry, type Generation, type ModelDocument, openApiDocument } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
-export { type Price, upperBoundMicros } from './price.js';
+export { type Price, type Quote, quote } from './price.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
 export { catalogSettings } from './settings.js';

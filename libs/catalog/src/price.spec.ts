@@ -1,71 +1,178 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { loadCatalog } from './load-catalog.js';
+import type { Model } from './model.js';
+import { pricePointers, quote } from './price.js';
 import { modelOfRow } from './testing/model-of-row.js';
-import { upperBoundMicros } from './price.js';
 
 const priced = (price: object) =>
   modelOfRow({ id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price });
 
-const forms = {
-  call: priced({ call: 40_000 }),
-  unit: priced({ unit: { pointer: '/num_images', micros: 25_000, default: 1 } }),
-  text: priced({ text: { pointer: '/input', micros_per_byte: 30 } }),
-  table: priced({ table: { pointer: '/duration', micros: { '5s': 100, '10s': 300 }, default: '5s' } }),
-  area: priced({
-    area: {
-      width: { pointer: '/size/width', default: 512 },
-      height: { pointer: '/size/height', default: 512 },
-      micros_per_megapixel: 1000,
-      least_megapixels: 2,
-      count: { pointer: '/n', default: 1 },
-    },
-  }),
+/** What one factor of a cent comes to. */
+const cents = (factor: object, input: unknown) => {
+  const { upperMicros, computedMicros } = quote(priced({ usd: 0.01, times: [factor] }), input);
+  return [upperMicros / 10_000, computedMicros / 10_000];
 };
 
-describe('upperBoundMicros', () => {
+describe('a factor: what the upper bound takes, and what is billed', () => {
+  const seconds = { number: '/seconds', default: 5, most: 12 };
+  const minutes = { number: '/ms', per: 60_000, minus: 1, default: 90_000 };
+  const size = { table: '/size', values: { small: 1, 'wide*': 3, large: 2 }, default: 'small' };
+  const other = { table: '/size', values: { '480p': 1, '*': 2 } };
+  const text = { characters: '/text', per: 2, most: 3 };
+  const area = { megapixels: ['/w', '/h'], most: 4, min: 1, minus: 1 };
+  const images = { present: ['/a', '/b', '/more'], each: 2, most: 3, at_most: 3 };
+  const tokens = { tokens: '/contents', most: 100 };
   it.each([
-    ['call', {}, 40_000],
-    ['unit', {}, 25_000],
-    ['unit', { num_images: null }, 25_000],
-    ['unit', { num_images: 4 }, 100_000],
-    ['unit', { num_images: 0.3 }, 7500],
-    ['unit', { num_images: 0.00001 }, 1],
-    ['unit', { num_images: '4' }, 25_000],
-    ['unit', { num_images: -4 }, 25_000],
-    ['text', { input: 'Hello' }, 150],
-    ['text', { input: 'é日' }, 150],
-    ['text', {}, 0],
-    ['text', { input: 5 }, 0],
-    ['table', {}, 100],
-    ['table', { duration: '10s' }, 300],
-    ['table', { duration: 'for ever' }, 300],
-    ['table', { duration: 'constructor' }, 300],
-    ['table', { duration: { s: 5 } }, 300],
-    ['area', {}, 2000],
-    ['area', { size: 'square', n: 3 }, 6000],
-    ['area', { size: { width: 2000, height: 1001 } }, 3000],
-    ['area', { size: { width: 10_000 } }, 6000],
-  ] as const)('%s of %j', (form, body, micros) => expect(upperBoundMicros(forms[form], body)).toBe(micros));
+    [seconds, {}, 12, 5],
+    [seconds, { seconds: 8 }, 8, 8],
+    [seconds, { seconds: 20 }, 20, 20],
+    [seconds, { seconds: '8s' }, 8, 8],
+    [seconds, { seconds: -1 }, 12, 5],
+    [seconds, { seconds: 'auto' }, 12, 5],
+    [minutes, {}, 0.5, 0.5],
+    [minutes, { ms: 30_000 }, 0, 0],
+    [minutes, { ms: 180_000 }, 2, 2],
+    [size, {}, 1, 1],
+    [size, { size: 'large' }, 2, 2],
+    [size, { size: 'widest' }, 3, 3],
+    [size, { size: 'unknown' }, 3, 3],
+    [size, { size: 'constructor' }, 3, 3],
+    [size, { size: { w: 1 } }, 3, 3],
+    [other, {}, 2, 2],
+    [other, { size: '480p' }, 1, 1],
+    [other, { size: 720 }, 2, 2],
+    [{ table: '/sound', values: { true: 2, false: 1 }, default: true }, { sound: false }, 1, 1],
+    [{ table: '/sound', values: { true: 2, false: 1 }, default: true }, {}, 2, 2],
+    [text, {}, 0, 0],
+    [text, { text: 'four' }, 6, 2],
+    [text, { text: '日本' }, 3, 1],
+    [text, { text: '🙂🙂' }, 6, 1],
+    [{ characters: '/lines/*' }, { lines: ['ab', 'c', 4] }, 3, 3],
+    [area, {}, 3, 0],
+    [area, { w: 1024 }, 3, 0],
+    [area, { w: 1024, h: 1024 }, 1, 0],
+    [area, { w: 2048, h: 2048 }, 4, 3],
+    [images, {}, 0, 0],
+    [images, { a: 'x', b: null, more: ['y'] }, 6, 4],
+    [images, { a: 'x', b: 'y', more: ['z', 'z', 'z'] }, 9, 6],
+    [tokens, { contents: [{ parts: [{ text: 'x'.repeat(40) }] }] }, 100, 10],
+    [tokens, { contents: 'x'.repeat(4000) }, 100, 100],
+  ])('%j of %j: %d and %d', (factor, input, bound, computed) =>
+    expect(cents(factor, input)).toEqual([bound, computed]),
+  );
+});
 
-  it('is a safe integer that is not negative, whatever the input', () => {
-    const body = fc.record({ num_images: fc.anything(), duration: fc.anything(), size: fc.anything() });
-    fc.assert(
-      fc.property(fc.oneof(body, fc.anything()), fc.constantFrom(...Object.values(forms)), (value, model) => {
-        const micros = upperBoundMicros(model, value);
-        expect(Number.isSafeInteger(micros) && micros >= 0).toBe(true);
-      }),
-    );
-    expect(upperBoundMicros(forms.unit, { num_images: 1e300 })).toBe(Number.MAX_SAFE_INTEGER);
+describe('quote', () => {
+  it('adds terms and multiplies factors, without the dust of binary fractions', () => {
+    const times = [{ number: '/seconds' }, { table: '/sound', values: { true: 2, false: 1 } }];
+    const model = priced({ usd: 0.1, times, plus: [{ usd: 0.05 }] });
+    expect(quote(model, { seconds: 3, sound: true })).toEqual({
+      upperMicros: 650_000,
+      computedMicros: 650_000,
+      basis: 'computed',
+      reported: [],
+    });
+    expect(quote(priced({ usd: 0.1, times: [{ number: '/n' }] }), { n: 3 }).computedMicros).toBe(300_000);
+    expect(quote(priced({ usd: 0.0000001 }), {})).toMatchObject({ computedMicros: 1, basis: 'flat' });
   });
+
+  it('multiplies the factors of the input into what a reply reports', () => {
+    const { reported } = quote(
+      priced({
+        usd: 1,
+        reported: [
+          {
+            at: '/usage/tokens',
+            usd: 0.0000024,
+            times: [{ table: '/sound', values: { true: 1, false: 0.5 } }],
+          },
+          { header: 'character-cost', usd: 0.0001, optional: true },
+          { count: '/videos', usd: 0.1, times: [{ number: '/seconds', default: 8, most: 60 }] },
+          { at: '/usage/*/tokens', only: { modality: 'IMAGE' }, usd: 0.00003 },
+        ],
+      }),
+      { sound: false },
+    );
+    expect(reported).toEqual([
+      { at: '/usage/tokens', micros: 1.2 },
+      { header: 'character-cost', optional: true, micros: 100 },
+      { count: '/videos', micros: 800_000 },
+      { at: '/usage/*/tokens', only: { modality: 'IMAGE' }, micros: 30 },
+    ]);
+  });
+
+  it('stays a safe integer', () => {
+    const model = priced({
+      usd: 1,
+      times: [{ number: '/a' }, { number: '/b' }, { table: '/c', values: { x: 0, y: 1 } }],
+    });
+    expect(quote(model, { a: 1e300, b: Infinity, c: 'x' })).toMatchObject({ upperMicros: 0 });
+    expect(quote(model, { a: 1e300, b: 1e300 })).toMatchObject({
+      upperMicros: Number.MAX_SAFE_INTEGER,
+      computedMicros: Number.MAX_SAFE_INTEGER,
+    });
+  });
+});
+
+describe('the prices of the built-in rows', () => {
+  let models: readonly Model[];
+  beforeAll(async () => ({ models } = await loadCatalog()));
+
+  it('reserve what they bill or more, whatever the input', () => {
+    for (const model of models) {
+      fc.assert(
+        fc.property(inputOf(model), (input) => {
+          const { upperMicros, computedMicros, reported } = quote(model, input);
+          expect(Number.isSafeInteger(upperMicros) && computedMicros >= 0).toBe(true);
+          expect(upperMicros).toBeGreaterThanOrEqual(computedMicros);
+          expect(reported.every(({ micros }) => Number.isFinite(micros) && micros >= 0)).toBe(true);
+        }),
+        { numRuns: 50 },
+      );
+    }
+  });
+
+  /** Anything where the price looks, the keys of its tables included. */
+  function inputOf({ price }: Model): fc.Arbitrary<unknown> {
+    const keys = [price, ...price.plus].flatMap(({ times }) =>
+      times.flatMap((factor) => ('table' in factor ? Object.keys(factor.values) : [])),
+    );
+    const value = fc.oneof(
+      fc.constantFrom(...keys, undefined, null, true),
+      fc.integer(),
+      fc.double(),
+      fc.string({ unit: 'binary' }),
+      fc.array(fc.string()),
+    );
+    const pointers = pricePointers(price);
+    return fc
+      .tuple(...pointers.map(() => value))
+      .map((values) =>
+        pointers.reduce(
+          (input, pointer, index) => placed(input, pointer.split('/').slice(1), values[index]),
+          {},
+        ),
+      );
+  }
+
+  const placed = (input: object, [name = '', ...rest]: string[], value: unknown): object => {
+    const before: unknown = Object.entries(input).find(([key]) => key === name)?.[1];
+    const inner = typeof before === 'object' && before !== null ? before : {};
+    return { ...input, [name]: rest.length === 0 ? value : placed(inner, rest, value) };
+  };
 });
 
 describe('a price', () => {
   it.each([
     {},
-    { call: 1.5 },
-    { call: -1 },
-    { call: 1, unit: { pointer: '/n', micros: 1, default: 1 } },
-    { unit: { pointer: 'n', micros: 1, default: 1 } },
-    { table: { pointer: '/d', micros: { a: 1 }, default: 'b' } },
+    { usd: -1 },
+    { usd: 1, times: [{}] },
+    { usd: 1, times: [{ number: 'n' }] },
+    { usd: 1, times: [{ number: '/n', most: 4, default: 5 }] },
+    { usd: 1, times: [{ table: '/d', values: { a: 1 }, default: 'b' }] },
+    { usd: 1, times: [{ present: ['/a'], most: 0.5 }] },
+    { usd: 1, reported: [{ header: 'Cost', usd: 1 }] },
+    { usd: 1, date: 'yesterday' },
   ])('is not %j', (price) => expect(() => priced(price)).toThrow('"path":["price"'));
 });

@@ -41,7 +41,7 @@ describe('loadCatalog', () => {
       model: 'b',
       upstream: { path: 'x' },
       chargesOnPolicyRejection: 'no',
-      price: { call: 5 },
+      price: { usd: 0.000005, times: [], plus: [], reported: [] },
       budgetMs: 540_000,
       assetPointers: [],
       counterExamples: [],

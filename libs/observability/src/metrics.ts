@@ -114,7 +114,7 @@ export class Metrics {
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
     'Runs that the reconciler enqueued again.',
-    ['lane'],
+    ['queue'],
   );
   readonly stalledJobs = this.counter(
     'router_stalled_jobs_total',

@@ -34,6 +34,7 @@ export {
   valueAt,
   valuesAt,
 } from './json-pointer.js';
+export { type ReportedTerm, wholeMicros } from './micros.js';
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,

@@ -58,7 +58,7 @@ export const queues: Dashboard = {
           title: 'Runs enqueued again by the reconciler',
           says: 'A steady rate means that jobs get lost.',
           unit: 'ops',
-          queries: [rate('router_reconciler_requeued_total', ['lane'])],
+          queries: [rate('router_reconciler_requeued_total', ['queue'])],
         },
         {
           title: 'Stalled jobs and lost locks',

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkInput, type Model, upperBoundMicros } from '#catalog';
+import { checkInput, type Model, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -24,7 +24,7 @@ export type CheckReport =
 export function checkBody(model: Model, bytes: Buffer): number {
   const input = parseInput(bytes);
   checkInput(model, input);
-  return upperBoundMicros(model, input);
+  return quote(model, input).upperMicros;
 }
 
 /** What the thread runs. */

@@ -27,7 +27,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'SWEEP_EVERY_MS'>,
     @Inject(LOG) private readonly log: Log,
   ) {
-    for (const lane of ['dispatch', 'poll', 'assets']) metrics.redelivered.inc({ lane }, 0);
+    for (const queue of ['dispatch', 'poll', 'assets']) metrics.redelivered.inc({ queue }, 0);
   }
 
   onApplicationBootstrap(): void {
@@ -64,7 +64,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async enqueue(runs: readonly OverdueRun[]): Promise<void> {
     await this.queues.enqueue(runs.map((run) => ({ ...run, delayMs: 0 })));
-    for (const { queue } of runs) this.metrics.redelivered.inc({ lane: queue });
+    for (const { queue } of runs) this.metrics.redelivered.inc({ queue });
   }
 
   private async measure(): Promise<void> {
