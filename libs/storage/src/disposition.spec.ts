@@ -2,12 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { dispositionOf } from './disposition.js';
 
 describe('a stored object', () => {
-  it.each(['image/png', 'IMAGE/JPEG', 'video/mp4; codecs="avc1"', 'audio/mpeg', 'model/gltf-binary', 'font/woff2'])(
-    'of %s is shown in place',
-    (mediaType) => {
-      expect(dispositionOf(mediaType)).toBe('inline');
-    },
-  );
+  it.each([
+    'image/png',
+    'IMAGE/JPEG',
+    'video/mp4; codecs="avc1"',
+    'audio/mpeg',
+    'model/gltf-binary',
+    'font/woff2',
+  ])('of %s is shown in place', (mediaType) => {
+    expect(dispositionOf(mediaType)).toBe('inline');
+  });
 
   it.each([
     'text/html',
