@@ -4,6 +4,7 @@ import { Activity } from './activity.js';
 import { settlesWithin } from './bounded.js';
 import { type Log, OutageLog } from './outage-log.js';
 import type { RunSignals } from './run-signals.js';
+import type { RunWorker } from './run-worker.js';
 import type { QueueSettings } from './settings.js';
 
 /** What one BullMQ worker talks through. It belongs to us, so that a close need not wait for a server that is away. */
@@ -24,6 +25,8 @@ export abstract class QueueBackend {
   abstract readonly signals: RunSignals;
   readonly outage: OutageLog;
   readonly activity = new Activity();
+  /** Of this process, one for each queue that it works on. */
+  readonly workers = new Set<RunWorker>();
   protected closing = false;
 
   constructor(
