@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { holdToInvariants, System, withTools } from '../harness/faults.js';
 import {
   type Caller,

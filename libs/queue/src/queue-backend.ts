@@ -1,10 +1,9 @@
 import type { Metrics } from '#observability';
-import type { BackendFactory, QueueBaseOptions } from 'bullmq';
+import type { BackendFactory, QueueBaseOptions, Worker } from 'bullmq';
 import { Activity } from './activity.js';
 import { settlesWithin } from './bounded.js';
 import { type Log, OutageLog } from './outage-log.js';
 import type { RunSignals } from './run-signals.js';
-import type { RunWorker } from './run-worker.js';
 import type { QueueSettings } from './settings.js';
 
 /** What one BullMQ worker talks through. It belongs to us, so that a close need not wait for a server that is away. */
@@ -26,7 +25,7 @@ export abstract class QueueBackend {
   readonly outage: OutageLog;
   readonly activity = new Activity();
   /** Of this process, one for each queue that it works on. */
-  readonly workers = new Set<RunWorker>();
+  readonly workers = new Set<Pick<Worker, 'pause' | 'resume'>>();
   protected closing = false;
 
   constructor(
