@@ -27,4 +27,5 @@ export {
   providerSettings,
   settingStem,
 } from './providers.js';
+export { reportedMicros } from './reported.js';
 export type { Rule } from './rules.js';

@@ -1,4 +1,4 @@
-import type { Model } from '#catalog';
+import type { Model, Quote } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
@@ -6,10 +6,10 @@ import { SETTINGS } from '../settings.module.js';
 import { checkBody, type CheckOrder, type CheckReport } from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
-/** A body that passed: the same bytes, and the most the call can cost in micro-dollars. */
+/** A body that passed: the same bytes, and what the call can cost. */
 interface CheckedBody {
   bytes: Buffer;
-  reservedMicros: number;
+  price: Quote;
 }
 
 const maxWaiting = 1000;
@@ -35,7 +35,7 @@ export class BodyChecker implements OnApplicationShutdown {
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length <= this.settings.BODY_CHECK_AT_ONCE) {
-      return { bytes, reservedMicros: checkBody(model, bytes) };
+      return { bytes, price: checkBody(model, bytes) };
     }
     const report = await this.checkInThread(model, bytes);
     if ('fields' in report) throw new InputRejection(report.fields);
@@ -44,7 +44,7 @@ export class BodyChecker implements OnApplicationShutdown {
     const { buffer, byteOffset, byteLength } = report.bytes;
     return {
       bytes: Buffer.from(buffer, byteOffset, byteLength),
-      reservedMicros: report.reservedMicros,
+      price: report.price,
     };
   }
 

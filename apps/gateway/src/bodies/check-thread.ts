@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkInput, type Model, quote } from '#catalog';
+import { checkInput, type Model, type Quote, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -12,29 +12,26 @@ export interface CheckOrder {
 
 /** Errors lose their class on the way between threads. */
 export type CheckReport =
-  | { bytes: Uint8Array; reservedMicros: number }
-  | { fields: FieldError[] }
-  | { detail: string }
-  | { bug: string };
+  { bytes: Uint8Array; price: Quote } | { fields: FieldError[] } | { detail: string } | { bug: string };
 
 /**
- * Checks the body against the model and returns the most the call can cost, in micro-dollars. Throws
+ * Checks the body against the model and returns what the call can cost. Throws
  * `InputRejection` for failing fields and `invalid_input`, 400, for what is not a JSON object within the limits.
  */
-export function checkBody(model: Model, bytes: Buffer): number {
+export function checkBody(model: Model, bytes: Buffer): Quote {
   const input = parseInput(bytes);
   checkInput(model, input);
-  return quote(model, input).upperMicros;
+  return quote(model, input);
 }
 
 /** What the thread runs. */
 export function check({ model, bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const reservedMicros = checkBody(known(model), body);
+    const price = checkBody(known(model), body);
     return move({
       [transferableSymbol]: [bytes.buffer],
-      [valueSymbol]: { bytes, reservedMicros } satisfies CheckReport,
+      [valueSymbol]: { bytes, price } satisfies CheckReport,
     });
   } catch (error) {
     return reportOf(error);

@@ -1,4 +1,4 @@
-import { LiveCatalog, type Model } from '#catalog';
+import { LiveCatalog, type Model, type Quote } from '#catalog';
 import type { PayloadBody } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -19,8 +19,8 @@ interface AcceptedInput {
   fingerprint: string | undefined;
   /** The input as the run's row will hold it. */
   body: PayloadBody;
-  /** The most that the run can cost. */
-  reservedMicros: number;
+  /** What the run can cost. */
+  price: Quote;
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
@@ -45,8 +45,7 @@ export class RunInput {
       const checked = await this.checker.check(model, bytes);
       const runId = v7();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const { reservedMicros } = checked;
-      return { runId, model, key, fingerprint: fingerprint?.digest(), body, reservedMicros, release };
+      return { runId, model, key, fingerprint: fingerprint?.digest(), body, price: checked.price, release };
     } catch (error) {
       release();
       throw error;
