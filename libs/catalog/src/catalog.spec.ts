@@ -108,3 +108,37 @@ describe('suggest', () => {
     expect(catalog.suggest('x'.repeat(100_000), all)).toEqual([]);
   });
 });
+
+const day = (fromNow: number) => new Date(Date.now() + fromNow * 86_400_000).toISOString().slice(0, 10);
+const ending = (ends: string) =>
+  catalogOf([
+    modelOfRow({
+      id: 'fal/old',
+      ends,
+      successor: 'fal/entirely-new',
+      upstream: { path: 'x' },
+      charges_on_policy_rejection: 'no',
+      price: { call: 1 },
+    }),
+    modelOf('fal/entirely-new'),
+    modelOf('fal/older'),
+  ]);
+
+describe('a model whose end is near', () => {
+  it('is there until its day', () => {
+    const catalog = ending(day(1));
+    expect(catalog.find('fal/old')).toBeDefined();
+    expect(catalog.suggest('fal/ol', all)).toContain('fal/old');
+  });
+
+  it('is then not found, not listed and not suggested; its successor is suggested first', () => {
+    const catalog = ending(day(0));
+    expect(catalog.find('fal/old')).toBeUndefined();
+    expect(catalog.page({ limit: 9, filter: all }).models.map(({ id }) => id)).toEqual([
+      'fal/entirely-new',
+      'fal/older',
+    ]);
+    expect(catalog.suggest('fal/old', all)).toEqual(['fal/entirely-new', 'fal/older']);
+    expect(catalog.suggest('fal/old', ({ id }) => id === 'fal/older')).toEqual(['fal/older']);
+  });
+});

@@ -1,4 +1,5 @@
 import type { ProviderDefinition } from '#providers';
+import { hasEnded } from './lifecycle.js';
 import type { Model } from './model.js';
 import { nearestIds } from './nearest-ids.js';
 
@@ -11,6 +12,9 @@ export interface Catalog {
   /** Ordered by id. */
   readonly models: readonly Model[];
   readonly providers: readonly ProviderDefinition[];
+  /** The successors of models that are gone, by their ids. */
+  readonly ended: ReadonlyMap<string, string | undefined>;
+  /** One whose end has come is not found, nor on a page, nor suggested. */
   find(id: string): Model | undefined;
   /**
    * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
@@ -20,38 +24,54 @@ export interface Catalog {
     models: Model[];
     hasMore: boolean;
   };
-  /** Up to three ids of visible models nearest to what was asked for; a joined three-segment id first. */
+  /**
+   * Up to three ids of visible models: the successor of what was asked for, then those nearest to it, a joined
+   * three-segment id first.
+   */
   suggest(asked: string, visible: ModelFilter): string[];
 }
 
 export function catalogOf(
   unordered: readonly Model[],
-  { revision = '', providers = [] }: Partial<Pick<Catalog, 'revision' | 'providers'>> = {},
+  {
+    revision = '',
+    providers = [],
+    ended = new Map(),
+  }: Partial<Pick<Catalog, 'revision' | 'providers' | 'ended'>> = {},
 ): Catalog {
   const models = unordered.toSorted((one, other) => compare(one.id, other.id));
   const byId = new Map(models.map((model) => [model.id, model]));
+  const find = (id: string) => {
+    const model = byId.get(id);
+    return model === undefined || hasEnded(model) ? undefined : model;
+  };
   return Object.freeze({
     revision,
     models: Object.freeze(models),
     providers,
-    find: (id: string) => byId.get(id),
+    ended,
+    find,
     page({ cursorAfterId, limit, filter }: { cursorAfterId?: string; limit: number; filter: ModelFilter }) {
       const served: Model[] = [];
       for (let at = firstBehind(models, cursorAfterId); at < models.length; at += 1) {
         const model = models[at];
-        if (model === undefined || !filter(model)) continue;
+        if (model === undefined || hasEnded(model) || !filter(model)) continue;
         if (served.length === limit) return { models: served, hasMore: true };
         served.push(model);
       }
       return { models: served, hasMore: false };
     },
-    suggest: (asked: string, visible: ModelFilter) =>
-      nearestIds(
-        asked,
-        models.filter(visible).map((model) => model.id),
-      ),
+    suggest(asked: string, visible: ModelFilter) {
+      const successor = find(byId.get(asked)?.successor ?? ended.get(asked) ?? '');
+      const first = successor !== undefined && visible(successor) ? [successor.id] : [];
+      const others = models.filter((model) => !hasEnded(model) && visible(model) && model !== successor);
+      const ids = others.map(({ id }) => id);
+      return [...first, ...nearestIds(asked, ids)].slice(0, maxSuggestions);
+    },
   });
 }
+
+const maxSuggestions = 3;
 
 // By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

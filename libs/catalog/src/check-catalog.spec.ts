@@ -85,13 +85,7 @@ describe('checkCatalog', () => {
       'a callback field',
       withProperty('webhook_url', { type: 'string' }),
       '/input/properties/webhook_url',
-      'delivered',
-    ],
-    [
-      'a delivery switch',
-      withProperty('sync_mode', { type: 'boolean' }),
-      '/input/properties/sync_mode',
-      'delivered',
+      'always refused',
     ],
     [
       'a price by an undeclared input',

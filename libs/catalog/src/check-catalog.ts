@@ -1,6 +1,7 @@
 import { providerRow } from '#providers';
 import { pointerFrom, pointerSegments } from '#schemas';
 import { z } from 'zod';
+import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { type CounterExample, hidingRow, type Model, modelRow } from './model.js';
@@ -9,9 +10,6 @@ import { builtInDirectories, type CatalogSources, layered } from './load-catalog
 import { type CatalogProblem, readDirectory } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
-
-// Results are polled for and copied by the router: a field that changes the delivery would lose them.
-const deliveryField = /^(web_?hook|callback)|^sync_mode$/i;
 
 /**
  * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields,
@@ -30,8 +28,8 @@ export async function checkCatalog({
 
 function findings(model: Model): Finding[] {
   return [
-    ...deliveryFields(model),
-    ...undeclared(model.input, pricePointers(model.price), () => '/price'),
+    ...callbackFields(model),
+    ...undeclared(model.isAuthored ? model.input : undefined, pricePointers(model.price), () => '/price'),
     ...undeclared(model.output?.schema, model.assetPointers, (index) => `/assets/${index}`),
     ...failedExample(model),
     ...model.counterExamples.flatMap((counterExample, index) =>
@@ -40,16 +38,16 @@ function findings(model: Model): Finding[] {
   ];
 }
 
-const deliveryFields = ({ input }: Model): Finding[] =>
-  Object.keys(input?.properties ?? {})
-    .filter((name) => deliveryField.test(name))
+const callbackFields = ({ input }: Model): Finding[] =>
+  Object.keys(input.properties ?? {})
+    .filter((name) => callbackField.test(name))
     .map((name) => ({
       pointer: pointerFrom(['input', 'properties', name]),
-      reason: 'a field that changes how the result is delivered',
+      reason: 'a field that makes the partner deliver elsewhere is always refused',
     }));
 
 const undeclared = (
-  schema: Model['input'],
+  schema: JsonSchema | undefined,
   pointers: readonly string[],
   place: (index: number) => string,
 ): Finding[] =>
@@ -63,7 +61,7 @@ const undeclared = (
 
 function failedExample(model: Model): Finding[] {
   if (model.example === undefined) {
-    return model.input === undefined ? [] : [{ pointer: '/example', reason: 'an authored schema has one' }];
+    return model.isAuthored ? [{ pointer: '/example', reason: 'an authored schema has one' }] : [];
   }
   return inputErrors(model, model.example).map(({ loc, type, msg }) => ({
     pointer: pointerFrom(['example', ...loc.slice(1)]),

@@ -31,7 +31,7 @@ export function checkInput(model: Model, parsedBody: unknown): void {
 }
 
 function compiledSchema(model: Model): CompiledSchema {
-  const compiled = compiledSchemas.get(model) ?? compileSchema(model.input ?? { type: 'object' });
+  const compiled = compiledSchemas.get(model) ?? compileSchema(model.input);
   compiledSchemas.set(model, compiled);
   return compiled;
 }

@@ -13,6 +13,8 @@ export interface JsonSchema {
   title?: string;
   description?: string;
   properties?: Record<string, JsonSchema>;
+  /** Only where the router itself refuses names; a row cannot say it. */
+  patternProperties?: Record<string, JsonSchema>;
   required?: string[];
   additionalProperties?: boolean | JsonSchema;
   minProperties?: number;

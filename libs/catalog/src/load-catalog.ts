@@ -41,11 +41,11 @@ export function catalogFrom(
   revision: string,
   builtIn: readonly ProviderDefinition[] = providerList,
 ): Catalog {
-  const { models, providers, problems } = layered(directories, builtIn);
+  const { models, ended, providers, problems } = layered(directories, builtIn);
   if (problems.length > 0) throw new BadCatalog(problems);
   return catalogOf(
     models.map(({ model }) => model),
-    { revision, providers },
+    { revision, ended, providers },
   );
 }
 
@@ -79,6 +79,8 @@ export async function revisionOf(directories: readonly string[]): Promise<string
 
 interface LayeredRows {
   models: { file: string; model: Model }[];
+  /** The successors of models that are gone, by their ids. */
+  ended: Map<string, string | undefined>;
   /** Those of the release and those declared. */
   providers: ProviderDefinition[];
   /** Those of single files and those between files. */
@@ -91,15 +93,19 @@ export function layered(
   builtIn: readonly ProviderDefinition[] = providerList,
 ): LayeredRows {
   const models = new Map<string, { file: string; model: Model }>();
+  const ended = new Map<string, string | undefined>();
   const files = new Map<string, string>();
   const providers = new Map(builtIn.map((each) => [each.name, each]));
   for (const row of directories.flatMap(({ rows }) => rows)) {
-    if ('model' in row) models.set(row.id, row);
-    else if ('hidden' in row) models.delete(row.id);
-    else {
+    if ('provider' in row) {
       providers.set(row.id, row.provider);
       files.set(row.id, row.file);
+      continue;
     }
+    models.delete(row.id);
+    ended.delete(row.id);
+    if ('model' in row) models.set(row.id, row);
+    else if ('ended' in row) ended.set(row.id, row.successor);
   }
   const withoutProvider = [...models.values()]
     .filter(({ model }) => !providers.has(model.provider))
@@ -116,6 +122,7 @@ export function layered(
   });
   return {
     models: [...models.values()],
+    ended,
     providers: [...providers.values()],
     problems: [...directories.flatMap(({ problems }) => problems), ...withoutProvider, ...sharingSettings],
   };

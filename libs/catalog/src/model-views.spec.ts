@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { routerModelDetail, routerModelListEntry } from '#schemas';
 import { detail, entry, openApiDocument } from './model-views.js';
 import { modelOfRow } from './testing/model-of-row.js';
@@ -9,6 +9,8 @@ const input = { type: 'object', properties: { prompt: { type: 'string' } }, requ
 const output = { media_type: 'application/json', schema: { type: 'object' } };
 const authored = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } });
 const unauthored = modelOfRow(row);
+const dayMs = 24 * 60 * 60 * 1000;
+const dayFromNow = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
 const read = (...args: Parameters<typeof openApiDocument>): unknown =>
   JSON.parse(openApiDocument(...args).bytes.toString());
 
@@ -16,7 +18,7 @@ describe('openApiDocument', () => {
   it('of v1 describes the input', () => {
     expect(read(authored, 'v1')).toEqual({
       openapi: '3.1.0',
-      info: { title: 'a/b', version: '1.0' },
+      info: { title: 'a/b', version: expect.stringMatching(/^[0-9a-f]{12}$/) },
       'x-service-input-schema-authored': true,
       paths: {
         '/v1/models/a/b': {
@@ -25,12 +27,49 @@ describe('openApiDocument', () => {
             summary: 'Run a/b',
             requestBody: {
               required: true,
-              content: { 'application/json': { schema: input, example: { prompt: 'a cat' } } },
+              content: { 'application/json': { schema: authored.input, example: { prompt: 'a cat' } } },
             },
           },
         },
       },
     });
+    expect(authored.input).toMatchObject(input);
+  });
+
+  it('says what the row tells for people, and its version changes with the row', () => {
+    const told = {
+      ...row,
+      title: 'Beta',
+      description: 'Paints.',
+      modalities: { in: ['text'], out: ['image', '3d'] },
+      ends: dayFromNow(40),
+      successor: 'a/c',
+    };
+    expect(read(modelOfRow(told), 'v1')).toMatchObject({
+      info: { description: '**Beta**\n\nPaints.' },
+      'x-service-input-modalities': ['text'],
+      'x-service-output-modalities': ['image', '3d'],
+    });
+    const versions = [told, { ...told, title: 'B' }, { ...told }].map(
+      (each) => (read(modelOfRow(each), 'v1') as { info: { version: string } }).info.version,
+    );
+    expect(new Set(versions).size).toBe(2);
+  });
+
+  it('tells from thirty days before when the model ends, without a new row', () => {
+    const ends = dayFromNow(30);
+    const ending = modelOfRow({ ...row, ends, successor: 'a/c' });
+    jest.useFakeTimers({ now: Date.parse(ends) - 31 * dayMs });
+    try {
+      expect(read(ending, 'v2')).not.toHaveProperty('x-service-lifecycle');
+      jest.advanceTimersByTime(dayMs);
+      expect(read(ending, 'v2')).toMatchObject({
+        info: { description: `Ends on ${ends}: from that day runs are refused. Use a/c instead.` },
+        'x-service-lifecycle': { ends, successor: 'a/c' },
+      });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('of v2 describes the result too', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelListEntry } from '#schemas';
+import { endsSoon } from './lifecycle.js';
 import type { Model } from './model.js';
 
 export type Generation = 'v1' | 'v2';
@@ -12,18 +13,18 @@ export interface ModelDocument {
 
 const maxUrlLength = 2048;
 
-const documents = new WeakMap<Model, Partial<Record<Generation, ModelDocument>>>();
+const documents = new WeakMap<Model, Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>>>();
 
 const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
 
 /**
- * The model's schema as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
+ * The model as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
  * schema object that calls are checked with. v1 describes the input; v2 also the result.
  */
 export function openApiDocument(model: Model, generation: Generation): ModelDocument {
   const cached = documents.get(model) ?? {};
   documents.set(model, cached);
-  return (cached[generation] ??= render(model, generation));
+  return (cached[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(model, generation));
 }
 
 function render(model: Model, generation: Generation): ModelDocument {
@@ -34,7 +35,7 @@ function render(model: Model, generation: Generation): ModelDocument {
       required: true,
       content: {
         'application/json': {
-          schema: model.input ?? { type: 'object', additionalProperties: true },
+          schema: model.input,
           example: model.example,
         },
       },
@@ -43,13 +44,28 @@ function render(model: Model, generation: Generation): ModelDocument {
   };
   const document = {
     openapi: '3.1.0',
-    info: { title: model.id, version: '1.0' },
-    'x-service-input-schema-authored': model.input !== undefined,
+    info: { title: model.id, description: descriptionOf(model), version: versionOf(model) },
+    'x-service-input-schema-authored': model.isAuthored,
+    'x-service-input-modalities': model.modalities?.in,
+    'x-service-output-modalities': model.modalities?.out,
+    'x-service-lifecycle': endsSoon(model) ? { ends: model.ends, successor: model.successor } : undefined,
     paths: { [runPath(model, generation)]: { post: operation } },
   };
   const bytes = Buffer.from(JSON.stringify(document));
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
 }
+
+/** Undefined when the row says nothing. */
+function descriptionOf(model: Model): string | undefined {
+  const { title, description, ends, successor } = model;
+  const instead = successor === undefined ? '' : ` Use ${successor} instead.`;
+  const ending = endsSoon(model) ? `Ends on ${ends}: from that day runs are refused.${instead}` : undefined;
+  return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
+}
+
+/** Changes with the row. */
+const versionOf = (model: Model): string =>
+  createHash('sha256').update(JSON.stringify(model)).digest('hex').slice(0, 12);
 
 const result = ({ output }: Model) => ({
   description: "The partner model's own output, unchanged.",
@@ -74,7 +90,7 @@ export function detail(
   model: Model,
   { publicBaseUrl, generation }: { publicBaseUrl: string | undefined; generation: Generation },
 ): RouterModelDetail {
-  if (model.input === undefined || !publicBaseUrl?.startsWith('https://')) return entry(model);
+  if (!model.isAuthored || !publicBaseUrl?.startsWith('https://')) return entry(model);
   const url = `${publicBaseUrl.replace(/\/+$/, '')}${runPath(model, generation)}/openapi.json`;
   return url.length > maxUrlLength ? entry(model) : { ...entry(model), input_schema_url: url };
 }

@@ -9,8 +9,8 @@ import {
   routerProviderSegment,
   valueAt,
 } from '#schemas';
-import { intake } from './intake/intake.js';
-import type { Documents } from './intake/intake.js';
+import { acceptedInput, type MemberValue } from './accepted-input.js';
+import { type Documents, intake } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
 import { type Price, price } from './price.js';
 
@@ -26,6 +26,14 @@ export interface Model {
   id: string;
   provider: string;
   model: string;
+  title?: string;
+  /** One sentence for people. */
+  description?: string;
+  modalities?: { in: Modality[]; out: Modality[] };
+  /** The first day, in UTC, on which the model is not there any more: 2026-12-01. */
+  ends?: string;
+  /** The id of the model to use instead. */
+  successor?: string;
   /** The partner's own address of the model; `path` is always there. */
   upstream: Record<string, string>;
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
@@ -34,15 +42,28 @@ export interface Model {
   budgetMs: number;
   /** JSON pointers into the output, `*` for every element, whose URL strings are assets. */
   assetPointers: string[];
-  /** Absent when no schema is authored: any JSON object is accepted then. */
-  input?: JsonSchema;
+  /** Constants of the body that name the model; the router adds those that the caller leaves out. */
+  members?: Record<string, MemberValue>;
+  /** What calls are checked with and documents show. */
+  input: JsonSchema;
+  /** Whether the row describes the input. Otherwise any JSON object is accepted, but for callbacks and other members. */
+  isAuthored: boolean;
   output?: { mediaType: string; schema?: JsonSchema };
   example?: Record<string, unknown>;
   counterExamples: CounterExample[];
 }
 
+const modality = z.enum(['text', 'image', 'video', 'audio', '3d']);
+type Modality = z.infer<typeof modality>;
+
+const modalities = z.array(modality).min(1);
+
+const memberValue: z.ZodType<MemberValue> = z.union([z.string(), z.number(), z.boolean()]);
+
 const inputValue = z.record(z.string(), z.json());
 const assetPointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
+
+const inRange = (value: number, min: number, max: number): boolean => value >= min && value <= max;
 
 const defaultBudgetSeconds = 540;
 
@@ -56,11 +77,21 @@ const anySchema = z.unknown().meta({
 export const modelRow = z
   .strictObject({
     id: routerModelId,
+    title: z.string().min(1).max(100).optional(),
+    description: z.string().min(1).max(300).optional(),
+    modalities: z.strictObject({ in: modalities, out: modalities }).optional(),
+    ends: z.iso.date().optional(),
+    successor: routerModelId.optional(),
     upstream: z.object({ path: z.string().min(1) }).catchall(z.string()),
     charges_on_policy_rejection: routerChargesOnPolicyRejection,
     price,
     budget_seconds: z.int().min(1).max(86_400).default(defaultBudgetSeconds),
     assets: z.array(assetPointer).default([]),
+    members: z
+      .record(z.string().min(1), memberValue)
+      .refine((members) => inRange(Object.keys(members).length, 1, 3), { message: 'one to three members' })
+      .optional(),
+    refused_fields: z.array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'a name or a JSON pointer')).default([]),
     input: anySchema.optional(),
     output: z
       .strictObject({
@@ -87,6 +118,13 @@ export const modelRow = z
     }
   });
 
+/** A model that is gone, for callers who still ask for it. */
+export const endedRow = z.strictObject({
+  id: routerModelId,
+  ended: z.iso.date(),
+  successor: routerModelId.optional(),
+});
+
 /** Hides the row of the same id that an earlier directory brings. */
 export const hidingRow = z.strictObject({ id: routerModelId, hidden: z.literal(true) });
 
@@ -107,6 +145,12 @@ export function readModel(
   const problems = [...(parsed.error?.issues ?? []), ...input.problems, ...output.problems];
   if (input.schema?.type !== undefined && input.schema.type !== 'object') {
     problems.push({ path: ['input', 'type'], message: 'the input is an object' });
+  }
+  const required = Object.keys(parsed.data?.members ?? {}).filter((name) =>
+    input.schema?.required?.includes(name),
+  );
+  if (required.length > 0) {
+    problems.push({ path: ['input', 'required'], message: `the router adds ${required.join(', ')}` });
   }
   if (!parsed.success || problems.length > 0) return { problems };
   return { model: modelFrom(parsed.data, input.schema, output.schema) };
@@ -140,12 +184,19 @@ function modelFrom(
     id: row.id,
     provider,
     model,
+    title: row.title,
+    description: row.description,
+    modalities: row.modalities,
+    ends: row.ends,
+    successor: row.successor,
     upstream: row.upstream,
     chargesOnPolicyRejection: row.charges_on_policy_rejection,
     price: row.price,
     budgetMs: row.budget_seconds * 1000,
     assetPointers: row.assets,
-    input,
+    members: row.members,
+    input: acceptedInput(input, { members: row.members ?? {}, refused: row.refused_fields }),
+    isAuthored: input !== undefined,
     output: row.output && { mediaType: row.output.media_type, schema: outputSchema },
     example: row.example,
     counterExamples: row.counter_examples,

@@ -35,7 +35,7 @@ describe('loadCatalog', () => {
 
   it('fills in a budget of nine minutes and no assets', async () => {
     const catalog = await load(await directoryOf({ 'b.yml': row('a/b') }));
-    expect(catalog.find('a/b')).toEqual({
+    expect(catalog.find('a/b')).toMatchObject({
       id: 'a/b',
       provider: 'a',
       model: 'b',
@@ -44,8 +44,24 @@ describe('loadCatalog', () => {
       price: { usd: 0.000005, times: [], plus: [], reported: [] },
       budgetMs: 540_000,
       assetPointers: [],
+      isAuthored: false,
       counterExamples: [],
     });
+  });
+
+  it('knows models that have ended, by their successors, unless a later directory brings them back', async () => {
+    const ended = 'ended: 2026-06-30\n';
+    const release = await directoryOf({
+      '1.yaml': `id: a/old\n${ended}successor: a/new\n`,
+      '2.yaml': row('a/new'),
+      '3.yaml': `id: a/kept\n${ended}`,
+    });
+    const own = await directoryOf({ '1.yaml': row('a/kept') });
+    const catalog = await load(release, own);
+    expect(catalog.models.map(({ id }) => id)).toEqual(['a/kept', 'a/new']);
+    expect(catalog.suggest('a/old', () => true)[0]).toBe('a/new');
+    const more = await directoryOf({ '1.yaml': `id: a/old\n${ended}price: { call: 5 }\n` });
+    await expect(load(more)).rejects.toThrow('1.yaml: Unrecognized key: "price"');
   });
 
   it('lets a later directory replace, hide and add', async () => {
@@ -198,7 +214,7 @@ describe('a row', () => {
     });
     const { models, problems } = layered([await readDirectory(directory)], builtIn);
     expect(problems).toEqual([]);
-    expect(models[0]?.model.input).toEqual({
+    expect(models[0]?.model.input).toMatchObject({
       type: 'object',
       properties: { seed: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
     });

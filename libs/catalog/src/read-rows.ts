@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, type ProviderDefinition } from '#providers';
 import type { Documents } from './intake/intake.js';
-import { hidingRow, type Model, readModel, type RowProblem } from './model.js';
+import { endedRow, hidingRow, type Model, readModel, type RowProblem } from './model.js';
 import { parseRow } from './parsed-rows.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
@@ -15,8 +15,13 @@ export interface CatalogProblem {
   reason: string;
 }
 
-/** What one file says: a model, a model to hide, or a provider. */
-type Row = { id: string } & ({ model: Model } | { hidden: true } | { provider: ProviderDefinition });
+/** What one file says: a model, one that has ended, one to hide, or a provider. */
+type Row = { id: string } & (
+  | { model: Model }
+  | { ended: string; successor?: string }
+  | { hidden: true }
+  | { provider: ProviderDefinition }
+);
 
 export interface DirectoryRows {
   rows: (Row & { file: string })[];
@@ -71,9 +76,9 @@ function readRow(file: string, documents: Documents): Row | { problems: readonly
     const declared = declaredProvider(row);
     return declared.definition ? { id: declared.definition.name, provider: declared.definition } : declared;
   }
-  if (has(row, 'hidden')) {
-    const hiding = hidingRow.safeParse(row);
-    return hiding.success ? hiding.data : { problems: hiding.error.issues };
+  if (has(row, 'hidden') || has(row, 'ended')) {
+    const absent = (has(row, 'hidden') ? hidingRow : endedRow).safeParse(row);
+    return absent.success ? absent.data : { problems: absent.error.issues };
   }
   const read = readModel(row, documents);
   return 'model' in read ? { id: read.model.id, model: read.model } : read;

@@ -77,6 +77,8 @@ const size =
     };
   };
 
+const forbidden: Wording = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
+
 const expected = (type: string, values: string): Wording => ({
   type,
   msg: `Input should be ${values}`,
@@ -123,8 +125,7 @@ const words = {
     child: params['missingProperty'] as string,
   }),
   additionalProperties: ({ params }) => ({
-    type: 'extra_forbidden',
-    msg: 'Extra inputs are not permitted',
+    ...forbidden,
     child: params['additionalProperty'] as string,
   }),
   discriminator: wrongTag,
@@ -156,7 +157,10 @@ const words = {
   },
   format: ({ params }) => formatWords[params['format'] as string] ?? unworded,
   oneOf: () => valueError('the value fits more than one of the forms that exclude each other'),
-  not: () => valueError('the value has a form that is excluded'),
+  not: ({ schema }) =>
+    Object.keys(schema as JsonSchema).length === 0
+      ? forbidden
+      : valueError('the value has a form that is excluded'),
 } satisfies Record<string, Word>;
 
 // A keyword without words still names its field; no row can use one.

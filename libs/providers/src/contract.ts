@@ -68,7 +68,7 @@ export type FailureClass =
 /**
  * `retry`: `never`; `new_submit` when the submission was provably not accepted and may be made again
  * within the time budget; `same_call` when a poll or fetch may simply be repeated.
- * `lost`, only beside `same_call`: the partner answered that it cannot serve this handle; three such replies
+ * `limited`, only beside `same_call`: the partner answered that it cannot serve this handle; three such replies
  * in a row end the run with this failure, any other reply starts the count again.
  * `note` goes to the log, never to the caller.
  */
@@ -77,7 +77,7 @@ export interface ProviderFailure {
   retry: 'never' | 'new_submit' | 'same_call';
   fields?: FieldError[];
   afterMs?: number;
-  lost?: true;
+  limited?: true;
   note?: string;
 }
 

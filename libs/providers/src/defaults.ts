@@ -43,13 +43,13 @@ const readStatus: Record<Phase, StatusReading> = {
     if (passing(status) || [401, 402, 403].includes(status)) {
       return { class: classOf(status), retry: 'same_call' };
     }
-    return { class: 'partner_failed', retry: 'same_call', ...(status >= 400 && { lost: true as const }) };
+    return { class: 'partner_failed', retry: 'same_call', ...(status >= 400 && { limited: true as const }) };
   },
   // The generation has ended and the partner answers with its outcome, so a 4xx is read as a verdict.
   fetch(reply) {
     const { status } = reply;
     if (passing(status)) return { class: classOf(status), retry: 'same_call' };
-    if (status === 404) return { class: 'partner_failed', retry: 'same_call', lost: true };
+    if (status === 404) return { class: 'partner_failed', retry: 'same_call', limited: true };
     return { class: classOf(status), retry: 'never' };
   },
 };
@@ -76,7 +76,7 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
         return {
           class: 'partner_failed',
           retry: 'same_call',
-          lost: true,
+          limited: true,
           note: `${phase} was not sent: refused_address`,
         };
       return {

@@ -64,7 +64,7 @@ interface JobBase {
   /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
   retryAfter?: JsonPointer;
   /** A JSON result with nothing at any of these places is no result. */
-  needs?: readonly JsonPointer[];
+  resultAt?: readonly JsonPointer[];
   /** A result may also come as the file itself: a success whose content type says image, audio, video or model. */
   files?: true;
 }

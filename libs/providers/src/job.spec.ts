@@ -80,7 +80,7 @@ describe('operation polled by POST', () => {
       statuses: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
       everyMs: 10_000,
     },
-    needs: ['/response'],
+    resultAt: ['/response'],
     rules: [{ where: '/error/code', is: 3, class: 'rejected_input' }],
   });
   const handle = { v: 1, step: 'poll' as const, name: 'operations/7' };
@@ -126,9 +126,9 @@ describe('operation polled by POST', () => {
     expect(() => adapter.resume?.({ ...handle, v: 2 })).toThrow('handle version 2 is not 1');
   });
 
-  it('counts a refused address as a lost handle', () => {
+  it('counts a refused address as a failure that ends the run in the end', () => {
     expect(adapter.onResume?.(handle, { fault: 'not_sent', cause: 'refused_address' })).toMatchObject({
-      failure: { class: 'partner_failed', retry: 'same_call', lost: true },
+      failure: { class: 'partner_failed', retry: 'same_call', limited: true },
     });
   });
 });

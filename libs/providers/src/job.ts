@@ -58,7 +58,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   }
 
   function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
-    const empty = json !== undefined && spec.needs && !spec.needs.some((place) => holdsAnything(json, place));
+    const empty =
+      json !== undefined && spec.resultAt && !spec.resultAt.some((place) => holdsAnything(json, place));
     return empty
       ? failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' })
       : { kind: 'succeeded', output: outputOf(reply) };
@@ -146,15 +147,19 @@ const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure
 
 function ruleFailure(
   phase: Phase,
-  { retry = 'never', lost, where, header, is }: Rule,
+  { retry = 'never', where, header, is }: Rule,
   failureClass: FailureClass,
   { status }: HttpReply,
 ): ProviderFailure {
-  const again = phase === 'submit' ? 'new_submit' : 'same_call';
   return {
     class: failureClass,
-    retry: retry === 'again' ? again : retry,
-    lost,
+    retry:
+      retry === 'never'
+        ? 'never'
+        : phase === 'submit' && retry === 'not_accepted'
+          ? 'new_submit'
+          : 'same_call',
+    ...(retry === 'limited' && { limited: true as const }),
     note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
   };
 }

@@ -1,9 +1,15 @@
 import { type Json, type JsonPointer, valuesAt } from '#schemas';
-import type { FailureClass, HttpReply, ProviderFailure } from './contract.js';
+import type { FailureClass, HttpReply } from './contract.js';
 import { isSuccess } from './reply.js';
 
 /** Which of a run's calls a reply answers. */
 export type Phase = 'submit' | 'poll' | 'fetch';
+
+/**
+ * Whether the call may be repeated: `same_call`, a poll or fetch may; `limited`, it may too, but three such replies in
+ * a row end the run; `not_accepted`, the partner did not take the call, be it a submission.
+ */
+export const ruleRetries = ['never', 'same_call', 'limited', 'not_accepted'] as const;
 
 /** A regular expression, of whatever engine. */
 interface Pattern {
@@ -14,8 +20,7 @@ interface Pattern {
 /**
  * Maps replies to what became of the run. Every condition that is given must hold: `phase`; `http`, one status
  * or `error` for any that is not 2xx; `where`, a place in the JSON body, or `header`, that holds a value, or,
- * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing. `retry` is
- * `never` unless said otherwise; `again` means that the partner did not take the call, whichever it was.
+ * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing.
  */
 export interface Rule {
   phase?: Phase;
@@ -25,8 +30,8 @@ export interface Rule {
   is?: string | number | boolean | Pattern;
   unless?: JsonPointer | readonly JsonPointer[];
   class: FailureClass | 'canceled';
-  retry?: ProviderFailure['retry'] | 'again';
-  lost?: true;
+  /** Left out, `never`. */
+  retry?: (typeof ruleRetries)[number];
 }
 
 function isValue(found: Json, wanted: Rule['is']): boolean {

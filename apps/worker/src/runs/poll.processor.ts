@@ -149,7 +149,7 @@ export class PollProcessor extends RunProcessor {
 
   /** A failed poll must never fail a run that may still complete. */
   private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
-    const lostPolls = failure.lost ? poll.lostPolls + 1 : 0;
+    const lostPolls = failure.limited ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
     if (failure.retry !== 'same_call' || isLost) {
       // Some partners forget a run that they were told to cancel.

@@ -81,7 +81,9 @@ const ofTexts = <T>(read: Reader<T>): Keyword<T> => ({ read, about: ['string'] }
 
 /** The keywords of the one form, `type` excepted. */
 export const keywords: {
-  [K in Exclude<keyof JsonSchema, 'type'>]-?: Keyword<Exclude<JsonSchema[K], undefined>>;
+  [K in Exclude<keyof JsonSchema, 'type' | 'patternProperties'>]-?: Keyword<
+    Exclude<JsonSchema[K], undefined>
+  >;
 } = {
   title: annotation(text),
   description: annotation(text),

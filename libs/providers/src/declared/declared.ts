@@ -54,7 +54,7 @@ function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
     uniqueHeader: row.unique_header,
     rules: row.rules.map(ruleOf),
     retryAfter: row.retry_after,
-    needs: row.needs,
+    resultAt: row.result_at,
     files: row.files,
     fields: rejections && sentenceFields(rejections),
   };

@@ -2,6 +2,7 @@ import { routerProviderSegment } from '#schemas';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { baseUrl } from '../providers.js';
+import { ruleRetries } from '../rules.js';
 
 const pointer = z.templateLiteral(['/', z.string()]).meta({
   description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
@@ -71,8 +72,7 @@ const rule = z
       'unreadable',
       'canceled',
     ]),
-    retry: z.enum(['never', 'new_submit', 'same_call', 'again']).optional(),
-    lost: z.literal(true).optional(),
+    retry: z.enum(ruleRetries).optional(),
   })
   .refine(({ http, where, header: named }) => [http, where, named].some((each) => each !== undefined), {
     message: 'a rule names http, where or header; without one it would hold for every reply',
@@ -156,7 +156,7 @@ export const providerRow = z.strictObject({
   retry_after: pointer.optional().meta({
     description: 'Where an error body says how many seconds to wait, if no Retry-After header does.',
   }),
-  needs: z.array(pointer).optional().meta({
+  result_at: z.array(pointer).optional().meta({
     description:
       'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',
   }),

@@ -26,7 +26,7 @@ export const bfl: ProviderDefinition = {
         statuses: { Pending: 'running', Ready: 'succeeded', Error: 'failed', Failed: 'failed' },
         everyMs: 500,
       },
-      needs: ['/result/sample'],
+      resultAt: ['/result/sample'],
       rules: [
         { where: '/status', is: /^(Request|Content) Moderated$/, class: 'content_policy' },
         {
@@ -34,8 +34,7 @@ export const bfl: ProviderDefinition = {
           where: '/status',
           is: 'Task not found',
           class: 'partner_failed',
-          retry: 'same_call',
-          lost: true,
+          retry: 'limited',
         },
       ],
     }),

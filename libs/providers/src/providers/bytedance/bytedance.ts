@@ -32,7 +32,7 @@ export const bytedance: ProviderDefinition = {
     };
     const videoUrl = (id: string) => `${base}/contents/generations/tasks/${encodeURIComponent(id)}`;
     return protocols({
-      image: job({ ...common, needs: ['/data/*/url', '/data/*/b64_json'] }),
+      image: job({ ...common, resultAt: ['/data/*/url', '/data/*/b64_json'] }),
       video: job({
         ...common,
         handle: { id: { at: '/id' } },
@@ -53,7 +53,7 @@ export const bytedance: ProviderDefinition = {
           call: ({ id }) => ({ method: 'DELETE', url: videoUrl(id) }),
           replies: [{ http: 409, answer: 'too_late' }],
         },
-        needs: ['/content/video_url'],
+        resultAt: ['/content/video_url'],
       }),
     });
   },

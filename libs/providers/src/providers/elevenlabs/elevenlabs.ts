@@ -14,7 +14,7 @@ export const elevenlabs: ProviderDefinition = {
       submit: { headers: () => ({ accept: 'audio/*' }) },
       files: true,
       // A JSON reply with 200 is not audio.
-      needs: [],
+      resultAt: [],
       fields: sentenceFields({ msg: '/detail/message', type: '/detail/status' }),
       rules: [
         { http: 'error', where: '/detail/status', is: /policy|moderation/i, class: 'content_policy' },

@@ -44,7 +44,7 @@ export const outcomeRules: readonly Rule[] = [
   { phase: 'poll', where: '/error_type', is: 'client_cancelled', class: 'canceled' },
   ...modelError(['content_policy_violation', 'content_policy']),
   // The model's own verdict, or a moment of fal's: only a result that stays a 500 has failed.
-  { phase: 'fetch', http: 500, where: '/detail', class: 'partner_failed', retry: 'same_call', lost: true },
+  { phase: 'fetch', http: 500, where: '/detail', class: 'partner_failed', retry: 'limited' },
   ...Object.entries(modelErrors).flatMap(modelError),
   ...Object.entries(requestErrors).map(([type, failure]): Rule => ({
     phase: 'fetch',
@@ -60,7 +60,6 @@ export const outcomeRules: readonly Rule[] = [
     where: '/detail',
     is: /still in progress/i,
     class: 'partner_failed',
-    retry: 'same_call',
-    lost: true,
+    retry: 'limited',
   },
 ];

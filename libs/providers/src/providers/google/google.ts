@@ -55,13 +55,13 @@ export const google: ProviderDefinition = {
           statuses: { true: 'succeeded' },
           everyMs: 10_000,
         },
-        needs: ['/response/videos/*/bytesBase64Encoded', '/response/videos/*/gcsUri'],
+        resultAt: ['/response/videos/*/bytesBase64Encoded', '/response/videos/*/gcsUri'],
         rules: videoRules,
       }),
       image: job({
         ...common,
         submit: { url: (run) => `${models}/${upstream(run, 'path')}:${upstream(run, 'method')}` },
-        needs: ['/candidates/*/content/parts/*/inlineData/data', '/predictions/*/bytesBase64Encoded'],
+        resultAt: ['/candidates/*/content/parts/*/inlineData/data', '/predictions/*/bytesBase64Encoded'],
         rules: imageRules,
       }),
     });

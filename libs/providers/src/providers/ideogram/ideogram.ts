@@ -11,7 +11,7 @@ export const ideogram: ProviderDefinition = {
     job({
       base,
       auth: (secret) => ({ 'api-key': secret }),
-      needs: ['/data/*/url'],
+      resultAt: ['/data/*/url'],
       fields: sentenceFields({ msg: '/error' }),
       rules: [
         { http: 422, where: '/error', is: /safety check/i, class: 'content_policy' },

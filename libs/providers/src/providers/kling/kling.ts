@@ -42,7 +42,7 @@ export const kling: ProviderDefinition = {
         statuses: { submitted: 'queued', processing: 'running', succeed: 'succeeded', failed: 'failed' },
         everyMs: 5000,
       },
-      needs: ['/data/task_result/videos/*/url', '/data/task_result/images/*/url'],
+      resultAt: ['/data/task_result/videos/*/url', '/data/task_result/images/*/url'],
       fields: sentenceFields({ msg: '/message', type: '/code' }),
       rules: [
         ...Object.entries(codes).flatMap(([failure, listed]) =>
@@ -54,7 +54,13 @@ export const kling: ProviderDefinition = {
           })),
         ),
         // Their rate and our concurrency there, whatever the status of the reply.
-        { phase: 'submit', where: '/code', is: /^130[23]$/, class: 'partner_unavailable', retry: 'again' },
+        {
+          phase: 'submit',
+          where: '/code',
+          is: /^130[23]$/,
+          class: 'partner_unavailable',
+          retry: 'not_accepted',
+        },
         { phase: 'poll', where: '/data/task_status_msg', is: /risk control/i, class: 'content_policy' },
       ],
     }),

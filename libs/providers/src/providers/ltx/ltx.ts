@@ -13,7 +13,7 @@ export const ltx: ProviderDefinition = {
       submit: { headers: () => ({ accept: '*/*' }) },
       files: true,
       // Only the file is a result, no JSON is.
-      needs: [],
+      resultAt: [],
       fields: sentenceFields({ msg: '/error/message', type: '/error/type' }),
       rules: [{ where: '/error/type', is: /^content_filtered/, class: 'content_policy' }],
     }),

@@ -21,7 +21,7 @@ export const luma: ProviderDefinition = {
         everyMs: 3000,
       },
       fields: sentenceFields({ msg: '/failure_reason' }),
-      needs: ['/assets/video', '/assets/image'],
+      resultAt: ['/assets/video', '/assets/image'],
       rules: [
         { http: 400, where: '/detail', is: moderated, class: 'content_policy' },
         { http: 400, where: '/detail', is: /insufficient credits/i, class: 'partner_account' },

@@ -24,7 +24,7 @@ export const meshy: ProviderDefinition = {
         everyMs: 5000,
       },
       // Models have their files by format; a rigged or moving figure has them in a result of its own.
-      needs: ['/model_urls/*', '/result/*'],
+      resultAt: ['/model_urls/*', '/result/*'],
       fields: sentenceFields({ msg: '/message' }),
       rules: [],
     }),

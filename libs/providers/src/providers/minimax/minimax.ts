@@ -11,7 +11,7 @@ const outcomeRules: readonly Rule[] = [
   { where, is: /^102[67]$/, class: 'content_policy' },
   { where, is: /^(2013|1042|1043|1044|2037|2038|2039|20132)$/, class: 'rejected_input' },
   { where, is: /^(1004|1008|2049)$/, class: 'partner_account' },
-  { where, is: /^(1002|1039|1041|2056)$/, class: 'partner_unavailable', retry: 'again' },
+  { where, is: /^(1002|1039|1041|2056)$/, class: 'partner_unavailable', retry: 'not_accepted' },
   // Of a submission the last word; of a poll or fetch nothing but that this one failed.
   { where, is: 1001, phase: 'submit', class: 'partner_timeout' },
   { where, is: 1001, class: 'partner_timeout', retry: 'same_call' },
@@ -33,7 +33,7 @@ export const minimax: ProviderDefinition = {
     const get = (path: string, name: string, id: string) =>
       ({ method: 'GET', url: `${base}/${path}?${name}=${encodeURIComponent(id)}` }) as const;
     return protocols({
-      audio: job({ ...common, needs: ['/data/audio'] }),
+      audio: job({ ...common, resultAt: ['/data/audio'] }),
       video: job({
         ...common,
         handle: { taskId: { at: '/task_id' }, fileId: { at: '/file_id', polled: true } },
@@ -50,7 +50,7 @@ export const minimax: ProviderDefinition = {
           everyMs: 5000,
         },
         fetch: { call: ({ fileId }) => get('files/retrieve', 'file_id', fileId) },
-        needs: ['/file/download_url'],
+        resultAt: ['/file/download_url'],
       }),
     });
   },

@@ -16,7 +16,7 @@ export const openai: ProviderDefinition = {
         refusals: [503],
       },
       files: true,
-      needs: ['/data/*/b64_json', '/data/*/url'],
+      resultAt: ['/data/*/b64_json', '/data/*/url'],
       fields: sentenceFields({
         msg: '/error/message',
         type: ['/error/code', '/error/type'],

@@ -9,10 +9,10 @@ const where = '/ErrCode';
 const rules: readonly Rule[] = [
   { where, is: /^(500054|500063)$/, class: 'content_policy' },
   { phase: 'poll', where: '/Resp/status', is: 7, class: 'content_policy' },
-  { where, is: /^(500044|500069)$/, class: 'partner_unavailable', retry: 'again' },
+  { where, is: /^(500044|500069)$/, class: 'partner_unavailable', retry: 'not_accepted' },
   { where, is: /^(500020|500090)$/, class: 'partner_account' },
   // A poll has no input but the run's id: whatever else is said against it, the run was not found.
-  { phase: 'poll', where, is: /^[1-9]/, class: 'partner_failed', retry: 'same_call', lost: true },
+  { phase: 'poll', where, is: /^[1-9]/, class: 'partner_failed', retry: 'limited' },
   { where, is: /^(4000\d\d|50003[0-3])$/, class: 'rejected_input' },
   { where, is: /^[1-9]/, class: 'partner_failed' },
 ];
@@ -34,7 +34,7 @@ export const pixverse: ProviderDefinition = {
         statuses: { 1: 'succeeded', 2: 'queued', 3: 'queued', 5: 'running', 6: 'failed', 8: 'failed' },
         everyMs: 5000,
       },
-      needs: ['/Resp/url'],
+      resultAt: ['/Resp/url'],
       fields: sentenceFields({ msg: '/ErrMsg', type: where }),
       rules,
     }),

@@ -10,7 +10,7 @@ export const recraft: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      needs: ['/data/*/url', '/data/*/b64_json', '/image/url', '/image/b64_json'],
+      resultAt: ['/data/*/url', '/data/*/b64_json', '/image/url', '/image/b64_json'],
       fields: sentenceFields({ msg: '/message', type: '/code' }),
       rules: [{ where: '/code', is: /credit/, class: 'partner_account' }],
     }),

@@ -46,7 +46,7 @@ export const replicate: ProviderDefinition = {
           { where: '/status', is: 'failed', answer: 'too_late' },
         ],
       },
-      needs: ['/output'],
+      resultAt: ['/output'],
       fields: inputLines,
       rules: [
         {

@@ -50,7 +50,7 @@ export const runway: ProviderDefinition = {
         everyMs: 5000,
       },
       cancel: { call: ({ id }) => task('DELETE', id), replies: [{ http: 404, answer: 'too_late' }] },
-      needs: ['/output/*'],
+      resultAt: ['/output/*'],
       fields: issues,
       rules: [
         { phase: 'submit', http: 400, where: '/error', is: /enough credits/i, class: 'partner_account' },

@@ -38,7 +38,7 @@ export const stability: ProviderDefinition = {
       now: job({
         ...common,
         submit: { encode, headers: (run) => ({ accept: upstream(run, 'accept') }) },
-        needs: [],
+        resultAt: [],
       }),
       later: job({
         ...common,
@@ -54,7 +54,7 @@ export const stability: ProviderDefinition = {
           statuses: { 202: 'running', 200: 'succeeded' },
           everyMs: 10_000,
         },
-        needs: [],
+        resultAt: [],
       }),
     });
   },

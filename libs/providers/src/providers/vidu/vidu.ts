@@ -46,7 +46,7 @@ export const vidu: ProviderDefinition = {
         }),
         replies: [{ http: 400, answer: 'too_late' }],
       },
-      needs: ['/creations/*/url'],
+      resultAt: ['/creations/*/url'],
       fields: sentenceFields({ msg: '/message', type: '/reason' }),
       rules: codeRules,
     }),

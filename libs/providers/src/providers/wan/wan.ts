@@ -39,7 +39,7 @@ export const wan: ProviderDefinition = {
         },
         everyMs: 5000,
       },
-      needs: ['/output/video_url', '/output/results/*/url'],
+      resultAt: ['/output/video_url', '/output/results/*/url'],
       fields: (body) => ofReply(body) ?? ofRun(body),
       rules: [
         ...codeRules,
@@ -51,7 +51,7 @@ export const wan: ProviderDefinition = {
           class: 'content_policy',
         },
         // Said of an id that is unknown or older than a day.
-        { where: status, is: 'UNKNOWN', class: 'partner_failed', retry: 'same_call', lost: true },
+        { where: status, is: 'UNKNOWN', class: 'partner_failed', retry: 'limited' },
       ],
     }),
 };

@@ -1,0 +1,53 @@
+import { pointerSegments } from '#schemas';
+import type { JsonSchema } from './json-schema.js';
+
+export type MemberValue = string | number | boolean;
+
+interface Conditions {
+  members: Readonly<Record<string, MemberValue>>;
+  /** Names of fields, or JSON pointers where they are nested. */
+  refused: readonly string[];
+}
+
+/**
+ * What calls are checked with and documents show: the authored schema, or any object; the members that name the model
+ * with their own values only; nothing that would make the partner call or store elsewhere.
+ */
+export function acceptedInput(authored: JsonSchema | undefined, conditions: Conditions): JsonSchema {
+  const input = authored ?? { type: 'object', additionalProperties: true };
+  const members = Object.entries(conditions.members).map(([name, value]): [string, JsonSchema] => {
+    const { description } = input.properties?.[name] ?? {};
+    return [name, { description: description ?? 'Names the model; the router adds it.', const: value }];
+  });
+  const accepted: JsonSchema = {
+    ...input,
+    properties: Object.fromEntries([
+      ...members,
+      ...Object.entries(input.properties ?? {}).filter(([name]) => !Object.hasOwn(conditions.members, name)),
+    ]),
+    patternProperties: { [anyCase(callbackField)]: nothing },
+  };
+  return conditions.refused
+    .map((field) => (field.startsWith('/') ? pointerSegments(field) : [field]))
+    .reduce(refusing, accepted);
+}
+
+/** Results are polled for and copied by the router: whatever delivers them elsewhere would lose them. */
+export const callbackField = /web_?hook|call_?back|notify|pub_?sub|storage_?ur[il]/i;
+
+const nothing: JsonSchema = { description: 'Refused: the router itself delivers results.', not: {} };
+
+/** A pattern in JSON Schema has no flags. */
+const anyCase = ({ source }: RegExp): string =>
+  source.replaceAll(/\[(\w+)\]|[a-z]/g, (one, several: string | undefined) => {
+    const letters = several ?? one;
+    return `[${letters}${letters.toUpperCase()}]`;
+  });
+
+function refusing(schema: JsonSchema, [name, ...deeper]: readonly string[]): JsonSchema {
+  if (name === undefined) return nothing;
+  if (name === '*') return { ...schema, items: refusing(schema.items ?? {}, deeper) };
+  const { properties = {} } = schema;
+  const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return { ...schema, properties: { ...properties, [name]: refusing(known ?? {}, deeper) } };
+}
