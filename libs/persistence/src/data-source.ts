@@ -5,7 +5,7 @@ import { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
 import { PostgresNames } from './entities/columns.js';
 import { IdempotencyKey } from './entities/idempotency-key.entity.js';
 import { ProcessRow, ProviderPauseRow } from './entities/operations.entity.js';
-import { Outbox } from './entities/outbox.entity.js';
+import { BacklogChunk, Outbox } from './entities/outbox.entity.js';
 import {
   Node,
   NodeVersion,
@@ -29,6 +29,7 @@ export const entities = [
   Payload,
   Tombstone,
   Outbox,
+  BacklogChunk,
   IdempotencyKey,
   StoredObject,
   LedgerEntry,

@@ -40,7 +40,9 @@ export class RunInput {
     const model = runnableModel(this.catalog.current, caller, segments);
     const key = idempotencyKey(request.headers);
     const fingerprint = key === undefined ? undefined : new Fingerprint('POST', request.originalUrl);
-    const { bytes, release } = await this.bodies.read(request.raw, (chunk) => fingerprint?.add(chunk));
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
+      fingerprint?.add(chunk),
+    );
     try {
       const checked = await this.checker.check(model, bytes);
       const runId = v7();

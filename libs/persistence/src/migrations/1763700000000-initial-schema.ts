@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { admit } from '../functions/admit.js';
+import { backlog } from '../functions/backlog.js';
 import { claim } from '../functions/claim.js';
 import { finish } from '../functions/finish.js';
 import { keepOutput } from '../functions/keep-output.js';
@@ -27,6 +28,7 @@ const schema = [
   retention,
   storedObjects,
   providerPause,
+  backlog,
   promote,
   finish,
   admit,
