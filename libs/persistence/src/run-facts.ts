@@ -13,6 +13,8 @@ export interface RunFacts {
   /** Of the amount that is billed unless a reply has all of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
+  /** What names the model in the body and the caller left out. */
+  members?: Record<string, string | number | boolean>;
   /** W3C context of the call that admitted the run, when that is traced. */
   traceparent?: string;
 }

@@ -27,5 +27,6 @@ export {
   providerSettings,
   settingStem,
 } from './providers.js';
+export { RefusedInput } from './refused-input.js';
 export { reportedMicros } from './reported.js';
 export type { Rule } from './rules.js';

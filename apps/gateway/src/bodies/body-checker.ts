@@ -1,16 +1,13 @@
-import type { Model, Quote } from '#catalog';
+import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
-import { checkBody, type CheckOrder, type CheckReport } from './check-thread.js';
+import { checkBody, type CheckedInput, type CheckOrder, type CheckReport } from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
-/** A body that passed: the same bytes, and what the call can cost. */
-interface CheckedBody {
-  bytes: Buffer;
-  price: Quote;
-}
+/** A body that passed: the same bytes, and what is known of them. */
+type CheckedBody = { bytes: Buffer } & CheckedInput;
 
 const maxWaiting = 1000;
 
@@ -35,17 +32,14 @@ export class BodyChecker implements OnApplicationShutdown {
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length <= this.settings.BODY_CHECK_AT_ONCE) {
-      return { bytes, price: checkBody(model, bytes) };
+      return { bytes, ...checkBody(model, bytes) };
     }
     const report = await this.checkInThread(model, bytes);
     if ('fields' in report) throw new InputRejection(report.fields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);
     if ('bug' in report) throw new Error(report.bug);
     const { buffer, byteOffset, byteLength } = report.bytes;
-    return {
-      bytes: Buffer.from(buffer, byteOffset, byteLength),
-      price: report.price,
-    };
+    return { ...report, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   }
 
   async onApplicationShutdown(): Promise<void> {

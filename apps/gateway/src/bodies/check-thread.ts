@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkInput, type Model, type Quote, quote } from '#catalog';
+import { checkInput, missingMembers, type Model, type Quote, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -10,28 +10,36 @@ export interface CheckOrder {
   bytes: Uint8Array;
 }
 
+/** What is known of an input that passed. */
+export interface CheckedInput {
+  /** What the call can cost. */
+  price: Quote;
+  /** What names the model and is left to the router. */
+  missingMembers: ReturnType<typeof missingMembers>;
+}
+
 /** Errors lose their class on the way between threads. */
 export type CheckReport =
-  { bytes: Uint8Array; price: Quote } | { fields: FieldError[] } | { detail: string } | { bug: string };
+  ({ bytes: Uint8Array } & CheckedInput) | { fields: FieldError[] } | { detail: string } | { bug: string };
 
 /**
- * Checks the body against the model and returns what the call can cost. Throws
+ * Checks the body against the model. Throws
  * `InputRejection` for failing fields and `invalid_input`, 400, for what is not a JSON object within the limits.
  */
-export function checkBody(model: Model, bytes: Buffer): Quote {
+export function checkBody(model: Model, bytes: Buffer): CheckedInput {
   const input = parseInput(bytes);
-  checkInput(model, input);
-  return quote(model, input);
+  checkInput(model, input, bytes);
+  return { price: quote(model, input), missingMembers: missingMembers(model, input) };
 }
 
 /** What the thread runs. */
 export function check({ model, bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const price = checkBody(known(model), body);
+    const checked = checkBody(known(model), body);
     return move({
       [transferableSymbol]: [bytes.buffer],
-      [valueSymbol]: { bytes, price } satisfies CheckReport,
+      [valueSymbol]: { bytes, ...checked } satisfies CheckReport,
     });
   } catch (error) {
     return reportOf(error);

@@ -61,7 +61,7 @@ export class RunAdmission {
     input: Awaited<ReturnType<RunInput['accept']>>,
     mode: Admission['mode'],
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, price } = input;
+    const { runId, model, key, fingerprint, body, price, members } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -79,6 +79,7 @@ export class RunAdmission {
         budgetMs: model.budgetMs,
         basis: price.basis,
         reported: price.reported,
+        members,
         ...(traceparent !== undefined && { traceparent }),
       },
       reservedMicros: price.upperMicros,
