@@ -198,6 +198,7 @@ async function hotWorkspace({ env, workspaceId }) {
             mode: 'queued',
             facts,
             reservedMicros: 1000,
+            computedMicros: 1000,
             call,
             body,
           });

@@ -79,7 +79,7 @@ const tokens = z.strictObject({
 });
 
 const factor = z.union([number, table, characters, megapixels, present, tokens]);
-type Factor = z.infer<typeof factor>;
+export type Factor = z.infer<typeof factor>;
 
 const usd = amount.describe('Dollars, times every factor.');
 const times = z.array(factor).default([]).describe('Factors over the input.');
