@@ -2,6 +2,7 @@ import { failpoint, type Log, LOG, type Span } from '#observability';
 import { type PayloadBody, RunRepository } from '#persistence';
 import { type BoundProvider, type HttpCall, type Outcome, RefusedInput } from '#providers';
 import type { JobResult } from '#queue';
+import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { ProviderCall } from '../calls/provider-call.js';
@@ -67,7 +68,12 @@ export class Submission {
     await failpoint('dispatch.afterClaim', runId);
     const body = await this.inputOf(runId, claim, share);
     if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
-    const submission = { runId, model, upstream: facts.upstream, body };
+    const submission = {
+      runId,
+      model,
+      upstream: facts.upstream,
+      body: withMembersFirst(body, facts.members ?? {}),
+    };
     let call: HttpCall;
     try {
       call = provider.adapter.submit(submission);
