@@ -1,13 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings, type SettingsShape } from '#schemas';
-import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { baseUrl } from './base-url.js';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
-import { declaredProvider } from './declared/declared.js';
-import { packageRoot } from './package-root.js';
+import { builtInDeclarations } from './declared/built-in.js';
 import { bytedance } from './providers/bytedance/bytedance.js';
 import { google } from './providers/google/google.js';
 import { kling } from './providers/kling/kling.js';
@@ -17,21 +15,9 @@ import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
 import { stability } from './providers/stability/stability.js';
 
-/** The partners whose protocol needs no code: each folder with a declaration. The compiler copies no YAML. */
-function declaredOnes(): ProviderDefinition[] {
-  const folder = join(packageRoot(), 'libs/providers/src/providers');
-  return readdirSync(folder).flatMap((name) => {
-    const file = join(folder, name, `${name}.yaml`);
-    if (!existsSync(file)) return [];
-    const declared = declaredProvider(parse(readFileSync(file, 'utf8')));
-    if (!declared.definition) throw new Error(`${file}: ${JSON.stringify(declared.problems)}`);
-    return [declared.definition];
-  });
-}
-
 /** Every partner the service speaks to. */
 export const providerList: readonly ProviderDefinition[] = [
-  ...declaredOnes(),
+  ...builtInDeclarations(),
   bytedance,
   google,
   kling,

@@ -23,7 +23,8 @@ export function declaredProvider(
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
-function definitionOf(row: ProviderRow): ProviderDefinition {
+/** Of a row that was checked. */
+export function definitionOf(row: ProviderRow): ProviderDefinition {
   return {
     name: row.provider,
     defaultBase: row.base,
@@ -122,7 +123,7 @@ const addressOf = (name: string, run: Run, base: string): string =>
   name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
 
 function encodingOf(encode: NonNullable<ProviderRow['submit']['encode']>): Encoding {
-  if ('envelope' in encode) return envelope(encode.envelope);
+  if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
   return 'form' in encode
     ? form(encode.form)
     : references(encode.references.within, encode.references.members);

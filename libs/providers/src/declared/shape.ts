@@ -24,7 +24,7 @@ const url = z.union([template, z.array(template).min(1)]).meta({
 
 const encode = z
   .union([
-    z.strictObject({ envelope: z.string().min(1) }),
+    z.strictObject({ envelope: z.string().min(1), beside: z.array(z.string()).default([]) }),
     z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
     z.strictObject({
       references: z.strictObject({
