@@ -68,6 +68,22 @@ describe('Identification', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('asks again about a key whose workspace has changed, also when it is being asked', async () => {
+    await key('good');
+    identification.forget('another');
+    await key('good');
+    expect(asked).toHaveLength(1);
+    identification.forget(row.workspaceId);
+    const looked = key('good');
+    identification.forget(row.workspaceId);
+    await looked;
+    await key('good');
+    expect(asked).toHaveLength(3);
+    identification.forget();
+    await key('good');
+    expect(asked).toHaveLength(4);
+  });
+
   it('does not let guesses push out a known key', async () => {
     await key('good');
     for (let nth = 0; nth < 20; nth += 1) await key(`guess ${nth}`);

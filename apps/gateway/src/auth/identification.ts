@@ -12,13 +12,14 @@ interface Found {
 }
 
 /**
- * Finds the caller of a credential. Known credentials are cached for seconds, so that a revoked key ends soon;
- * refused ones are cached separately, so that guesses cannot evict known ones.
+ * Finds the caller of a credential. Known credentials are cached until they change, and for seconds at most; refused ones are cached separately, so that guesses cannot evict known ones.
  */
 export class Identification {
   private readonly known: LRUCache<string, Caller>;
   private readonly refused: LRUCache<string, true>;
   private readonly lookUps = new Map<string, Promise<Caller | null>>();
+  /** Counts the changes: what was looked up before one is not cached after it. */
+  private changes = 0;
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -46,7 +47,17 @@ export class Identification {
     return lookUp;
   }
 
+  /** To be called when a credential of the workspace may have changed; without one, any credential. */
+  forget(workspaceId?: string): void {
+    this.changes += 1;
+    this.lookUps.clear();
+    for (const [name, caller] of [...this.known.entries()]) {
+      if (workspaceId === undefined || caller.workspaceId === workspaceId) this.known.delete(name);
+    }
+  }
+
   private async lookUp(credential: Credential, name: string): Promise<Caller | null> {
+    const { changes } = this;
     const found = await (credential.kind === 'api_key'
       ? this.byApiKey(credential.text)
       : this.byAccessToken(credential.text));
@@ -56,7 +67,7 @@ export class Identification {
     }
     const ttl = Math.min(found.untilMs - this.now(), this.settings.AUTH_CACHE_MS);
     // To the cache a time to live of 0 means no end.
-    if (ttl > 0) this.known.set(name, found.caller, { ttl });
+    if (ttl > 0 && changes === this.changes) this.known.set(name, found.caller, { ttl });
     return found.caller;
   }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { list, milliseconds } from '#schemas';
+import { count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const addressOrRange = (text: string): boolean => {
@@ -41,6 +41,11 @@ export const httpSettings = {
   HEADERS_TIMEOUT_MS: milliseconds(15_000).meta({
     description: 'Time limit for receiving the headers of a request.',
     example: '15000',
+  }),
+  MAX_CONNECTIONS: count(5000).meta({
+    description:
+      'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
+    example: '5000',
   }),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds(75_000).meta({
     description:
