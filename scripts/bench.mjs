@@ -1,6 +1,7 @@
 // Runs the benchmarks that are named on the command line, or all: npm run bench -- registry
 // Each measures what it is about and its floor in the same run, on the same machine; only the ratio says something.
 const benchmarks = {
+  growth: () => import('./bench/growth.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
   workers: () => import('./bench/workers.mjs'),

@@ -64,3 +64,14 @@ export function share(what, { ours, floor }, aim) {
     reached: ratio >= aim,
   };
 }
+
+/** A result whose measure is how many times longer ours takes than the other. */
+export function growth(what, { ours, floor }, aim) {
+  const times = floor / ours;
+  return {
+    what,
+    measured: `${times.toFixed(2)} times (${Math.round(ours)} / ${Math.round(floor)} a second)`,
+    aim: `≤ ${aim} times`,
+    reached: times <= aim,
+  };
+}

@@ -17,6 +17,7 @@ export async function* run() {
     yield* routes(service, gateway);
     yield* latency(service, gateway);
     yield await memory(service);
+    await service.empty();
     yield await hotWorkspace(service);
   } finally {
     await service.stop();
@@ -91,7 +92,7 @@ async function* routes(service, gateway) {
 }
 
 async function* latency(service, gateway) {
-  await service.client.query('TRUNCATE run, payload, outbox');
+  await service.empty();
   await service.partner.settings({ takesMs: 100 });
   const worker = await service.start('worker');
   const headers = headersOf(service);

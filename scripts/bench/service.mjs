@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { freePort } from '../../dist/apps/local/src/ports.js';
 import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
@@ -77,15 +78,37 @@ export async function startService({ transport }) {
       closing.push(started.stop);
       return started;
     };
-    return { env, client, partner, start, stop, ...(await customer(env)) };
+    return {
+      env,
+      client,
+      partner,
+      start,
+      stop,
+      empty: () => empty(env, client),
+      customer: (name, limits) => customer(env, name, limits),
+      ...(await customer(env, 'bench')),
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** A workspace whose allowances nothing here reaches, and its key. */
-async function customer(env) {
+/** Ends a benchmark: what it left would wait in front of the next one's runs. */
+async function empty({ REDIS_URL }, client) {
+  await client.query('TRUNCATE run, payload, outbox, backlog_chunk');
+  await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
+  if (REDIS_URL === undefined) {
+    await client.query('TRUNCATE bullmq.job CASCADE');
+  } else {
+    const redis = new Redis(REDIS_URL);
+    await redis.flushall();
+    redis.disconnect();
+  }
+}
+
+/** A workspace whose other allowances nothing here reaches, and its key. */
+async function customer(env, name, limits) {
   const database = Database.create({
     DATABASE_URL: env.DATABASE_URL,
     DATABASE_POOL: 1,
@@ -100,14 +123,15 @@ async function customer(env) {
     dataSource.getRepository(ApiKey),
   );
   const many = 1_000_000_000;
-  const { id } = await workspaces.create('bench', {
+  const { id } = await workspaces.create(name, {
     balanceMicros: null,
     inflightLimit: many,
     windowLimit: many,
     backlogLimit: many,
     committedLimitMicros: many * many,
+    ...limits,
   });
-  const key = await workspaces.createKey('bench', {
+  const key = await workspaces.createKey(name, {
     name: 'bench',
     scopes: ['catalog', 'run'],
     expiresAt: null,

@@ -43,7 +43,7 @@ async function* throughput(transport) {
 }
 
 async function measure(service, gateway, { model, body, count }) {
-  await service.client.query('TRUNCATE run, payload, outbox');
+  await service.empty();
   await submit(service, gateway, { model, body, runs: count * 100 * (seconds + 5) });
   const workers = await Promise.all(Array.from({ length: count }, () => service.start('worker')));
   // From when the first wave of every worker is through.

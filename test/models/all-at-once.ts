@@ -138,6 +138,7 @@ async function settle(store: Store, views: readonly Real[], tally: Tally): Promi
       [viewAt(views, 0).workspaceId],
     );
     if (live.length === 0) return;
+    expect(await wrongPlaces(store, viewAt(views, 0))).toEqual([]);
     if (live.every((run) => run.stage === 'parked')) {
       tally.highest.inflight = Math.max(tally.highest.inflight, 1);
       tally.highest.committed = Math.max(tally.highest.committed, 12);
@@ -157,6 +158,16 @@ async function settle(store: Store, views: readonly Real[], tally: Tally): Promi
   }
   throw new Error('the runs do not come to an end');
 }
+
+/** Runs whose place in the line is not the number of rows ahead of theirs. */
+const wrongPlaces = (store: Store, real: Real): Promise<unknown[]> =>
+  store.sql(
+    `SELECT mine.run_id, place, waiting_ahead(workspace_id, place) AS said, rows.ahead FROM outbox AS mine
+     CROSS JOIN LATERAL (SELECT count(*)::integer AS ahead FROM outbox AS other
+       WHERE other.workspace_id = mine.workspace_id AND NOT other.dispatched AND other.place < mine.place) AS rows
+     WHERE workspace_id = $1 AND NOT dispatched AND waiting_ahead(workspace_id, place) <> rows.ahead`,
+    [real.workspaceId],
+  );
 
 const note = (tally: Tally, granted: readonly { runId: string }[]): void =>
   void tally.granted.push(...granted.map(({ runId }) => runId));

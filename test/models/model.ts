@@ -102,6 +102,12 @@ export class Model {
     return among[Math.floor(pick / 8) % among.length];
   }
 
+  /** How many are ahead of a run that waits. */
+  position(run: ModelRun): number | null {
+    if (run.stage !== 'parked' && run.stage !== 'ready') return null;
+    return this.live().filter((other) => !other.dispatched && other.place < run.place).length;
+  }
+
   private admit({ mode, cost, key, variant }: Extract<Command, { verb: 'admit' }>): Answer {
     const used = key === null ? undefined : this.keys.get(key);
     if (used) return { kind: 'existing', run: used.run, matches: used.variant === variant };

@@ -135,6 +135,10 @@ export class Store {
     const databases = Array.from({ length: processes }, () => Database.create(settings));
     const workspaces = await workspacesOf(databases[0] as Database);
     const pool = new Pool({ connectionString: url, max: 2 });
+    // The few runs of a model stand in several chunks.
+    await pool.query(
+      'CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 2',
+    );
     return new Store(databases, workspaces, pool, async () => {
       await pool.end();
       await Promise.all(databases.map((database) => database.close()));

@@ -126,8 +126,9 @@ async function stateOf(store: Store, real: Real): Promise<unknown> {
        'ledger', (SELECT coalesce(-sum(amount_micros), 0)::bigint / $2 FROM ledger_entry WHERE workspace_id = $1),
        'audited', (SELECT count(*) FROM audit_record WHERE workspace_id = $1),
        'keys', (SELECT coalesce(jsonb_object_agg(key, run_id), '{}') FROM idempotency_key WHERE workspace_id = $1),
-       'runs', (SELECT coalesce(jsonb_object_agg(id, jsonb_build_array(stage, outcome, epoch, coalesce(billed_micros, 0) / $2)), '{}')
-         FROM run WHERE workspace_id = $1)
+       'runs', (SELECT coalesce(jsonb_object_agg(id, jsonb_build_array(stage, outcome, epoch, coalesce(billed_micros, 0) / $2,
+           CASE WHEN stage IN ('parked', 'ready') THEN waiting_ahead(run.workspace_id, place) END)), '{}')
+         FROM run LEFT JOIN outbox ON run_id = id WHERE run.workspace_id = $1)
      ) AS state FROM workspace WHERE id = $1`,
     [real.workspaceId, unitMicros],
   );
@@ -149,7 +150,7 @@ function stateOfModel(model: Model): unknown {
     ledger: model.billed,
     audited: model.runs.filter((run) => run.outcome !== null).length,
     keys: Object.fromEntries([...model.keys].map(([key, { run }]) => [`key-${key}`, run])),
-    runs: model.runs.map((run) => [run.stage, run.outcome, run.epoch, run.billed]),
+    runs: model.runs.map((run) => [run.stage, run.outcome, run.epoch, run.billed, model.position(run)]),
   };
 }
 

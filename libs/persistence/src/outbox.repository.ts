@@ -197,7 +197,8 @@ export class OutboxRepository {
             ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
             ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
             ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
-            ('backlog', workspace.backlog, coalesce(live.backlog, 0))
+            ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
+            ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
           ) AS pair (counter, counted, actual)
           WHERE pair.counted <> pair.actual`,
       },

@@ -40,8 +40,7 @@ export type CancelAnswer =
   | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
-    SELECT count(*)::integer FROM outbox AS ahead JOIN outbox AS mine ON mine.run_id = run.id
-    WHERE ahead.workspace_id = run.workspace_id AND NOT ahead.dispatched AND ahead.place < mine.place
+    SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE run_id = run.id
   ) END AS position`;
 
 /** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */

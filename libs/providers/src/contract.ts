@@ -103,10 +103,13 @@ export interface TokenExchange {
 export interface ProviderAdapter<H extends Handle = Handle> {
   /** Only these origins ever see our key. */
   readonly credentialOrigins: readonly RegExp[];
+  /** Whether assets on those origins open with our key alone. Absent: it is not sent for them. */
+  readonly assetsNeedKey?: boolean | undefined;
   /** Where the secret itself never travels. */
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
+  /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
   onSubmit(run: Run, signal: Signal): Outcome<H>;
   /** Poll or fetch, by `handle.step`. */

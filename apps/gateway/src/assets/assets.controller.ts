@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import type { RegistryErrorResponse } from '#schemas';
-import { type AssetUrlClaim, AssetStore, type OpenAsset, StorageError } from '#storage';
+import { type AssetUrlClaim, AssetStore, dispositionOf, type OpenAsset, StorageError } from '#storage';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -62,7 +62,7 @@ export class AssetsController {
       // A partner's file must never run as a page of ours, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
-      .header('content-disposition', isShownInPlace(mediaType) ? 'inline' : 'attachment')
+      .header('content-disposition', dispositionOf(mediaType))
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('access-control-allow-origin', '*')
       .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`);
@@ -110,7 +110,3 @@ function answerTo(error: unknown): RouterError {
     cause: error,
   });
 }
-
-/** Whether a browser may show the asset where its link stands; anything else, and images that may hold scripts, is offered for download. */
-const isShownInPlace = (mediaType: string): boolean =>
-  /^(image(?!\/svg)|video|audio|font|model)\//i.test(mediaType);

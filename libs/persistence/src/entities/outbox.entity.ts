@@ -5,7 +5,7 @@ import { bigint } from './columns.js';
 @Entity()
 @Check('outbox_queue_check', `queue IN ('backlog', 'dispatch', 'poll', 'assets')`)
 @Index('outbox_due', ['dueAt'])
-@Index('outbox_undispatched', ['workspaceId', 'place'], { where: 'NOT dispatched' })
+@Index('outbox_undispatched', ['workspaceId', 'queue', 'place'], { where: 'NOT dispatched' })
 @Index('outbox_waiting', ['provider', 'workspaceId', 'place'], { where: 'waiting' })
 export class Outbox {
   @PrimaryColumn('uuid') runId: string;
@@ -18,4 +18,13 @@ export class Outbox {
   /** It found no concurrency slot of its provider. */
   @Column('boolean', { default: false }) waiting: boolean;
   @Column('timestamptz') dueAt: Date;
+}
+
+/** How many runs of a workspace are parked from this place on, up to the next chunk. */
+@Entity()
+@Check('backlog_chunk_runs_check', 'runs > 0')
+export class BacklogChunk {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn(bigint) firstPlace: number;
+  @Column('integer') runs: number;
 }

@@ -16,6 +16,9 @@ DECLARE
   refusal text;
   fits boolean;
   ahead integer;
+  parked integer;
+  this_place bigint;
+  first_parked bigint;
   this_moment timestamptz;
   this_window timestamptz;
 BEGIN
@@ -56,6 +59,8 @@ BEGIN
       space.window_started_at := this_window;
       space.window_count := 0;
     END IF;
+    ahead := space.backlog + CASE WHEN space.inflight = 0 THEN 0 ELSE granted_ahead(space_id, 9223372036854775807) END;
+    parked := 0;
 
     FOR entry IN
       SELECT item, ord::integer FROM jsonb_array_elements(items) WITH ORDINALITY AS each (item, ord)
@@ -85,7 +90,6 @@ BEGIN
       END IF;
 
       fits := fits AND (entry.item ->> 'mode' = 'sync' OR space.backlog = 0);
-      SELECT count(*) INTO ahead FROM outbox WHERE workspace_id = space_id AND NOT dispatched;
       INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, call, admitted_position, admitted_at, granted_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'model', entry.item ->> 'provider',
         entry.item ->> 'mode', CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.item -> 'facts', cost,
@@ -99,7 +103,8 @@ BEGIN
       INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'provider',
         CASE WHEN fits THEN 'dispatch' ELSE 'backlog' END, cost,
-        CASE WHEN fits THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END);
+        CASE WHEN fits THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END)
+      RETURNING place INTO this_place;
       space.held_micros := space.held_micros + cost;
       space.window_count := space.window_count + 1;
       IF fits THEN
@@ -107,10 +112,17 @@ BEGIN
         space.committed_micros := space.committed_micros + cost;
       ELSE
         space.backlog := space.backlog + 1;
+        first_parked := CASE parked WHEN 0 THEN this_place ELSE first_parked END;
+        parked := parked + 1;
       END IF;
       results[entry.ord] := jsonb_build_object('kind', 'admitted', 'runId', entry.item ->> 'runId',
         'ready', fits, 'position', ahead);
+      ahead := ahead + 1;
     END LOOP;
+
+    IF parked > 0 THEN
+      PERFORM enter_backlog(space_id, first_parked, parked);
+    END IF;
 
     UPDATE workspace SET inflight = space.inflight, committed_micros = space.committed_micros,
       held_micros = space.held_micros, backlog = space.backlog,

@@ -55,6 +55,9 @@ BEGIN
     committed_micros = committed_micros - CASE WHEN gone.queue = 'backlog' THEN 0 ELSE done.reserved_micros END,
     backlog = backlog - CASE WHEN gone.queue = 'backlog' THEN 1 ELSE 0 END
   WHERE id = done.workspace_id RETURNING balance_micros INTO left_micros;
+  IF gone.queue = 'backlog' THEN
+    PERFORM leave_backlog(done.workspace_id, gone.place);
+  END IF;
   IF billed > 0 THEN
     INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, note)
     VALUES (done.workspace_id, done.id, -billed, left_micros, done.model);

@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { admit } from '../functions/admit.js';
+import { backlog } from '../functions/backlog.js';
 import { claim } from '../functions/claim.js';
 import { credentialChanges } from '../functions/credential-changes.js';
 import { finish } from '../functions/finish.js';
@@ -28,6 +29,7 @@ const schema = [
   retention,
   storedObjects,
   providerPause,
+  backlog,
   promote,
   finish,
   admit,

@@ -140,8 +140,16 @@ CREATE TABLE outbox (
   due_at timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 CREATE INDEX outbox_due ON outbox (due_at);
-CREATE INDEX outbox_undispatched ON outbox (workspace_id, place) WHERE NOT dispatched;
+CREATE INDEX outbox_undispatched ON outbox (workspace_id, queue, place) WHERE NOT dispatched;
 CREATE INDEX outbox_waiting ON outbox (provider, workspace_id, place) WHERE waiting;
+
+-- How many runs of a workspace are parked from this place on, up to the next chunk.
+CREATE TABLE backlog_chunk (
+  workspace_id uuid NOT NULL,
+  first_place bigint NOT NULL,
+  runs integer NOT NULL CHECK (runs > 0),
+  PRIMARY KEY (workspace_id, first_place)
+) WITH (fillfactor = 70);
 
 CREATE TABLE idempotency_key (
   workspace_id uuid NOT NULL,

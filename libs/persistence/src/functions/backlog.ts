@@ -1,0 +1,49 @@
+/**
+ * A run's place in its workspace's line is counted without reading the line: parked runs stand in chunks of about
+ * `backlog_chunk_size()` that say how many are left in them. `waiting_ahead` adds up the chunks ahead and counts rows
+ * in one of them. Chunks change only under the lock of the workspace row, as the backlog does.
+ *
+ * Granted runs that are not dispatched yet are counted one by one, since a dispatch does not take that lock: there are
+ * no more than slots, and counting ends at 1,000.
+ */
+export const backlog = /* sql */ `
+CREATE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 250;
+
+CREATE FUNCTION granted_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
+  SELECT count(*)::integer FROM (
+    SELECT FROM outbox WHERE workspace_id = space_id AND NOT dispatched AND queue = 'dispatch' AND place < before_place
+    ORDER BY place LIMIT 1000
+  ) AS granted
+$$;
+
+CREATE FUNCTION chunk_of(space_id uuid, of_place bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT max(first_place) FROM backlog_chunk WHERE workspace_id = space_id AND first_place <= of_place
+$$;
+
+CREATE FUNCTION waiting_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
+  WITH chunk AS (SELECT chunk_of(space_id, before_place) AS first)
+  SELECT granted_ahead(space_id, before_place)
+    + (SELECT coalesce(sum(runs), 0)::integer FROM backlog_chunk, chunk WHERE workspace_id = space_id AND first_place < first)
+    + (SELECT count(*)::integer FROM outbox, chunk WHERE workspace_id = space_id AND NOT dispatched AND queue = 'backlog'
+        AND place >= first AND place < before_place)
+$$;
+
+CREATE FUNCTION enter_backlog(space_id uuid, from_place bigint, entered integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE backlog_chunk SET runs = runs + entered
+  WHERE workspace_id = space_id AND first_place = chunk_of(space_id, from_place) AND runs < backlog_chunk_size();
+  IF NOT FOUND THEN
+    INSERT INTO backlog_chunk (workspace_id, first_place, runs) VALUES (space_id, from_place, entered);
+  END IF;
+END $$;
+
+CREATE FUNCTION leave_backlog(space_id uuid, left_place bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  first bigint := chunk_of(space_id, left_place);
+BEGIN
+  DELETE FROM backlog_chunk WHERE workspace_id = space_id AND first_place = first AND runs = 1;
+  IF NOT FOUND THEN
+    UPDATE backlog_chunk SET runs = runs - 1 WHERE workspace_id = space_id AND first_place = first;
+  END IF;
+END $$;
+`;
