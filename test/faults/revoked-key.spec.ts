@@ -9,6 +9,13 @@ describe.each(transports())('on %s', (transport) => {
   });
   afterAll(() => system.stop());
 
+  const statuses = (key: string) =>
+    Promise.all(
+      system.gateways.map(
+        async ({ url }) => (await new Caller(() => [url], key).call('GET', '/v2/models')).status,
+      ),
+    );
+
   it('a revoked key stops within two seconds, and so does one of a workspace that is switched off', async () => {
     await system.operate(async (workspaces) => {
       const { name } = await workspaces.create(`revoked-${process.pid}`, {});
@@ -17,12 +24,6 @@ describe.each(transports())('on %s', (transport) => {
         await workspaces.createKey(name, facts),
         await workspaces.createKey(name, facts),
       ];
-      const statuses = (key: string) =>
-        Promise.all(
-          system.gateways.map(
-            async ({ url }) => (await new Caller(() => [url], key).call('GET', '/v2/models')).status,
-          ),
-        );
       // Cached now.
       expect(await statuses(first.key)).toEqual([200, 200]);
       expect(await statuses(second.key)).toEqual([200, 200]);

@@ -1,9 +1,12 @@
 import type { ApiKeyRepository } from '#persistence';
 import { LRUCache } from 'lru-cache';
-import type { AccessTokens } from './access-tokens.js';
+import { type AccessTokens, clockToleranceS } from './access-tokens.js';
 import type { Caller } from './caller.js';
 import type { Credential } from './credential.js';
 import type { AuthSettings } from './settings.js';
+
+/** Known credentials, and as many refused ones. */
+const maxCached = 10_000;
 
 interface Found {
   caller: Caller;
@@ -27,7 +30,7 @@ export class Identification {
     private readonly settings: AuthSettings,
     private readonly now: () => number = Date.now,
   ) {
-    const options = { max: settings.AUTH_CACHE_ENTRIES, perf: { now }, ttlResolution: 0 };
+    const options = { max: maxCached, perf: { now }, ttlResolution: 0 };
     this.known = new LRUCache({ ...options, ttl: settings.AUTH_CACHE_MS });
     this.refused = new LRUCache({ ...options, ttl: settings.AUTH_REFUSED_CACHE_MS });
   }
@@ -51,7 +54,7 @@ export class Identification {
   forget(workspaceId?: string): void {
     this.changes += 1;
     this.lookUps.clear();
-    for (const [name, caller] of [...this.known.entries()]) {
+    for (const [name, caller] of this.known.entries()) {
       if (workspaceId === undefined || caller.workspaceId === workspaceId) this.known.delete(name);
     }
   }
@@ -82,6 +85,6 @@ export class Identification {
     const workspace = await this.keys.byWorkspace(token.workspaceId);
     if (workspace === null) return null;
     const caller = { ...workspace, scopes: token.scopes, credential: `token:${token.subject}` };
-    return { caller, untilMs: token.expiresAtMs + this.settings.JWT_CLOCK_TOLERANCE_S * 1000 };
+    return { caller, untilMs: token.expiresAtMs + clockToleranceS * 1000 };
   }
 }

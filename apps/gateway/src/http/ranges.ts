@@ -1,5 +1,5 @@
 /** The bytes from `start` to `end`, both included. */
-export interface ByteRange {
+interface ByteRange {
   start: number;
   end: number;
 }
