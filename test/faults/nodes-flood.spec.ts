@@ -6,6 +6,7 @@ const gateway = gatewayForFile({
   TRUSTED_PROXIES: '127.0.0.1',
   DATABASE_ACQUIRE_MS: '2000',
   DATABASE_STATEMENT_MS: '5000',
+  REGISTRY_READS_PER_MINUTE: '6000',
 });
 const floodMs = 15_000;
 

@@ -49,9 +49,9 @@ it('reads in turns of the addresses, so many at a time', async () => {
   await read('d1');
 });
 
-it('refuses an address of which 200 reads wait', () => {
+it('refuses an address of which 1,000 reads wait', () => {
   const reads = new NodeReads(100_000, 1);
-  for (let nth = 0; nth <= 200; nth += 1) {
+  for (let nth = 0; nth <= 1000; nth += 1) {
     reads.count('a');
     void reads.inTurn('a', () => new Promise(() => {}));
   }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 const maxAddresses = 100_000;
 /** So many seconds of the allowance may be used at once. */
 const burstSeconds = 6;
-const maxWaiting = 200;
+const maxWaiting = 1000;
 
 /**
  * Bounds what reads pages from the database: a token bucket for each address, and turns among the addresses, so that one
