@@ -56,6 +56,8 @@ const withProperty = (name: string, schema: object) => ({
   input: { ...sound.input, properties: { ...sound.input.properties, [name]: schema } },
 });
 
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 describe('checkCatalog', () => {
   it('has nothing to say about a sound row, authored or not', async () => {
     expect(await problemsOf(sound)).toEqual([]);
@@ -121,7 +123,6 @@ describe('checkCatalog', () => {
   });
 
   it('warns of a model that ends within thirty days, and fails one that has ended', async () => {
-    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
     expect(await problemsOf({ ...sound, ends: day(32) })).toEqual([]);
     expect(await problemsOf({ ...sound, ends: day(29) })).toEqual([
       ['/ends', `ends on ${day(29)}`, 'warning'],
