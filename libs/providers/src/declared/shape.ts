@@ -166,7 +166,7 @@ export const providerRow = z.strictObject({
     .record(
       z
         .string()
-        .regex(/^(?!(v|step|base|secret|upstream)$)[a-z][a-z0-9_]*$/i, 'a name of letters and digits'),
+        .regex(/^(?!(v|step|base|secret|upstream)$)[a-zA-Z][a-zA-Z0-9_]*$/, 'a name of letters and digits'),
       z.union([
         z.strictObject({
           at: pointer.describe('Where the value stands in the reply.'),
