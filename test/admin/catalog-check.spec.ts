@@ -25,6 +25,7 @@ describe('admin catalog check', () => {
       models: builtIn,
       revision: expect.stringMatching(/^[0-9a-f]{64}$/),
       problems: [],
+      warnings: expect.any(Array),
     });
   });
 
@@ -32,7 +33,7 @@ describe('admin catalog check', () => {
     const directory = temporaryFolder('catalog');
     writeFileSync(path.join(directory, 'hide.yaml'), 'id: bfl/flux-pro-1.1\nhidden: true\n');
     expect((await runAdmin(env, 'catalog', 'check', directory)).out).toMatch(
-      new RegExp(`^${builtIn - 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n$`),
+      new RegExp(`^${builtIn - 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n(Warning: .*\n)*$`),
     );
   });
 
@@ -49,7 +50,18 @@ describe('admin catalog check', () => {
         { file: broken, pointer: '', reason: expect.stringMatching(/./) },
         { file: stranger, pointer: '/id', reason: 'no provider is named nobody' },
       ],
+      warnings: expect.any(Array),
     });
+  });
+
+  it('warns of a model whose end is near, and ends with 0', async () => {
+    const directory = temporaryFolder('catalog');
+    const file = path.join(directory, 'ending.yaml');
+    const ends = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+    writeFileSync(file, `${row('bfl/ending')}ends: ${ends}\n`);
+    const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
+    expect(code).toBe(0);
+    expect(out).toContain(`Warning: ${file}#/ends: ends on ${ends}\n`);
   });
 
   it('prints problems for people as one line each', async () => {
@@ -58,7 +70,7 @@ describe('admin catalog check', () => {
     writeFileSync(file, row('bfl/dear').replace('{ usd: 0.01 }', '{ usd: much }'));
     const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
     expect(code).toBe(1);
-    expect(out).toMatch(/^[^\n]+#\/price[^\n]*: [^\n]+\n$/);
+    expect(out).toMatch(/^[^\n]+#\/price[^\n]*: [^\n]+\n(Warning: .*\n)*$/);
     expect(out.startsWith(file)).toBe(true);
   });
 

@@ -59,7 +59,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `The account key at ${name}; without it the models of ${name} fail at dispatch.`,
+          description: `The account key at ${name}; while no worker has one, the models of ${name} are not served.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(

@@ -219,6 +219,8 @@ describe('a declaration', () => {
     ['a header in capitals', { ...sound, auth: { Authorization: '{secret}' } }, 'auth.Authorization'],
     ['a line break in a header', { ...sound, auth: { a: 'x\r\ny: z' } }, 'auth.a'],
     ['an unknown value in the credential', { ...sound, auth: { a: '{key}' } }, 'auth.a'],
+    ['no key in the credential', { ...sound, auth: { a: 'x' } }, 'auth'],
+    ['a value that is worked on', { ...sound, auth: { a: 'Basic {secret|base64}' } }, 'auth.a'],
     ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
     [
       'an address of its own for a variant',
