@@ -25,6 +25,8 @@ it.each([
   ['as many empty objects as are checked at once', 422, `{"prompt":"x","a":[${fill(64 * 1024, '{},')}{}]}`],
   ['a string of 32 MiB', 201, `{"prompt":"x","input_image":"${fill(32 * mebibyte, 'x')}"}`],
   ['32 MiB of numbers', 422, `{"prompt":"x","a":[${fill(32 * mebibyte, '0,')}0]}`],
+  ['120,000 small arrays', 422, `{"prompt":1,"a":[${'[1],'.repeat(120_000)}[]]}`],
+  ['999,000 empty objects', 422, `{"prompt":1,"a":[${'{},'.repeat(999_000)}{}]}`],
   ['32 MiB of empty objects', 400, `{"prompt":"x","a":[${fill(32 * mebibyte, '{},')}{}]}`],
 ])('does not hold up other calls for 50 ms over %s', async (_what, status, body) => {
   // A busy machine makes pauses of its own: what the gateway makes itself is there each time.

@@ -37,7 +37,7 @@ export interface RunResult extends RunState {
 export type CancelAnswer =
   | { found: 'completed'; granted: Granted[] }
   | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
-  | { found: 'dispatched'; provider: string; granted: Granted[] };
+  | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
     SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE run_id = run.id

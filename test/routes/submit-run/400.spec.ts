@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
-const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+const nested = (depth: number) => `{"prompt":1,"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
 const keys = (count: number) => `{${Array.from({ length: count }, (_, nth) => `"k${nth}":0`).join()}}`;
 
 it.each([
@@ -20,7 +20,7 @@ it.each([
   ['65 levels', nested(65)],
   ['a hundred thousand levels', '{"a":'.repeat(100_000)],
   ['10,001 keys', keys(10_001)],
-  ['100,001 arrays and objects', `{"a":[${'{},'.repeat(99_998)}[]]}`],
+  ['1,000,001 arrays and objects', `{"a":[${'{},'.repeat(999_998)}[]]}`],
 ])('refuses %s', async (_what, body) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', path, { body, headers: { 'content-type': 'application/json' } });
@@ -29,7 +29,7 @@ it.each([
 
 it('looks at the fields of what is just within the limits', async () => {
   const { caller } = await gateway().caller();
-  for (const body of [nested(64), keys(10_000), `{"a":[${'{},'.repeat(99_997)}[]]}`]) {
+  for (const body of [nested(64), keys(10_000), `{"prompt":1,"a":[${'{},'.repeat(999_997)}[]]}`]) {
     expect((await caller.call('POST', path, { body })).status).toBe(422);
   }
 });

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { BodyReader } from './body-reader.js';
 
 /** A request as the parser hands it over; chunks arrive one after the other. */
@@ -15,41 +15,60 @@ function requestOf(chunks: (string | null)[], headers: Record<string, string> = 
   return request;
 }
 
-const reader = (limit: number, budget: number) => new BodyReader({ BODY_LIMIT: limit, BODY_BUDGET: budget });
+const reader = (limit: number, budget = 1000) => new BodyReader({ BODY_LIMIT: limit, BODY_BUDGET: budget });
+const kibibyte = 1024;
+
+afterEach(() => void jest.useRealTimers());
 
 describe('BodyReader', () => {
   it('joins the chunks of a body', async () => {
-    const { bytes } = await reader(100, 100).read(requestOf(['{"a"', ':1}', null]));
+    const { bytes } = await reader(100).read(requestOf(['{"a"', ':1}', null]), 'one');
     expect(bytes.toString()).toBe('{"a":1}');
   });
 
   it('stops at the limit', async () => {
-    await expect(reader(5, 100).read(requestOf(['{"a"', ':1}', null]))).rejects.toMatchObject({
+    await expect(reader(5).read(requestOf(['{"a"', ':1}', null]), 'one')).rejects.toMatchObject({
       status: 413,
     });
   });
 
-  it('refuses bodies above what all of them may take together, until one is released', async () => {
-    const bodies = reader(10, 15);
-    const first = await bodies.read(requestOf(['0123456789', null]));
-    await expect(bodies.read(requestOf(['0123456789', null]))).rejects.toMatchObject({
-      bucket: 'service_unavailable',
-    });
+  it('takes a small body whatever is held, and a large one while its workspace holds less than is free', async () => {
+    const bodies = reader(100 * kibibyte, 300 * kibibyte);
+    const large = (workspace: string) =>
+      bodies.read(requestOf(['x'.repeat(100 * kibibyte), null]), workspace);
+    const busy = { bucket: 'service_unavailable' };
+    const first = await large('one');
+    await expect(large('one')).rejects.toMatchObject(busy);
+    const other = await large('other');
+    await expect(large('third')).rejects.toMatchObject(busy);
+    for (const workspace of ['one', 'other', 'third'])
+      (await bodies.read(requestOf(['x'.repeat(64 * kibibyte), null]), workspace)).release();
     first.release();
     first.release();
-    const second = await bodies.read(requestOf(['0123456789', null]));
-    await expect(bodies.read(requestOf(['0123456789', null]))).rejects.toMatchObject({
-      bucket: 'service_unavailable',
-    });
-    second.release();
+    await expect(large('other')).rejects.toMatchObject(busy);
+    (await large('one')).release();
+    other.release();
+    (await large('other')).release();
+  });
+
+  it('lets a caller go that sends slower than 16 KiB a second', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const request = requestOf([]);
+    const reading = reader(32 * 1024 * kibibyte, 128 * 1024 * kibibyte).read(request, 'one');
+    reading.catch(() => {});
+    for (const bytes of [240, 240, 239]) {
+      request.push('x'.repeat(bytes * kibibyte));
+      await jest.advanceTimersByTimeAsync(15_000);
+    }
+    await expect(reading).rejects.toMatchObject({ status: 400, headers: { Connection: 'close' } });
   });
 
   it('ends when the caller goes away, before or while it reads', async () => {
     const early = requestOf(['{']);
     early.destroy();
-    await expect(reader(10, 10).read(early)).rejects.toMatchObject({ bucket: 'client_disconnected' });
+    await expect(reader(10).read(early, 'one')).rejects.toMatchObject({ bucket: 'client_disconnected' });
     const late = requestOf(['{']);
-    const reading = reader(10, 10).read(late);
+    const reading = reader(10).read(late, 'one');
     late.destroy();
     await expect(reading).rejects.toMatchObject({ bucket: 'client_disconnected' });
   });

@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
+import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
+import { BodyBudget } from './body-budget.js';
 import type { BodySettings } from './settings.js';
 
 /** Bytes of a body, and what gives their share of the budget back. */
@@ -11,37 +13,49 @@ interface HeldBody {
   release: () => void;
 }
 
+/** A body up to this size is outside the budget: a busy gateway takes it all the same. */
+const smallBytes = 64 * 1024;
+/** A body that is not complete brings at least so much in each period, or its caller is let go. */
+const minBytesAPeriod = 240 * 1024;
+const periodMs = 15_000;
+
 /**
  * Reads request bodies, each bounded and all together bounded. A handler reads the body only when it
  * needs it: the body of a call that is refused by its headers is never held.
  */
 @Injectable()
 export class BodyReader {
-  private heldBytes = 0;
+  private readonly budget: BodyBudget;
 
-  constructor(
-    @Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>,
-  ) {}
+  constructor(@Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>) {
+    this.budget = new BodyBudget(settings.BODY_BUDGET);
+  }
 
   /** `seen` gets every chunk in turn, so that hashing a large body is no work in one piece. */
-  async read(request: IncomingMessage, seen?: (chunk: Buffer) => void): Promise<HeldBody> {
+  async read(
+    request: IncomingMessage,
+    workspaceId: string,
+    seen?: (chunk: Buffer) => void,
+  ): Promise<HeldBody> {
     const announced = Number(request.headers['content-length'] ?? 0);
     const hasBody = announced > 0 || request.headers['transfer-encoding'] !== undefined;
     if (hasBody && !announcesJson(request.headers)) {
       throw new RouterError('invalid_input', 'The body must be sent as application/json.', { status: 415 });
     }
     if (announced > this.settings.BODY_LIMIT) throw this.tooLarge();
+    sendContinue(request);
     let share = 0;
     const release = () => {
-      this.heldBytes -= share;
+      this.budget.giveBack(workspaceId, share);
       share = 0;
     };
     try {
       const bytes = await collect(request, (size, chunk) => {
         if (size > this.settings.BODY_LIMIT) throw this.tooLarge();
-        this.heldBytes += size - share;
-        share = size;
-        if (this.heldBytes > this.settings.BODY_BUDGET) throw this.overloaded();
+        if (size > smallBytes) {
+          if (!this.budget.take(workspaceId, size - share)) throw overloaded();
+          share = size;
+        }
         seen?.(chunk);
       });
       return { bytes, release };
@@ -55,22 +69,30 @@ export class BodyReader {
     const detail = `The body is larger than ${this.settings.BODY_LIMIT} bytes.`;
     return new RouterError('invalid_input', detail, { status: 413 });
   }
-
-  private overloaded() {
-    return new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
-      internal: 'the budget for bodies in flight is spent',
-    });
-  }
 }
+
+const overloaded = () =>
+  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
+    internal: 'the budget for bodies in flight is spent',
+  });
+
+const tooSlow = () =>
+  new RouterError('invalid_input', 'The body took too long to arrive.', { headers: { Connection: 'close' } });
 
 /** `grown` receives the size so far and the chunk; when it throws, the rest of the body is discarded. */
 function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let sizeBefore = 0;
     const settle = (result: () => void) => {
+      clearInterval(pace);
       request.off('data', take).off('end', complete).off('close', lost).off('error', lost);
       result();
+    };
+    const discard = (reason: Error) => {
+      settle(() => reject(reason));
+      request.resume();
     };
     const take = (chunk: Buffer) => {
       try {
@@ -78,12 +100,15 @@ function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) 
         grown(size, chunk);
         chunks.push(chunk);
       } catch (error) {
-        settle(() => reject(error instanceof Error ? error : new Error(String(error))));
-        request.resume();
+        discard(error instanceof Error ? error : new Error(String(error)));
       }
     };
     const complete = () => settle(() => resolve(joined(chunks, size)));
     const lost = () => settle(() => reject(new RouterError('client_disconnected', 'The caller went away.')));
+    const pace = setInterval(() => {
+      if (size - sizeBefore < minBytesAPeriod) discard(tooSlow());
+      sizeBefore = size;
+    }, periodMs);
     // A connection that ended during identification announces nothing any more.
     if (request.destroyed && !request.readableEnded) lost();
     else request.on('data', take).on('end', complete).on('close', lost).on('error', lost);

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#errors';
 import { type JsonExcess, jsonExcess } from '#schemas';
 
-const limits = { depth: 64, keys: 10_000, containers: 100_000 };
+const limits = { depth: 64, keys: 10_000, containers: 1_000_000 };
 
 const excessTexts: Record<JsonExcess, string> = {
   too_deep: `The body nests deeper than ${limits.depth} levels.`,

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { RouterError } from '#errors';
 import type { FastifyInstance } from 'fastify';
 
 /** For a request that is on its way when the stop begins. */
@@ -30,16 +29,5 @@ export function closeSilentConnections(server: FastifyInstance): void {
   server.addHook('preClose', (done) => {
     setTimeout(() => silent.forEach((socket) => socket.destroy()), graceMs).unref();
     done();
-  });
-}
-
-/** Requests that Node would refuse on its own, without a request id and a body, are answered like all others. */
-export function takeOverFromNode(server: FastifyInstance): void {
-  // An unknown Expect header is tolerated, as unknown headers are.
-  server.server.on('checkExpectation', (request, response) => server.routing(request, response));
-
-  server.addHook('onRequest', (request, _reply, done) => {
-    const hostIsMissing = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(hostIsMissing ? new RouterError('invalid_input', 'The Host header is missing.') : undefined);
   });
 }

@@ -9,7 +9,8 @@ import { InfrastructureModule } from '../infrastructure.module.js';
 import { allowOtherOrigins } from '../nodes/other-origins.js';
 import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
-import { closeAnsweredConnections, closeSilentConnections, takeOverFromNode } from './connections.js';
+import { closeAnsweredConnections, closeSilentConnections } from './connections.js';
+import { takeOverFromNode } from './expectations.js';
 import { namePublicOrigin } from './origin.js';
 import type { HttpSettings } from './settings.js';
 

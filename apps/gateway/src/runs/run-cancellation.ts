@@ -28,7 +28,8 @@ export class RunCancellation {
     await Promise.all([
       // The freed slot may have let others in.
       this.queues.enqueueGranted(answer.granted),
-      answer.found === 'dispatched' && this.queues.runNow('poll', runId),
+      // Once: however often a caller repeats the request, its run is not polled more often for it.
+      answer.found === 'dispatched' && !answer.isRepeated && this.queues.runNow('poll', runId),
       answer.found === 'waiting' && this.signals.publish(runId),
     ]);
     return answer.found;

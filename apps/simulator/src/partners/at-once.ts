@@ -41,7 +41,7 @@ export const ltx: Partner = {
 export const openai: Partner = {
   name: 'openai',
   protocols: [
-    { fixtures: 'images', submits: [{ path: '/images/generations' }] },
+    { fixtures: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
     { fixtures: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
   ],
 };

@@ -86,10 +86,14 @@ describe('a cancellation that is asked for before the run is sent', () => {
 describe('a cancellation that is asked for after the run was sent', () => {
   it.each(['submitting', 'running', 'copying'] as const)('is written down, once: %s', async (stage) => {
     const { runId, spaceId } = await life.run(stage);
-    expect(await asked(spaceId, runId)).toEqual({ found: 'dispatched', provider: testProvider, granted: [] });
+    expect(await asked(spaceId, runId)).toEqual({ found: 'dispatched', isRepeated: false, granted: [] });
     const before = await life.written(runId);
     expect(before['run']).toMatchObject({ cancel_requested_at: expect.any(String), outcome: null });
-    expect(await foundOf(spaceId, runId, life.second)).toBe('dispatched');
+    expect(await asked(spaceId, runId, life.second)).toEqual({
+      found: 'dispatched',
+      isRepeated: true,
+      granted: [],
+    });
     expect(await life.written(runId)).toEqual(before);
   });
 

@@ -1,6 +1,6 @@
 /**
  * `request_cancel(workspace, model, run)`: a run that was not sent to its partner is finished on the spot,
- * before the answer; otherwise the request is recorded on the row. Returns null for an unknown run.
+ * before the answer; otherwise the first request is recorded on the row. Returns null for an unknown run.
  */
 export const requestCancel = /* sql */ `
 CREATE FUNCTION request_cancel(space_id uuid, model_id text, requested_id uuid, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -18,7 +18,7 @@ BEGIN
     finished := finish(found_run.id, found_run.epoch, ending, NULL);
     RETURN jsonb_build_object('found', 'waiting', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
-  UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, router_now()) WHERE id = found_run.id;
-  RETURN jsonb_build_object('found', 'dispatched', 'provider', found_run.provider, 'granted', '[]'::jsonb);
+  UPDATE run SET cancel_requested_at = router_now() WHERE id = found_run.id AND cancel_requested_at IS NULL;
+  RETURN jsonb_build_object('found', 'dispatched', 'isRepeated', NOT FOUND, 'granted', '[]'::jsonb);
 END $$;
 `;

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { System } from '../harness/faults.js';
+import { failOnLeftovers, newTag, transports, unending, waitFor } from '../harness/index.js';
+
+describe.each(transports())('a cancellation that is requested again and again, on %s', (transport) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await System.start({ transport });
+  });
+  afterAll(() => system.stop());
+
+  it('brings one poll forward, not one each time', async () => {
+    const caller = await system.caller();
+    const tag = newTag('impatient');
+    const run = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
+    const polls = async () => (await system.partner.ledger(tag))[0]?.pollCount ?? 0;
+    await waitFor(polls, { withinMs: 30_000, what: 'the run to be polled' });
+    const [before, beganMs] = [await polls(), performance.now()];
+    for (let nth = 0; nth < 200; nth += 1) expect((await caller.cancel(run)).status).toBe(202);
+    const [more, elapsedS] = [(await polls()) - before, (performance.now() - beganMs) / 1000];
+    process.stderr.write(`200 cancellations in ${elapsedS.toFixed(1)} s: ${more} polls\n`);
+    // By its own pace a run of this provider is polled twice a second.
+    expect(more).toBeLessThanOrEqual(3 + elapsedS * 2);
+    await system.partner.finish(tag);
+    await caller.completed(run);
+  });
+});
+
+failOnLeftovers();
