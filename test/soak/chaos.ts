@@ -83,7 +83,7 @@ const acts: Record<string, Act> = {
   },
 };
 
-/** Workers die most often: they hold what is paid for. */
+/** Workers die most often: they hold what is paid for. All of these come before one comes again. */
 const weighted = [
   ...Object.keys(acts),
   'kill worker',
@@ -100,10 +100,12 @@ export async function doChaos(
   pauseMs: number,
 ): Promise<Chaos> {
   const chaos: Chaos = { acts: new Map(), inTheAir: new Set() };
+  let deck: string[] = [];
   for (;;) {
     await pause(pauseMs * (0.5 + chance()), undefined, { signal: over }).catch(() => {});
     if (over.aborted) return chaos;
-    const name = oneOf(weighted, chance);
+    if (deck.length === 0) deck = [...weighted];
+    const [name = ''] = deck.splice(Math.floor(chance() * deck.length), 1);
     await acts[name]?.(system, chance, chaos);
     chaos.acts.set(name, (chaos.acts.get(name) ?? 0) + 1);
   }
