@@ -21,11 +21,12 @@ export interface Call {
 const models = ['bfl/flux-2-pro', 'fal/flux-dev', 'openai/gpt-image-1-mini'];
 
 /** What partners do wrong, by the simulator's control tokens. */
+// prettier-ignore
 const partnerFaults = [
-  ...['429=1', '503=1', 'poll_500=2', 'poll_503=1', 'poll_reset=2', 'poll_html=1', 'poll_garbage=1'],
-  ...['poll_429=1', 'poll_truncated=1', 'result_503=1', 'result_reset=1', 'hang_poll=1', 'queued=2000'],
-  ...['policy_output', 'policy_submit', 'job_failed', 'field_error', '500_submit', 'asset_404', 'asset_slow'],
-  ...['unknown_status', 'status_back', 'cancel_ignored', 'cancel_too_late', 'reset_after_accept'],
+  '429=1', '503=1', 'poll_500=2', 'poll_503=1', 'poll_reset=2', 'poll_html=1', 'poll_garbage=1', 'poll_429=1',
+  'poll_truncated=1', 'result_503=1', 'result_reset=1', 'hang_poll=1', 'queued=2000', 'policy_output', 'policy_submit',
+  'job_failed', 'field_error', '500_submit', 'asset_404', 'asset_slow', 'unknown_status', 'status_back',
+  'cancel_ignored', 'cancel_too_late', 'reset_after_accept',
 ];
 
 /** The nth call of a load: the same for the same chances. */

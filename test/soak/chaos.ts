@@ -4,7 +4,7 @@ import { freeze } from '../faults/postgres-side.js';
 import type { App } from '../harness/spawn-app.js';
 import type { System } from '../harness/system.js';
 
-export interface Chaos {
+interface Chaos {
   /** How often each act was done. */
   acts: Map<string, number>;
   /** Runs whose submission was in the air when a worker went away: what became of them nobody can know. */

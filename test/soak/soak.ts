@@ -6,7 +6,7 @@ import { type Call, makeCall, newCall } from './calls.js';
 import { doChaos } from './chaos.js';
 import { brokenPromises, judge, type Verdict } from './verdict.js';
 
-export interface Phase {
+interface Phase {
   name: string;
   seed: number;
   lastsMs: number;
