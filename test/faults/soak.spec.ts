@@ -26,7 +26,7 @@ describe.each(transports().slice(0, 1))(
       const report = await soak(system, {
         name: 'chaos',
         seed,
-        lastsMs: 30_000,
+        lastsMs: 25_000,
         callsPerSecond: 3,
         chaos: { pauseMs: 4000 },
       });

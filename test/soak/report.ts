@@ -14,8 +14,10 @@ export function linesOf(report: PhaseReport): string[] {
     `${name}: ${calls} calls: ${counts(results)}; at rest ${report.drainedSeconds.toFixed(0)} s after the last`,
     `${name}: run time p50 ${seconds.p50.toFixed(1)} s, p99 ${seconds.p99.toFixed(1)} s, worst ${seconds.worst.toFixed(1)} s`,
     `${name}: ${reached} of ${finished} finished generations reached their callers: ${percent(reached, finished)}; ` +
-      `without ${inTheAir} in the air as their worker went away ${percent(reached, finished - inTheAir)} (aim: ≥ ${minReached * 100} %)` +
-      (missed.size > 0 ? `; the others: ${counts(missed)}` : ''),
+      `without ${inTheAir} in the air as their worker went away ${percent(reached, finished - inTheAir)} (aim: ≥ ${minReached * 100} %)`,
+    ...missed.map(
+      ({ prompt, runId, result }) => `${name}: not reached: run ${runId} of "${prompt}" ended as ${result}`,
+    ),
     ...broken.map((line) => `${name}: BROKEN ${line}`),
   ];
 }

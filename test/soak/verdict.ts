@@ -13,8 +13,8 @@ export interface Verdict {
   reached: number;
   /** Of those that did not: how many were being submitted when their worker was killed or frozen. */
   inTheAir: number;
-  /** The results of those that did not reach their caller. */
-  missed: Map<string, number>;
+  /** The others. */
+  missed: Call[];
 }
 
 /** To be asked once every run has its outcome. */
@@ -59,7 +59,7 @@ export async function judge(
     finished: waited.length,
     reached: waited.length - notReached.length,
     inTheAir: notReached.length - missed.length,
-    missed: countedBy(missed),
+    missed,
   };
 }
 
