@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import net from 'node:net';
 import { once } from 'node:events';
 import { readSettings } from '#schemas';
@@ -27,6 +28,8 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     partner = await ScriptedPartner.start();
     system.giveKey('copied', 'key-of-the-copied');
     await system.serve(scriptedModel('copied', partner.url));
+    system.giveKey('keyed', 'key-of-the-keyed');
+    await system.serve(scriptedModel('keyed', partner.url, 'assets_need_key: true'));
     caller = await system.caller();
   });
   afterAll(async () => {
@@ -159,6 +162,37 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);
     expect(troubles).toEqual(Object.fromEntries(urls.map((_url, asset) => [asset, 'refused_address'])));
     expect(canaryConnections).toBe(0);
+  });
+
+  it('are asked for without the partner’s key, and what its API says in their place is not given out', async () => {
+    const keys: (string | undefined)[] = [];
+    const api = (type: string) => (request: IncomingMessage, response: ServerResponse) => {
+      keys.push(request.headers.authorization);
+      response.writeHead(200, { 'content-type': type }).end('{"balance":1}');
+    };
+    partner.paths.set('/v1/account', api('application/json'));
+    partner.paths.set('/v1/picture.png', api('application/problem+json; charset=utf-8'));
+    partner.paths.set('/subtitles.json', api('application/json'));
+    const theirs = ['v1/account', 'v1/picture.png', 'subtitles.json'].map((path) => `${partner.url}/${path}`);
+    partner.script('echoed', theirs);
+    const { answer, troubles } = await collected('echoed', 2);
+    expect([answer.status, troubles]).toEqual([200, { 0: 'media_type', 1: 'media_type' }]);
+    const urls = urlsOf(answer.bytes);
+    expect(urls.slice(0, 2)).toEqual(theirs.slice(0, 2));
+    expect((await fetch(urls[2] ?? '')).status).toBe(200);
+    expect(keys).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('are opened with the key where the declaration says that they need it', async () => {
+    const keys: (string | undefined)[] = [];
+    partner.paths.set('/keyed.png', (request, response) => {
+      keys.push(request.headers.authorization);
+      file('image/png', 10)(request, response);
+    });
+    partner.script('keyed', [`${partner.url}/keyed.png`]);
+    const answer = await caller.call('POST', '/v2/models/keyed/pictures', { body: '{"prompt":"keyed"}' });
+    expect(urlsOf(answer.bytes)[0]).not.toContain(partner.url);
+    expect(keys).toEqual(['Key key-of-the-keyed']);
   });
 
   it('are bounded in kind, encoding and redirects, whatever they say of themselves', async () => {

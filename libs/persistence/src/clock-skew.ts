@@ -13,12 +13,14 @@ const bootAttempts = 5;
 /**
  * How far this process's clock is from the database's. What SQL compares is the database's time, but the queue compares
  * the `Date.now` of its users: a worker that is ten minutes ahead finds every delayed poll due. So a process whose
- * clock is off is not ready.
+ * clock is off is not ready, and a worker takes no job.
  */
 @Injectable()
 export class ClockSkew implements OnModuleInit, OnModuleDestroy {
   /** What is wrong with the clock, in plain words; undefined while nothing is. */
   problem: string | undefined;
+  /** Called when the clock has become wrong or right. */
+  onChange: (() => void) | undefined;
   private measuring: PeriodicWork | undefined;
 
   constructor(
@@ -62,5 +64,6 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
         : undefined;
     if (this.problem !== undefined) this.log.error({ skew_ms: skewMs }, `not ready: ${this.problem}`);
     else if (before !== undefined) this.log.info({ skew_ms: skewMs }, "this machine's clock is right again");
+    if ((before === undefined) !== (this.problem === undefined)) this.onChange?.();
   }
 }

@@ -64,12 +64,22 @@ export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions
   },
 });
 
+/**
+ * Whether `DATABASE_URL` leads to a transaction pooler, where each transaction may have another session. Poolers refuse
+ * start-up parameters, and most know nothing of prepared statements.
+ */
+export const isPooled = ({ DATABASE_DIRECT_URL }: DatabaseSettings): boolean =>
+  DATABASE_DIRECT_URL !== undefined;
+
+/** Postgres' largest limit of a statement. Zero would leave the limit to the role. */
+const maxStatementMs = 2 ** 31 - 1;
+
 /** What all pools have in common. Every wait is bounded: for a connection, for the server, and for an answer that never comes. */
-export const poolOptions = ({ DATABASE_ACQUIRE_MS, DATABASE_STATEMENT_MS }: DatabaseSettings) => ({
-  connectionTimeoutMillis: DATABASE_ACQUIRE_MS,
-  statement_timeout: DATABASE_STATEMENT_MS,
+export const poolOptions = (settings: DatabaseSettings) => ({
+  connectionTimeoutMillis: settings.DATABASE_ACQUIRE_MS,
+  ...(!isPooled(settings) && { statement_timeout: settings.DATABASE_STATEMENT_MS || maxStatementMs }),
   // An operator's statements are not limited.
-  query_timeout: DATABASE_STATEMENT_MS === 0 ? 0 : DATABASE_STATEMENT_MS + 1000,
+  query_timeout: settings.DATABASE_STATEMENT_MS === 0 ? 0 : settings.DATABASE_STATEMENT_MS + 1000,
   idleTimeoutMillis: 30_000,
   keepAlive: true,
   // When a connection dies, its query fails; without a listener the error would also end the process.

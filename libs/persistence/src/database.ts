@@ -1,13 +1,13 @@
-import { RouterError } from '#errors';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { RouterError, StartupError } from '#errors';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { dataSourceOptions, poolOptions } from './data-source.js';
+import { dataSourceOptions, isPooled, poolOptions } from './data-source.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 
-/** A statement with a name is prepared once a connection. */
+/** A statement with a name is prepared once a connection, except behind a pooler. */
 interface Statement {
   name: string;
   text: string;
@@ -38,7 +38,7 @@ export class AnswerLost extends RouterError {}
  * text, and each data source would build the metadata of every entity again.
  */
 @Injectable()
-export class Database implements OnApplicationShutdown {
+export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly reads: Pool;
   private readonly registry: Pool;
   private opening: Promise<DataSource> | undefined;
@@ -62,8 +62,24 @@ export class Database implements OnApplicationShutdown {
     return this.create({
       ...settings,
       DATABASE_URL: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
+      DATABASE_DIRECT_URL: undefined,
       DATABASE_STATEMENT_MS: 0,
     });
+  }
+
+  /**
+   * Refuses a database whose statements outlive their callers: what became of a lost answer is known only because a
+   * statement ends in time. Behind a pooler the limit is the role's.
+   */
+  async onModuleInit(): Promise<void> {
+    if (!isPooled(this.settings)) return;
+    const text = `SELECT setting::integer AS ms FROM pg_settings WHERE name = 'statement_timeout'`;
+    const [limit] = await this.read<{ ms: number }>({ name: 'statement_timeout', text }, []);
+    const maxMs = this.settings.DATABASE_STATEMENT_MS;
+    if (limit && limit.ms > 0 && limit.ms <= maxMs) return;
+    throw new StartupError(
+      `The pooler's sessions have no statement_timeout of ${maxMs} ms or less: run "ALTER ROLE … SET statement_timeout = ${maxMs}".`,
+    );
   }
 
   /** The data source, open; `close` closes it. */
@@ -80,7 +96,7 @@ export class Database implements OnApplicationShutdown {
 
   /** Runs one prepared statement that may write. */
   async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return queryPool<Row>(await this.workPool(), { ...statement, values });
+    return queryPool<Row>(await this.workPool(), this.query(statement, values));
   }
 
   /**
@@ -105,7 +121,7 @@ export class Database implements OnApplicationShutdown {
 
   /** Runs one prepared statement on the connections kept for readers. */
   async read<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return queryPool<Row>(this.reads, { ...statement, values });
+    return queryPool<Row>(this.reads, this.query(statement, values));
   }
 
   /** Reads the node registry. */
@@ -164,6 +180,10 @@ export class Database implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.close();
+  }
+
+  private query(statement: Statement, values: unknown[]): Query {
+    return isPooled(this.settings) ? { text: statement.text, values } : { ...statement, values };
   }
 
   private pool(max: number): Pool {

@@ -103,6 +103,8 @@ export interface TokenExchange {
 export interface ProviderAdapter<H extends Handle = Handle> {
   /** Only these origins ever see our key. */
   readonly credentialOrigins: readonly RegExp[];
+  /** Whether assets on those origins open with our key alone. Absent: it is not sent for them. */
+  readonly assetsNeedKey?: boolean | undefined;
   /** Where the secret itself never travels. */
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */

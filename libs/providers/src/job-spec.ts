@@ -44,6 +44,7 @@ interface JobBase {
   base: string;
   /** The origins besides the base's own to which the key may go. */
   credentialOrigins?: readonly RegExp[];
+  assetsNeedKey?: boolean | undefined;
   exchange?: TokenExchange;
   /** The header fields that authenticate a call; left out, a bearer token. */
   auth?(secret: string, nowMs: number): Record<string, string>;

@@ -69,6 +69,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
   const adapter: ProviderAdapter = {
     credentialOrigins,
+    assetsNeedKey: spec.assetsNeedKey,
     exchange: spec.exchange,
     credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
     submit(run) {

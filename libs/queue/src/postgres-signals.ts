@@ -6,6 +6,7 @@ import { RunSignals } from './run-signals.js';
 
 const CHANNEL = 'mr_run';
 const HEARTBEAT_MS = 5_000;
+const MAX_SILENCE_MS = 15_000;
 
 /**
  * LISTEN and NOTIFY over one session, which the first subscriber opens. One channel serves all runs, with the run id
@@ -59,19 +60,22 @@ export class PostgresSignals extends RunSignals {
     }
   }
 
-  /** Asks for a sign of life now and then: a listener sends nothing and would not notice a dead peer. */
+  /**
+   * Asks for a sign of life now and then: a listener sends nothing and would not notice a dead peer. Its answer may be
+   * late: a new session would miss signals, which a busy server delivers in the end.
+   */
   private async untilLost(session: Session): Promise<void> {
     const { signal } = this.closing;
-    const ended = new Promise<'ended'>((resolve) => session.once('end', () => resolve('ended')));
+    const ended = new Promise<never>((_resolve, reject) =>
+      session.once('end', () => reject(new Error('the listening session has ended'))),
+    );
     const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left')));
     for (;;) {
       const pause = new AbortController();
-      const beat = sleep(HEARTBEAT_MS, 'beat' as const, { signal: pause.signal, ref: false });
-      const event = await Promise.race([ended, left, beat]).finally(() => pause.abort());
-      beat.catch(() => {});
-      if (event === 'left') return;
-      if (event === 'ended') throw new Error('the listening session has ended');
-      await session.query({ text: 'SELECT 1', query_timeout: 2_000 } as QueryConfig);
+      const beat = sleep(HEARTBEAT_MS, undefined, { signal: pause.signal, ref: false }).then(() =>
+        session.query({ text: 'SELECT 1', query_timeout: MAX_SILENCE_MS } as QueryConfig),
+      );
+      if ((await Promise.race([ended, left, beat]).finally(() => pause.abort())) === 'left') return;
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Metrics } from '#observability';
-import type { BackendFactory, QueueBaseOptions } from 'bullmq';
+import type { BackendFactory, QueueBaseOptions, Worker } from 'bullmq';
 import { Activity } from './activity.js';
 import { settlesWithin } from './bounded.js';
 import { type Log, OutageLog } from './outage-log.js';
@@ -24,6 +24,8 @@ export abstract class QueueBackend {
   abstract readonly signals: RunSignals;
   readonly outage: OutageLog;
   readonly activity = new Activity();
+  /** Of this process, one for each queue that it works on. */
+  readonly workers = new Set<Pick<Worker, 'pause' | 'resume'>>();
   protected closing = false;
 
   constructor(

@@ -102,6 +102,11 @@ export class RunQueues {
     return this.backend.activity.isStuck;
   }
 
+  /** Whether this process takes jobs from now on; those under way go on. */
+  takeJobs(isTaking: boolean): void {
+    for (const worker of this.backend.workers) void (isTaking ? worker.resume() : worker.pause(true));
+  }
+
   /** Empty while the server is away. */
   async counts(): Promise<QueueCounts[]> {
     if (!this.backend.isUp) return [];

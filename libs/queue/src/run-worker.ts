@@ -37,6 +37,7 @@ export class RunWorker extends Worker<CrashCount, void> {
       (queue, opts, uses) => host.create(queue, opts, uses),
     );
     this.host = host;
+    host.workers.add(this);
     this.link = link;
     const { settings, metrics, outage } = host;
     this.lateness = new Lateness(name, metrics);
@@ -74,6 +75,10 @@ export class RunWorker extends Worker<CrashCount, void> {
       this.processing.delete(work);
       this.lockedUntilMs.delete(id);
     }
+  }
+
+  override async resume(): Promise<void> {
+    if (!this.stopping) await super.resume();
   }
 
   protected override getBlockTimeout(blockUntil: number): number {

@@ -70,6 +70,11 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     return this.worker.host.log;
   }
 
+  /** False before the worker is registered, after it was told to stop, and while it is paused. */
+  protected get isTaking(): boolean {
+    return this.startedWorker()?.isPaused() === false;
+  }
+
   private async resultOf(job: RunJob, signal: AbortSignal): Promise<JobResult> {
     const { id: runId = '', name: provider, data } = job;
     try {

@@ -63,7 +63,7 @@ export const databaseUrlSettings = {
   }),
   DATABASE_DIRECT_URL: postgresUrl.optional().meta({
     description:
-      'The same Postgres without a transaction pooler in between, for migrations, LISTEN and session locks. Absent: DATABASE_URL.',
+      'The server itself, when DATABASE_URL leads to a transaction pooler such as PgBouncer: for migrations, LISTEN and the queue without Redis. Absent: DATABASE_URL leads to the server.',
     example: 'postgres://router:secret@10.0.0.5:5432/router',
   }),
 };

@@ -1,5 +1,6 @@
 export type { AssetUrlClaim } from './asset-url.js';
 export { createStore } from './create-store.js';
+export { dispositionOf } from './disposition.js';
 export { type Asset, AssetStore, type Body, type ListedAsset, type PutFacts, type Stored } from './port.js';
 export { runKeys } from './run-keys.js';
 export { StorageError, type StorageFailure } from './storage-error.js';

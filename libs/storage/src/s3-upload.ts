@@ -1,6 +1,7 @@
 import { AbortMultipartUploadCommand, type S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
+import { dispositionOf } from './disposition.js';
 
 interface UploadOptions {
   bucket: string;
@@ -34,6 +35,7 @@ export async function upload(
         Bucket: options.bucket,
         Key: target.key,
         ContentType: target.mediaType,
+        ContentDisposition: dispositionOf(target.mediaType),
         Body: Readable.from(target.chunks, { highWaterMark: 1 }),
       },
       partSize: options.partBytes,

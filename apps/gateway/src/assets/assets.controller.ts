@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { type Asset, type AssetUrlClaim, AssetStore, StorageError } from '#storage';
+import { type Asset, type AssetUrlClaim, AssetStore, dispositionOf, StorageError } from '#storage';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -48,7 +48,7 @@ export class AssetsController {
       // A partner's file must never run as a page of ours, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
-      .header('content-disposition', isShownInPlace(mediaType) ? 'inline' : 'attachment')
+      .header('content-disposition', dispositionOf(mediaType))
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('access-control-allow-origin', '*')
       .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`)
@@ -77,7 +77,3 @@ function answerTo(error: unknown): RouterError {
     cause: error,
   });
 }
-
-/** Whether a browser may show the asset where its link stands; anything else, and images that may hold scripts, is offered for download. */
-const isShownInPlace = (mediaType: string): boolean =>
-  /^(image(?!\/svg)|video|audio|font|model)\//i.test(mediaType);

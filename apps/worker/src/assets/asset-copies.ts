@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { failpoint, type Log, LOG, Metrics } from '#observability';
+import { failpoint, type Log, LOG, Metrics, withTimeout } from '#observability';
 import type { BoundProvider } from '#providers';
 import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -41,14 +41,15 @@ export class AssetCopies {
   ): Promise<Map<string, Copy>> {
     const copies = new Map<string, Copy>();
     const waiting = [...new Set(assets.map(({ url }) => url))].entries();
-    const late = AbortSignal.timeout(this.settings.ASSET_COPY_MS);
-    const copyInTurn = async () => {
-      for (const [index, url] of waiting) {
-        const copy = await this.copyOrLog(runId, index, url, provider, signal, late);
-        if (copy) copies.set(url, copy);
-      }
-    };
-    await Promise.all(Array.from({ length: this.settings.ASSET_COPIES_AT_ONCE }, copyInTurn));
+    await withTimeout(this.settings.ASSET_COPY_MS, signal, async (bounded) => {
+      const copyInTurn = async () => {
+        for (const [index, url] of waiting) {
+          const copy = await this.copyOrLog(runId, index, url, provider, signal, bounded);
+          if (copy) copies.set(url, copy);
+        }
+      };
+      await Promise.all(Array.from({ length: this.settings.ASSET_COPIES_AT_ONCE }, copyInTurn));
+    });
     return copies;
   }
 
@@ -58,19 +59,19 @@ export class AssetCopies {
     url: string,
     provider: BoundProvider,
     signal: AbortSignal,
-    late: AbortSignal,
+    bounded: AbortSignal,
   ): Promise<Copy | undefined> {
     try {
       if (index >= this.settings.ASSET_MAX_COUNT) throw new NotCopied('too_many', 'is one of too many');
-      late.throwIfAborted();
-      const copy = await this.copy(runId, index, new URL(url), provider, AbortSignal.any([signal, late]));
+      bounded.throwIfAborted();
+      const copy = await this.copy(runId, index, new URL(url), provider, bounded);
       this.metrics.assetCopies.inc({ outcome: 'copied' });
       return copy;
     } catch (error) {
       if (signal.aborted) return undefined;
       // Nothing is wrong with the asset: the job comes again when the database is back.
       if (error instanceof RouterError) throw error;
-      const trouble = error instanceof NotCopied || !late.aborted ? troubleOf(error) : 'timeout';
+      const trouble = error instanceof NotCopied || !bounded.aborted ? troubleOf(error) : 'timeout';
       this.metrics.assetCopies.inc({ outcome: trouble });
       // Neither the URL, which may open the asset for everyone, nor what the partner said.
       this.log.warn(

@@ -57,7 +57,7 @@ export class AssetSource {
     let next = url;
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       const reply = await this.get(next, provider, signal);
-      if (!redirects.has(reply.statusCode)) return this.accept(reply);
+      if (!redirects.has(reply.statusCode)) return this.accept(reply, isDataAt(next, provider));
       const location = textOf(reply.headers['location']);
       discard(reply.body);
       if (!URL.canParse(location, next.href))
@@ -76,13 +76,15 @@ export class AssetSource {
     if (dispatcher === null || url.username !== '') {
       throw new NotCopied('refused_address', `${url.hostname} may not be called`);
     }
+    const { adapter, secret } = provider;
     const call = { method: 'GET', url: url.href } as const;
     return request(url, {
       method: 'GET',
       headers: {
         'accept-encoding': 'identity',
-        // None, except to the provider's own origins.
-        ...credentialHeaders(provider.adapter, call, secretOf(provider), Date.now()),
+        // Mostly without our key, on the provider's own API too: a model may echo a caller's URL, and what only our key
+        // opens is not for callers.
+        ...(adapter.assetsNeedKey && credentialHeaders(adapter, call, secret, Date.now())),
       },
       dispatcher,
       signal,
@@ -91,21 +93,23 @@ export class AssetSource {
     });
   }
 
-  private accept(reply: Dispatcher.ResponseData): Source {
-    const trouble = this.troubleWith(reply);
+  private accept(reply: Dispatcher.ResponseData, mayBeData: boolean): Source {
+    const trouble = this.troubleWith(reply, mayBeData);
     if (trouble === null) return { mediaType: mediaTypeOf(reply), body: reply.body };
     discard(reply.body);
     throw trouble;
   }
 
-  private troubleWith(reply: Dispatcher.ResponseData): NotCopied | null {
+  private troubleWith(reply: Dispatcher.ResponseData, mayBeData: boolean): NotCopied | null {
     const { statusCode, headers } = reply;
     if (statusCode !== 200) return new NotCopied('status', `answered HTTP ${statusCode}`);
     // Stored as it comes, it would be no picture for whoever opens it later.
     const encoding = textOf(headers['content-encoding']).toLowerCase();
     if (!['', 'identity'].includes(encoding)) return new NotCopied('encoding', `is encoded as ${encoding}`);
     const mediaType = mediaTypeOf(reply);
-    if (!this.isAccepted(mediaType.split(';')[0]?.trim() ?? '')) {
+    const [essence = ''] = mediaType.split(';');
+    const isUnexpectedData = /^(?!model\/).*[/+]json\s*$/i.test(essence) && !mayBeData;
+    if (isUnexpectedData || !this.isAccepted(essence.trim())) {
       return new NotCopied('media_type', `is said to be ${mediaType.slice(0, 100)}`);
     }
     // What it says of its length may be a lie: the bytes are counted as well.
@@ -116,8 +120,9 @@ export class AssetSource {
   }
 }
 
-/** A secret that is only ever traded for a token opens no asset. */
-const secretOf = ({ adapter, secret }: BoundProvider) => (adapter.exchange ? undefined : secret);
+/** JSON is an asset only where the URL says so: anywhere else it is what an API says in the place of a file. */
+const isDataAt = ({ pathname }: URL, { adapter }: BoundProvider): boolean =>
+  /\.json$/i.test(pathname) && !adapter.assetsNeedKey;
 
 const textOf = (header: string | string[] | undefined): string =>
   Array.isArray(header) ? (header[0] ?? '') : (header ?? '');

@@ -1,4 +1,4 @@
-import { type Log, LOG } from '#observability';
+import { type Log, LOG, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import { AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -29,19 +29,14 @@ export class Payloads {
   /** The bytes, which count against `share`. Rejects with `StorageError`. */
   async read(body: PayloadBody, share: Share, signal: AbortSignal): Promise<Uint8Array> {
     if (!('storedAs' in body)) return body;
-    const until = AbortSignal.any([signal, AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS)]);
+    const { storedAs } = body;
     try {
-      const asset = await this.store.get(body.storedAs, until);
-      await share.grow(asset.bytes, until).catch((error: unknown) => {
-        asset.body.destroy();
-        throw error;
-      });
-      const chunks: Buffer[] = [];
-      for await (const chunk of asset.body as AsyncIterable<Buffer>) chunks.push(chunk);
-      return Buffer.concat(chunks);
+      return await withTimeout(this.settings.STORE_PAYLOAD_MS, signal, (bounded) =>
+        this.readStored(storedAs, share, bounded),
+      );
     } catch (error) {
       if (error instanceof StorageError || signal.aborted) throw error;
-      throw new StorageError('unavailable', `The store did not give ${body.storedAs}`, { cause: error });
+      throw new StorageError('unavailable', `The store did not give ${storedAs}`, { cause: error });
     }
   }
 
@@ -72,5 +67,16 @@ export class Payloads {
       throw new StorageError('unavailable', `${key} is being deleted`);
     }
     return this.store.put(key, body, facts);
+  }
+
+  private async readStored(key: string, share: Share, signal: AbortSignal): Promise<Buffer> {
+    const asset = await this.store.get(key, signal);
+    await share.grow(asset.bytes, signal).catch((error: unknown) => {
+      asset.body.destroy();
+      throw error;
+    });
+    const chunks: Buffer[] = [];
+    for await (const chunk of asset.body as AsyncIterable<Buffer>) chunks.push(chunk);
+    return Buffer.concat(chunks);
   }
 }

@@ -11,9 +11,18 @@ export class RefusedAddress extends Error {
   }
 }
 
-/** True for a public unicast address, in any spelling; mapped IPv4 counts as what it maps to. */
-export function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+/** The only part of IPv6 that is given out for public use. What embeds an IPv4 address mostly lies outside. */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * True for a public unicast address, in any spelling. An IPv6 address that stands for an IPv4 one (mapped, compatible,
+ * translated, tunnelled) is none: which machine it reaches depends on the network.
+ */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  return !(address instanceof ipaddr.IPv6) || address.match(globalUnicast);
 }
 
 /**

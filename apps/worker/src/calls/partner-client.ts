@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Metrics } from '#observability';
+import { Metrics, withTimeout } from '#observability';
 import {
   type BoundProvider,
   credentialHeaders,
@@ -95,29 +95,32 @@ export class PartnerClient {
     secret: string | undefined,
     dispatcher: Dispatcher | null,
   ): Promise<Signal> {
-    const { call, timeoutMs } = asked;
     if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
-    const late = AbortSignal.timeout(timeoutMs);
-    const signal = asked.signal ? AbortSignal.any([late, asked.signal]) : late;
+    const headers = {
+      ...asked.call.headers,
+      ...(asked.call.uniqueHeader && { [asked.call.uniqueHeader]: randomUUID() }),
+      ...credentialHeaders(provider.adapter, asked.call, secret, Date.now()),
+    };
+    return withTimeout(asked.timeoutMs, asked.signal, (signal) =>
+      this.sendBounded(asked, headers, dispatcher, signal),
+    );
+  }
+
+  private async sendBounded(
+    asked: PartnerCall,
+    headers: Record<string, string>,
+    dispatcher: Dispatcher,
+    signal: AbortSignal,
+  ): Promise<Signal> {
+    const { url, method, body = null } = asked.call;
     try {
-      const reply = await request(call.url, {
-        method: call.method,
-        headers: {
-          ...call.headers,
-          ...(call.uniqueHeader && { [call.uniqueHeader]: randomUUID() }),
-          ...credentialHeaders(provider.adapter, call, secret, Date.now()),
-        },
-        body: call.body ?? null,
-        dispatcher,
-        signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
+      const options = { method, headers, body, dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 };
+      const reply = await request(url, options);
       return await this.collect(reply, asked, signal).finally(() => discard(reply.body));
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
       // A connection that does not come about proves as much after the time limit as before it.
-      const timedOut = late.aborted && !(error instanceof NotConnected);
+      const timedOut = signal.aborted && !asked.signal?.aborted && !(error instanceof NotConnected);
       return timedOut ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
     }
   }

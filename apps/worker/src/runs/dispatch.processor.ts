@@ -26,7 +26,6 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   /** Providers whose line is being served, and whether something has happened since the last look at it. */
   private readonly serving = new Map<string, boolean>();
   private looking: PeriodicWork | undefined;
-  private isClosing = false;
 
   constructor(
     private readonly providers: Providers,
@@ -45,9 +44,9 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   }
 
   override async onModuleDestroy(): Promise<void> {
-    this.isClosing = true;
+    const closed = super.onModuleDestroy();
     await this.looking?.stop();
-    await Promise.all([super.onModuleDestroy(), this.waitForTaken()]);
+    await Promise.all([closed, this.waitForTaken()]);
   }
 
   protected async handle(
@@ -97,7 +96,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
 
   /** Gives free slots to runs of the waiting line; each goes on beside the job that made room. */
   private takeNext(provider: string): void {
-    if (this.isClosing || !this.line.isAwaited(provider)) return;
+    if (!this.isTaking || !this.line.isAwaited(provider)) return;
     const isServed = this.serving.has(provider);
     this.serving.set(provider, true);
     if (!isServed) this.track(this.serve(provider), 'the next waiting run could not be taken');
@@ -106,7 +105,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   /** One run after the other: two that looked at once would both find their workspace below its share. */
   private async serve(name: string): Promise<void> {
     try {
-      while (this.serving.get(name) && !this.isClosing) {
+      while (this.serving.get(name) && this.isTaking) {
         this.serving.set(name, false);
         const provider = this.providers.get(name);
         const next = provider && (await this.line.next(name));

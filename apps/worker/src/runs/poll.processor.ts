@@ -18,6 +18,8 @@ const now: JobResult = { kind: 'retry', delayMs: 0 };
 const minPauseMs = 50;
 const troubledPauseMs = 2000;
 const longPauseMs = 10_000;
+/** A poll that begins just before the budget ends gets this long to say that the generation is done. */
+const minLookMs = 5_000;
 /** How often in a row a partner may deny knowing a handle before it is believed. */
 const lostPollsAllowed = 3;
 
@@ -74,8 +76,9 @@ export class PollProcessor extends RunProcessor {
       if (read === null) return now;
       const { outcome } = read;
       const known = { ...run, reportedMicros: read.reportedMicros };
+      const overdue = poll.overdue || Date.now() - startedAtMs >= poll.leftMs;
       // A generation that takes an hour would leave a thousand spans.
-      if (goesOn(outcome)) return this.record(known, poll, outcome);
+      if (goesOn(outcome)) return this.record(known, { ...poll, overdue }, outcome);
       const span = {
         name: 'poll',
         kind: 'consumer',
@@ -98,7 +101,7 @@ export class PollProcessor extends RunProcessor {
     const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
     try {
       return await this.calls.resume(provider, runId, poll.handle as Handle, {
-        timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, poll.leftMs),
+        timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
         share,
         reported: poll.facts.reported,
         signal,
@@ -170,7 +173,7 @@ export class PollProcessor extends RunProcessor {
     );
   }
 
-  /** Only after a poll that began when the budget was spent: the generation may have ended while no worker looked. */
+  /** Only after a poll that ended when the budget was spent: the generation may have ended while no worker looked. */
   private async failOverdue(run: Finishing): Promise<JobResult> {
     await this.outcomes.fail(run, {
       class: 'partner_timeout',

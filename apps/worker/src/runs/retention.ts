@@ -1,4 +1,4 @@
-import { every, type Log, LOG, type PeriodicWork } from '#observability';
+import { every, type Log, LOG, type PeriodicWork, withTimeout } from '#observability';
 import { RetentionRepository, StoredObjectRepository } from '#persistence';
 import { AssetStore } from '#storage';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
@@ -82,15 +82,14 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private async deleteDue(signal: AbortSignal): Promise<number> {
     const keys = await this.objects.takeDue(deleteBatchSize);
     if (keys.length === 0) return 0;
-    await this.store.delete(keys, bounded(signal));
+    await withTimeout(deleteMs, signal, (bounded) => this.store.delete(keys, bounded));
     await this.objects.forget(keys);
     return keys.length;
   }
 
   /** What killed processes had begun to put. No put takes as long as a doubt may last. */
   private async abortStale(signal: AbortSignal): Promise<number> {
-    return this.store.abortStale(Date.now() - this.settings.STORE_DOUBT_SECONDS * 1000, bounded(signal));
+    const beforeMs = Date.now() - this.settings.STORE_DOUBT_SECONDS * 1000;
+    return withTimeout(deleteMs, signal, (bounded) => this.store.abortStale(beforeMs, bounded));
   }
 }
-
-const bounded = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(deleteMs)]);

@@ -44,6 +44,7 @@ function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
   const common = {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
+    assetsNeedKey: row.assets_need_key,
     auth: (secret: string) => mapped(row.auth, (value) => value.replaceAll('{secret}', () => secret)),
     submit: {
       url: (run: Run) => inSubmit(run)(submit.url),

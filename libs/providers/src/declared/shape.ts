@@ -109,6 +109,9 @@ export const providerRow = z.strictObject({
     )
     .default([])
     .meta({ description: 'Origins beside that of the base that may see the key and be polled.' }),
+  assets_need_key: z.boolean().default(false).meta({
+    description: 'Whether assets on these origins open with the key alone; else it is not sent for them.',
+  }),
   auth: headers.meta({ description: 'Header fields that authenticate a call; {secret} is the key.' }),
   unique_header: header
     .optional()

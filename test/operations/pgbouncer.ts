@@ -1,0 +1,56 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { startServer } from '../../apps/local/src/servers/server-process.js';
+import { freePort } from '../harness/faults.js';
+import { temporaryFolder } from '../harness/index.js';
+import { noteEnded, noteStarted, runRecords } from '../harness/running.js';
+
+interface PgBouncer {
+  /** The pooler's URL for a URL of the server behind it. */
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+/** PgBouncer in transaction mode, with as few sessions as make every transaction likely to get another one. */
+export async function startPgBouncer(program: string, server: string): Promise<PgBouncer> {
+  const folder = temporaryFolder('pgbouncer');
+  const { hostname, port: serverPort, username, password } = new URL(server);
+  const port = await freePort();
+  const configuration = path.join(folder, 'pgbouncer.ini');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    configuration,
+    `[databases]
+* = host=${hostname} port=${serverPort} user=${username} password=${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+max_client_conn = 200
+`,
+  );
+  const pooler = await startServer({
+    name: 'pgbouncer',
+    command: program,
+    // It refuses to run as root, and changes to the account after it has read its configuration.
+    args: [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), configuration],
+    env: {},
+    logPath: path.join(folder, 'log'),
+    records: runRecords(),
+    readyText: /process up/,
+  });
+  const stop = async () => {
+    if (pooler.running) await pooler.stop();
+    noteEnded(pooler.pid);
+  };
+  noteStarted({ pid: pooler.pid, name: 'pgbouncer', end: stop });
+  const url = (database: string) => {
+    const behind = new URL(database);
+    behind.port = String(port);
+    return behind.href;
+  };
+  return { url, stop };
+}
