@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { checkout } from '../../apps/local/src/checkout.js';
 import { temporaryFolder } from '../harness/index.js';
@@ -15,8 +15,12 @@ describe('admin catalog check', () => {
   let builtIn: number;
 
   beforeAll(() => {
-    builtIn = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    const rows = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /models.[^/\\]+\.ya?ml$/.test(file),
+    );
+    // A row of a model that the partner has ended says when and no more.
+    builtIn = rows.filter(
+      (file) => !/^ended:/m.test(readFileSync(path.join(providers, file), 'utf8')),
     ).length;
   });
 
@@ -78,5 +82,33 @@ describe('admin catalog check', () => {
     const { code, out } = await runAdmin(env, 'catalog', 'check', '/no/such/directory');
     expect(code).toBe(1);
     expect(out).toMatch(/^\/no\/such\/directory: .*ENOENT/);
+  });
+});
+
+describe('admin catalog prices', () => {
+  const directory = temporaryFolder('catalog');
+  const price = `
+  usd: 0.1
+  times: [{ number: /duration, default: 5, most: 10 }]
+  plus: [{ usd: 0.03 }]
+  reported: [{ at: /cost, usd: 0.01 }]
+  source: partner.example/pricing
+  date: 2026-11-22`;
+  beforeAll(() =>
+    writeFileSync(path.join(directory, 'own.yaml'), row('bfl/own').replace('{ usd: 0.01 }', price)),
+  );
+
+  it('tells price, source, date, and what the example reserves and costs', async () => {
+    const { models } = await answerOf<{ models: { model: string }[] }>(env, 'catalog', 'prices', directory);
+    expect(models.length).toBeGreaterThan(100);
+    expect(models.find(({ model }) => model === 'bfl/own')).toEqual({
+      model: 'bfl/own',
+      price: expect.objectContaining({ usd: 0.1, source: 'partner.example/pricing', date: '2026-11-22' }),
+      example: { reserved_cents: 103, computed_cents: 53, basis: 'computed' },
+    });
+    const { out } = await runAdmin(env, 'catalog', 'prices', directory);
+    expect(out.split('\n').find((line) => line.startsWith('bfl/own'))).toMatch(
+      /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +partner\.example\/pricing$/,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type App, childrenOf, type TestServer } from '../harness/faults.js';
+import { childrenOf, type TestServer } from '../harness/servers.js';
+import type { App } from '../harness/spawn-app.js';
 
 /** Stops a Postgres with all its sessions in the middle of whatever they do; returns what lets it go on. */
 export function freeze(server: TestServer): () => void {

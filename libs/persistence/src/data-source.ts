@@ -60,6 +60,7 @@ export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions
   poolErrorHandler: () => {},
   extra: {
     ...poolOptions(settings),
+    ...plannedOnce(settings),
     connectionTimeoutMillis: Math.max(minBootConnectMs, settings.DATABASE_ACQUIRE_MS),
   },
 });
@@ -85,6 +86,13 @@ export const poolOptions = (settings: DatabaseSettings) => ({
   // When a connection dies, its query fails; without a listener the error would also end the process.
   onConnect: (client: NodeJS.EventEmitter) => void client.on('error', () => {}),
 });
+
+/**
+ * For statements on runs. Planning one for tables of many partitions takes longer than running it, and its values make
+ * no difference: it is planned once a connection. A pooler refuses start-up parameters.
+ */
+export const plannedOnce = (settings: DatabaseSettings) =>
+  !isPooled(settings) && { options: '-c plan_cache_mode=force_generic_plan' };
 
 /** Connects an app; refuses a database that is away, or whose schema is not the one of this program. */
 export async function openForApp(options: DataSourceOptions | undefined): Promise<DataSource> {

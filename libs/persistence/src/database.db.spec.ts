@@ -201,3 +201,11 @@ it('of two sessions that deadlock, the one that is broken off does its statement
     await Promise.all([inTheWay.end(), between.end()]);
   }
 });
+
+it('statements on runs are planned once a connection, requests for nodes for their values', async () => {
+  const show = { name: '', text: 'SHOW plan_cache_mode', values: [] };
+  const { database } = life.first;
+  expect([await database.write(show, []), await database.read(show, []), await database.list(show)]).toEqual(
+    ['force_generic_plan', 'force_generic_plan', 'auto'].map((mode) => [{ plan_cache_mode: mode }]),
+  );
+});

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { dataSourceOptions, isPooled, poolOptions } from './data-source.js';
+import { dataSourceOptions, isPooled, plannedOnce, poolOptions } from './data-source.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 
 /** A statement with a name is prepared once a connection, except behind a pooler. */
@@ -48,8 +48,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     private readonly source: DataSource,
     @Inject(DATABASE_OPTIONS) private readonly settings: DatabaseSettings,
   ) {
-    this.reads = this.pool(settings.DATABASE_READ_POOL);
-    this.registry = this.pool(settings.DATABASE_REGISTRY_POOL);
+    this.reads = this.pool(settings.DATABASE_READ_POOL, plannedOnce(settings));
+    this.registry = this.pool(settings.DATABASE_REGISTRY_POOL, false);
   }
 
   /** One without a Nest application around it, for commands and tests. It connects when it is first used. */
@@ -186,9 +186,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return isPooled(this.settings) ? { text: statement.text, values } : { ...statement, values };
   }
 
-  private pool(max: number): Pool {
+  private pool(max: number, planning: ReturnType<typeof plannedOnce>): Pool {
     const pool = new Pool({
       ...poolOptions(this.settings),
+      ...planning,
       connectionString: this.settings.DATABASE_URL,
       max,
     });

@@ -1,7 +1,7 @@
 import { routerProviderSegment } from '#schemas';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { baseUrl } from '../providers.js';
+import { baseUrl } from '../base-url.js';
 import { ruleRetries } from '../rules.js';
 import { failureClasses } from './failure-classes.js';
 
@@ -27,6 +27,10 @@ const encode = z
   .union([
     z.strictObject({
       envelope: z.string().min(1).describe('The member of the body whose value the caller’s bytes become.'),
+      beside: z
+        .array(z.string())
+        .default([])
+        .describe('Entries of the row’s `upstream` that stand before it.'),
     }),
     z.strictObject({
       form: z
@@ -92,14 +96,21 @@ function isLinear(pattern: string): boolean {
   }
 }
 
+const phase = z.enum(['submit', 'poll', 'fetch']);
+
 const rule = z
   .strictObject({
-    phase: z.enum(['submit', 'poll', 'fetch']).optional().describe('The call; left out, every one.'),
+    phase: z
+      .union([phase, z.array(phase).min(1)])
+      .optional()
+      .describe('The call, or several; left out, every one.'),
     http: z
       .union([status, z.literal('error')])
       .optional()
       .describe('The status of the reply, or `error` for any that is not 2xx.'),
-    where: pointers.optional().describe('The place that must hold something, or hold what `is` says.'),
+    where: pointers
+      .optional()
+      .describe('The place, or several, one of which must hold something, or hold what `is` says.'),
     header: header.optional().describe('The header field that must be there, or hold what `is` says.'),
     is: z
       .union([z.string(), z.number(), z.boolean(), matching])

@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answer, Submitted } from '../harness/caller.js';
+import type { TestCaller } from '../harness/system-side.js';
+
+/** One call of an application, and what came of it. */
+export interface Call {
+  caller: TestCaller;
+  model: string;
+  mode: 'queued' | 'sync';
+  /** A caller without a key cannot try again when its connection is lost. */
+  key: string | undefined;
+  prompt: string;
+  /** The partner's reply to the submission is lost by its own fault: nobody can know the outcome. */
+  partnerLosesReply: boolean;
+  cancelAfterMs: number | undefined;
+  runId?: string;
+  /** `collected`, an error type, `refused`, or `connection lost` of a caller without a key. */
+  result?: string;
+}
+
+const models = ['bfl/flux-2-pro', 'fal/flux-dev', 'openai/gpt-image-1-mini'];
+
+/** What partners do wrong, by the simulator's control tokens. */
+// prettier-ignore
+const partnerFaults = [
+  '429=1', '503=1', 'poll_500=2', 'poll_503=1', 'poll_reset=2', 'poll_html=1', 'poll_garbage=1', 'poll_429=1',
+  'poll_truncated=1', 'result_503=1', 'result_reset=1', 'hang_poll=1', 'queued=2000', 'policy_output', 'policy_submit',
+  'job_failed', 'field_error', '500_submit', 'asset_404', 'asset_slow', 'unknown_status', 'status_back',
+  'cancel_ignored', 'cancel_too_late', 'reset_after_accept',
+];
+
+/** The nth call of a load: the same for the same chances. */
+export function newCall(
+  name: string,
+  callers: readonly TestCaller[],
+  chance: () => number,
+  withFaults: boolean,
+): Call {
+  const one = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
+  const [model, caller, mode] = [one(models), one(callers), chance() < 0.2 ? 'sync' : 'queued'] as const;
+  const [takesMs, hasKey, hasFault, fault] = [
+    500 + Math.floor(chance() * 2500),
+    chance() < 0.9,
+    chance() < 0.15,
+    one(partnerFaults),
+  ];
+  const cancelAfterMs = chance() < 0.04 ? chance() * 3000 : undefined;
+  const tokens = [`takes=${takesMs}`, `tag=${caller.workspace}`, ...(withFaults && hasFault ? [fault] : [])];
+  return {
+    caller,
+    model,
+    mode,
+    key: hasKey ? name : undefined,
+    prompt: `${name} ${tokens.map((token) => `[[sim:${token}]]`).join('')}`,
+    partnerLosesReply: withFaults && hasFault && fault === 'reset_after_accept',
+    cancelAfterMs: mode === 'queued' ? cancelAfterMs : undefined,
+  };
+}
+
+/** Makes the call as a patient application does, until it has a result or `over`. Answers what no router may answer. */
+export async function makeCall(call: Call, over: AbortSignal): Promise<string[]> {
+  const strange: string[] = [];
+  try {
+    await (call.mode === 'sync' ? makeSync(call, over, strange) : makeQueued(call, over, strange));
+  } catch (error) {
+    strange.push(`${call.prompt}: ${String(error)}`);
+  }
+  return strange;
+}
+
+const bodyOf = ({ model, prompt }: Call): string =>
+  JSON.stringify({ ...(model.startsWith('openai/') && { model: model.split('/')[1] }), prompt });
+
+async function makeSync(call: Call, over: AbortSignal, strange: string[]): Promise<void> {
+  const answer = await submitted(call, `/v2/models/${call.model}`, over);
+  if (answer === undefined) return;
+  if (answer.status === 200) call.result = 'collected';
+  else if (answer.status === 429) call.result = 'refused';
+  else if (answer.bucket !== undefined && answer.status !== 401) call.result = answer.bucket;
+  else strange.push(`sync ${worded(answer)}`);
+}
+
+async function makeQueued(call: Call, over: AbortSignal, strange: string[]): Promise<void> {
+  const answer = await submitted(call, `/v2/models/${call.model}/requests`, over);
+  if (answer === undefined) return;
+  if (answer.status === 429) {
+    call.result = 'refused';
+    return;
+  }
+  if (answer.status !== 201) {
+    strange.push(`submit ${worded(answer)}`);
+    return;
+  }
+  const requestId = String(answer.json()['request_id']);
+  call.runId = requestId;
+  const run = { requestId, model: call.model, body: bodyOf(call) };
+  await Promise.all([follow(call, run, over, strange), cancel(call, run, over, strange)]);
+}
+
+/** Submits, again with the key when the connection is lost or the service asks for it; undefined when it gave up. */
+async function submitted(call: Call, path: string, over: AbortSignal): Promise<Answer | undefined> {
+  const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key };
+  while (!over.aborted) {
+    const answer = await answered(() =>
+      call.caller.call('POST', path, { body: bodyOf(call), headers, withinMs: 120_000 }),
+    );
+    if (answer === undefined && call.key === undefined) {
+      call.result = 'connection lost';
+      return undefined;
+    }
+    // A synchronous run that ended as unavailable has freed its key: the next try is another run.
+    if (answer !== undefined && answer.status !== 503 && answer.bucket !== 'deadline_exceeded') return answer;
+    await pause(500);
+  }
+  return undefined;
+}
+
+/** Asks for the status until the run is completed, and collects the result of one that succeeded. */
+async function follow(call: Call, run: Submitted, over: AbortSignal, strange: string[]): Promise<void> {
+  let everyMs = 500;
+  while (!over.aborted) {
+    const status = await answered(() => call.caller.status(run));
+    if (status?.status === 200) {
+      const { status: state, error_type: errorType } = status.json();
+      if (typeof errorType === 'string') {
+        call.result = errorType;
+        return;
+      }
+      const result = state === 'COMPLETED' ? await answered(() => call.caller.collect(run)) : undefined;
+      if (result?.status === 200) {
+        call.result = 'collected';
+        return;
+      }
+      if (result && result.status !== 503) strange.push(`collect ${worded(result)}`);
+    } else if (status && status.status !== 503) strange.push(`status ${worded(status)}`);
+    await pause(everyMs);
+    everyMs = Math.min(everyMs * 1.3, 3000);
+  }
+}
+
+async function cancel(call: Call, run: Submitted, over: AbortSignal, strange: string[]): Promise<void> {
+  if (call.cancelAfterMs === undefined) return;
+  await pause(call.cancelAfterMs);
+  while (!over.aborted && call.result === undefined) {
+    const answer = await answered(() => call.caller.cancel(run));
+    if (answer?.status === 202 || answer?.status === 400) return;
+    if (answer && answer.status !== 503) strange.push(`cancel ${worded(answer)}`);
+    await pause(500);
+  }
+}
+
+/** Undefined when the connection was refused, lost or silent. */
+async function answered(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (/fetch failed|terminated|TimeoutError|Failed to parse URL/.test(String(error))) return undefined;
+    throw error;
+  }
+}
+
+const worded = (answer: Answer): string => `${answer.status} ${answer.bucket} ${answer.bytes.toString()}`;

@@ -1,0 +1,58 @@
+// npm run soak -- --minutes 10 --seed 7
+// Lets callers use a whole system, first in calm, then while partners fail and processes are killed and frozen.
+import { parseArgs } from 'node:util';
+import { startServices, stopServices } from '../harness/shared/services.js';
+import { System } from '../harness/system.js';
+import { transports } from '../harness/transports.js';
+import { randomSeed } from '../models/replay.js';
+import { held, linesOf } from './report.js';
+import { type PhaseReport, soak } from './soak.js';
+import { sizes } from './steady.js';
+
+const { values } = parseArgs({
+  options: {
+    /** Of each phase. */
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(randomSeed()) },
+    /** Calls a second. */
+    rate: { type: 'string', default: '5' },
+    /** Seconds between two acts of chaos, on average. */
+    pause: { type: 'string', default: '20' },
+    /** No second phase with chaos. */
+    calm: { type: 'boolean', default: false },
+    /** No chaos, and what may grow is printed at start and end. */
+    steady: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string): unknown => process.stdout.write(`${line}\n`);
+const phase = {
+  seed: Number(values.seed),
+  lastsMs: Number(values.minutes) * 60_000,
+  callsPerSecond: Number(values.rate),
+};
+
+await startServices();
+const [transport = 'postgres'] = transports();
+const system = await System.start({ transport, ownPostgres: true, gateways: 2, workers: 2 });
+const reports: PhaseReport[] = [];
+const run = async (name: string, chaos: { pauseMs: number } | null) => {
+  const report = await soak(system, { ...phase, name, chaos });
+  reports.push(report);
+  for (const line of linesOf(report)) say(line);
+};
+try {
+  say(`soak on ${transport}: seed ${values.seed}, ${values.minutes} minutes, ${values.rate} calls a second`);
+  const tellSizes = async (when: string) => {
+    if (values.steady) for (const line of await sizes(system)) say(`${when}: ${line}`);
+  };
+  await tellSizes('at the start');
+  await run('calm', null);
+  await tellSizes('at the end');
+  if (!values.calm && !values.steady) await run('chaos', { pauseMs: Number(values.pause) * 1000 });
+} finally {
+  await system.stop();
+  await stopServices();
+}
+const allHeld = reports.every(held);
+say(allHeld ? 'HELD' : `BROKEN: to be repeated with --seed ${values.seed}`);
+process.exit(allHeld ? 0 : 1);

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { holdToInvariants } from '../harness/oracle.js';
+import type { System } from '../harness/system.js';
+import { chanceOf } from '../models/replay.js';
+import { type Call, makeCall, newCall } from './calls.js';
+import { doChaos } from './chaos.js';
+import { brokenPromises, judge, type Verdict } from './verdict.js';
+
+interface Phase {
+  name: string;
+  seed: number;
+  lastsMs: number;
+  callsPerSecond: number;
+  /** Whether partners fail, and how long the pauses between two acts of chaos are on average; null for neither. */
+  chaos: { pauseMs: number } | null;
+}
+
+export interface PhaseReport extends Verdict {
+  name: string;
+  acts: Map<string, number>;
+  /** Time until every run had its outcome after the last call was made. */
+  drainedSeconds: number;
+  broken: string[];
+}
+
+const startMicros = 1_000_000_000_000;
+/** So long callers and runs may take after the last call was made. */
+const drainMs = 300_000;
+
+/** Slots of the workspaces: one has too few, another as many as it likes. */
+const slots = [2, 8, 20, 1000];
+
+/** Lets callers of several workspaces use the system, with or without chaos, and holds it to its promises. */
+export async function soak(system: System, phase: Phase): Promise<PhaseReport> {
+  const callers = await Promise.all(
+    slots.map((inflightLimit) =>
+      system.caller(
+        {
+          inflightLimit,
+          backlogLimit: 1_000_000,
+          windowLimit: 1_000_000,
+          committedLimitMicros: startMicros,
+          balanceMicros: startMicros,
+        },
+        `${phase.name}-${phase.seed}-${inflightLimit}`,
+      ),
+    ),
+  );
+  const over = AbortSignal.timeout(phase.lastsMs);
+  const tooLate = AbortSignal.timeout(phase.lastsMs + drainMs);
+  const chance = chanceOf(phase.seed);
+  const calls: Call[] = [];
+  const making: Promise<string[]>[] = [];
+  const load = async () => {
+    while (!over.aborted) {
+      const call = newCall(`${phase.name}-${calls.length}`, callers, chance, phase.chaos !== null);
+      calls.push(call);
+      making.push(makeCall(call, tooLate));
+      // Arrivals that know nothing of one another.
+      await pause((-Math.log(1 - chance()) * 1000) / phase.callsPerSecond);
+    }
+  };
+  const chaos = phase.chaos
+    ? doChaos(system, chanceOf(phase.seed + 1), over, phase.chaos.pauseMs)
+    : { acts: new Map<string, number>(), inTheAir: new Set<string>() };
+  const [{ acts, inTheAir }] = await Promise.all([chaos, load()]);
+  const endedMs = performance.now();
+  const strange = (await Promise.all(making)).flat();
+  const broken = await holdToInvariants(system, drainMs).then(
+    () => [],
+    (error: unknown) => [String(error)],
+  );
+  return {
+    name: phase.name,
+    acts,
+    drainedSeconds: (performance.now() - endedMs) / 1000,
+    ...(await judge(system, calls, inTheAir)),
+    broken: [
+      ...strange.map((each) => `strange answer: ${each}`),
+      ...broken,
+      ...(await brokenPromises(system, calls, startMicros)),
+    ],
+  };
+}
