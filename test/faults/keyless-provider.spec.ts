@@ -56,6 +56,7 @@ describe('a provider without a key', () => {
 
     await keyed.stop();
     system.forget(keyed);
+    await untilListed(false);
     expect((await submit()).status).toBe(403);
     // With no worker at all, the last state stays.
     await keyless.stop();
