@@ -171,6 +171,7 @@ describe('metrics and logs of the running apps', () => {
     expect(fieldsOf(runs)).toEqual(
       [
         ...always,
+        'basis',
         'billed_micros',
         'delivery',
         'model',
