@@ -19,8 +19,8 @@ const plainNames = [
   'reset_after_accept', 'hang_after_accept', 'html', 'garbage', 'truncated',
   // How the generation ends.
   'policy_output', 'job_failed', 'no_asset',
-  // What the replies look like.
-  'unknown_status', 'int64_id', 'hang_poll',
+  // What the replies look like; `cost=n` is the figure by which the partner tells what a success cost.
+  'cost', 'unknown_status', 'int64_id', 'hang_poll',
   // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
   'status_back', 'result_early',
   // Cancelling.
@@ -65,7 +65,9 @@ export function readControl(tokens: readonly string[]): { control: Control; prob
     const name = at === -1 ? each : each.slice(0, at);
     const value = at === -1 ? '' : each.slice(at + 1);
     if (!known.has(name)) problems.push(`unknown control "${name}"`);
-    else if (!takeText.has(name) && !/^\d*$/.test(value)) problems.push(`"${name}" takes a whole number`);
+    else if (name === 'cost' && !/^\d+(\.\d+)?$/.test(value)) problems.push(`"${name}" takes a number`);
+    else if (!takeText.has(name) && name !== 'cost' && !/^\d*$/.test(value))
+      problems.push(`"${name}" takes a whole number`);
     else control.set(name as ControlName, value);
   }
   return { control, problems };

@@ -4,7 +4,7 @@ import type { Generation, Phase } from './ledger/generation.js';
 
 /** One simulated partner. An entry in `partners/partners.ts` adds another one. */
 export interface Partner {
-  /** Base path on both listeners, and the provider whose recorded replies are given. */
+  /** Base path on both listeners, and the name of its file of replies and its folder of schemas. */
   name: string;
   /** Default: any bearer token. */
   authorized?: (headers: IncomingHttpHeaders, nowMs: number) => boolean;
@@ -13,8 +13,6 @@ export interface Partner {
   /** Its ids are numbers of 64 bits. */
   numericIds?: true;
   protocols: Protocol[];
-  /** Replies that are recorded nowhere, by the names that recorded ones have. */
-  replies?: Record<string, Reply>;
   /** Files are good only under a signed link. */
   links?: {
     queryOf: (generation: Generation) => string;
@@ -26,15 +24,11 @@ export interface Partner {
   issueKey?: (api: string) => string;
 }
 
-/** Addresses whose replies were recorded together. */
+/** Addresses that answer in one way. Without `poll`, the result comes with the submission's reply. */
 export interface Protocol {
-  /** The folder of these replies below the provider's fixtures. */
-  fixtures?: string;
+  /** The part of the partner's file that holds its replies, where there are several. */
+  name?: string;
   submits: Submit[];
-  /** The member of the recorded acceptance that holds the id. Absent: the result comes with the submission's reply. */
-  id?: string;
-  /** Where the recorded partner is reached. Absent: no recorded reply says so. */
-  base?: string;
   /** Polling URLs lead to the partner's other host, which takes no key. */
   pollsElsewhere?: true;
   poll?: Call;
@@ -44,10 +38,8 @@ export interface Protocol {
   cancel?: { method: 'POST' | 'PUT' | 'DELETE'; path: string; queuedOnly?: true };
   /** The ending of the names of the replies to this generation, where there are such. */
   variantOf?: (view: View) => string;
-  /** Changes a recorded reply where it depends on the request. */
-  edit?: (text: string, view: View) => string;
-  /** The poll's reply when the partner failed, where `poll-failed` would not be the end. */
-  failed?: string;
+  /** What stands for placeholders of this protocol's replies. */
+  values?: (view: View) => Record<string, string>;
   /** Ids are JSON numbers when `[[sim:int64_id]]` asks for one. */
   bareIds?: true;
 }

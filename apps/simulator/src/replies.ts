@@ -1,74 +1,77 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parse } from 'yaml';
 import { type Control, amount } from './control.js';
 import { failureOf } from './ledger/generation.js';
-import { fileOf, inlineFiles } from './media/media.js';
+import { fileOf } from './media/media.js';
 import type { Partner, Protocol, Reply, View } from './partner.js';
 
+/** What is wrong with a submission, and where: names and positions from the top of the body. */
+interface Fault {
+  at: readonly (string | number)[];
+  text: string;
+}
+
 /**
- * The true replies of a partner as they were recorded, in the same files that its adapter is tested with: the two
- * sides do not share a misunderstanding. In what is said about a generation, id, prompt and URLs are its
- * own; everything around them keeps its bytes, such as a number of 64 bits.
+ * The replies of a partner as its public documents give them, from `apps/simulator/replies`: own files, so that
+ * adapters and simulator do not share a misunderstanding.
  */
 export class Replies {
-  /** By the names of the files. */
-  private readonly own: Map<string, Reply>;
-  private readonly all: Map<string, Reply>;
-  private readonly recordedId: string | undefined;
+  /** By name. */
+  private readonly all: ReadonlyMap<string, Written>;
 
   constructor(
     private readonly partner: Partner,
-    private readonly protocol: Pick<Protocol, 'fixtures' | 'id'> & Partial<Protocol> = partner.protocols[0] ??
-      {},
+    private readonly protocol: Partial<Protocol> = partner.protocols[0] ?? {},
   ) {
-    this.own = readFolder(partner.name, protocol.fixtures ?? '');
-    const others = partner.protocols.flatMap(({ fixtures = '' }) => [...readFolder(partner.name, fixtures)]);
-    this.all = new Map([...others, ...Object.entries(partner.replies ?? {}), ...this.own]);
-    const { id } = protocol;
-    if (id === undefined) return;
-    const accepted = textOf(this.own.get('submit-accepted'));
-    this.recordedId = new RegExp(`"${id}"\\s*:\\s*"?(?:[^",}]*/)?([^",}]+)`).exec(accepted)?.[1];
-    if (this.recordedId === undefined) throw new Error(`${partner.name}: no "${id}" in submit-accepted`);
+    this.all = readReplies(partner.name, protocol.name);
   }
 
   /** Why a submission is not accepted, with a status of the partner where it has words for it. */
   refusal(status: number, control: Control): Reply {
     switch (status) {
       case 401:
-        return this.first(
-          'submit-account-key',
-          'submit-account-permission',
-          'submit-unauthenticated',
-          'submit-account',
-        );
+        return this.plain('submit-account-key');
       case 402:
-        return this.first('submit-no-credit', 'submit-account');
+        return this.plain('submit-no-credit');
       case 422:
-        return this.first('submit-rejected-fields', 'submit-rejected-sentence');
+        return this.rejection({ at: ['prompt'], text: 'The prompt is not valid' });
       case 429:
-        return withRetryAfter(this.first('submit-busy'), control);
+        return withRetryAfter(this.plain('submit-busy'), control);
       case 503:
-        return withRetryAfter(this.first('submit-unavailable'), control);
+        return withRetryAfter(this.plain('submit-unavailable'), control);
       case 500:
-        return this.all.get('submit-failed') ?? { status, body: { message: 'Internal Server Error' } };
+        if (this.all.has('submit-failed')) return this.plain('submit-failed');
+        return { status, body: { message: 'Internal Server Error' } };
       default:
         return gatewayPage(status);
     }
   }
 
+  /** To a submission that the partner's own schema refuses. */
+  rejection({ at, text }: Fault): Reply {
+    const loc = JSON.stringify(at).slice(1, -1);
+    return this.plain('submit-rejected-fields', {
+      loc: loc === '' ? '"body"' : loc,
+      field: at.join('.'),
+      text: JSON.stringify(text).slice(1, -1),
+      message: JSON.stringify(at.length === 0 ? text : `${at.join('.')}: ${text}`),
+    });
+  }
+
   /** Undefined for a partner that refuses no prompt at submission. */
   get policyRefusal(): Reply | undefined {
-    return this.own.get('submit-content-policy');
+    return this.all.has('submit-content-policy') ? this.plain('submit-content-policy') : undefined;
   }
 
   /** What it says about an id that it does not know. */
   get lost(): Reply {
-    return this.first('poll-lost', 'fetch-lost');
+    return this.plain('poll-lost');
   }
 
   /** To a submission that was accepted; the result where it comes at once. */
   submitted(view: View): Reply {
-    return this.protocol.id === undefined ? this.ended('submit', view) : this.about(view, 'submit-accepted');
+    return this.protocol.poll ? this.about(view, 'submit-accepted') : this.ended('submit', view);
   }
 
   poll(view: View): Reply {
@@ -98,10 +101,10 @@ export class Replies {
   }
 
   cancel(verdict: 'canceled' | 'too_late' | 'ignored' | 'unknown', view?: View): Reply {
-    if (verdict === 'unknown') return this.first('cancel-unknown', 'poll-lost');
-    if (verdict === 'too_late') return this.first('cancel-too-late');
-    const removed = verdict === 'canceled' && view?.phase === 'queued';
-    return this.first(...(removed ? ['cancel-removed'] : []), 'cancel-requested');
+    if (verdict === 'unknown' || !view) return this.plain(this.first('cancel-unknown', 'poll-lost'));
+    if (verdict === 'too_late') return this.about(view, 'cancel-too-late');
+    const removed = verdict === 'canceled' && view.phase === 'queued';
+    return this.about(view, ...(removed ? ['cancel-removed'] : []), 'cancel-requested');
   }
 
   private ended(role: 'submit' | 'poll' | 'fetch', view: View): Reply {
@@ -110,7 +113,7 @@ export class Replies {
     const otherwise = role === 'poll' && this.protocol.fetch ? success : `${role}-failed`;
     switch (failureOf(view.control)) {
       case 'job_failed':
-        return this.about(view, (role === 'poll' && this.protocol.failed) || `${role}-failed`);
+        return this.about(view, `${role}-failed`);
       case 'policy_submit':
         return this.about(view, `${role}-content-policy`, otherwise);
       case 'policy_output':
@@ -127,51 +130,63 @@ export class Replies {
     }
   }
 
-  /** The first of these replies that is recorded, with what belongs to this generation. */
+  /** The first of these replies that there is, filled with what belongs to this generation. */
   private about(view: View, ...names: string[]): Reply {
     const variant = this.protocol.variantOf?.(view) ?? '';
-    const name = names.flatMap((each) => [`${each}${variant}`, each]).find((each) => this.all.has(each));
-    const reply = this.first(name ?? names.join(', '));
-    const ended = view.phase === 'succeeded' && /succeeded|accepted/.test(name ?? '');
-    const type = reply.headers?.['content-type'] ?? '';
-    if (ended && /^(image|video|audio)\//.test(type))
-      return { ...reply, body: fileOf(view.generation, type).bytes };
-    return { ...reply, body: this.adapted(textOf(reply), view, ended) };
+    const name = this.first(...names.flatMap((each) => [`${each}${variant}`, each]));
+    return this.plain(name, this.valuesOf(view), view);
   }
 
-  private adapted(recorded: string, view: View, ended: boolean): string {
-    const { edit, base, bareIds, pollsElsewhere } = this.protocol;
-    let text = edit?.(recorded, view) ?? recorded;
-    const mine = pollsElsewhere ? view.assets : view.api;
-    if (ended) text = inlineFiles(this.linked(text, view), view.generation);
-    if (base !== undefined) text = text.replaceAll(base, mine);
-    const prompt = `"prompt":${JSON.stringify(view.generation.prompt)}`;
-    text = text.replaceAll(/"prompt":\s*"[^"]*"/g, () => prompt);
-    if (this.recordedId === undefined) return text;
-    const { id } = view.generation;
-    if (bareIds && view.control.has('int64_id')) text = text.replaceAll(`"${this.recordedId}"`, id);
-    return text.replaceAll(this.recordedId, id);
-  }
-
-  /** Every file on the partner's other host. */
-  private linked(text: string, { generation, assets }: View): string {
-    const { base } = this.protocol;
+  private valuesOf(view: View): Values {
+    const { generation, control, api, assets } = view;
+    const { id, model, prompt } = generation;
     const query = this.partner.links ? `?${this.partner.links.queryOf(generation)}` : '';
     let count = 0;
-    return text.replaceAll(/https:\/\/[^"\\\s]+/g, (url) => {
-      if (base !== undefined && url.startsWith(base)) return url;
-      const [, ending = 'png'] = /\.(mp4|mp3|glb)\b/.exec(new URL(url).pathname) ?? [];
-      return `${assets}/files/${generation.id}/${count++}.${ending}${query}`;
-    });
+    return {
+      id,
+      model,
+      prompt: JSON.stringify(prompt),
+      api,
+      assets,
+      cost: (usual) => control.get('cost') || usual,
+      url: (ending) => `${assets}/files/${id}/${count++}.${ending}${query}`,
+      base64: (ending) => fileOf(generation, ending).bytes.toString('base64'),
+      hex: (ending) => fileOf(generation, ending).bytes.toString('hex'),
+      ...this.protocol.values?.(view),
+    };
   }
 
-  private first(...names: string[]): Reply {
-    const name = names.find((each) => this.all.has(each));
-    const reply = name === undefined ? undefined : this.all.get(name);
-    if (!reply) throw new Error(`${this.partner.name}: no reply is recorded as ${names.join(' or ')}`);
-    return reply;
+  private plain(name: string, values: Values = {}, view?: View): Reply {
+    const [status, body, headers = {}] = this.all.get(name) ?? missing(this.partner, name);
+    const filled = Object.fromEntries(
+      Object.entries(headers).map(([field, value]) => [field, fill(value, values)]),
+    );
+    const [, ending] = /^<bytes\.(\w+)>$/.exec(body) ?? [];
+    if (ending !== undefined && view) {
+      const { type, bytes } = fileOf(view.generation, ending);
+      return { status, headers: { 'content-type': type, ...filled }, body: bytes };
+    }
+    const bare = this.protocol.bareIds && view?.control.has('int64_id');
+    const text = fill(bare ? body.replaceAll('"<id>"', '<id>') : body, values);
+    const type = text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
+    return { status, headers: { 'content-type': type, ...filled }, body: text };
+  }
+
+  private first(...names: string[]): string {
+    return names.find((each) => this.all.has(each)) ?? missing(this.partner, names.join(' or '));
   }
 }
+
+/** What a placeholder stands for: a text, or what is made of its argument. */
+type Values = Record<string, string | ((argument: string) => string)>;
+
+/** Replaces `<name>`, `<name.argument>` and `<name:argument>` by their values. */
+const fill = (text: string, values: Values): string =>
+  text.replaceAll(/<([a-z]\w*)(?:[.:]([\w.]*))?>/g, (_found, name: string, argument = '') => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`nothing stands for <${name}> in ${text}`);
+    return typeof value === 'function' ? value(argument) : value;
+  });
 
 /** A page that a gateway in front of the partner sends. */
 export const gatewayPage = (status: number): Reply => ({
@@ -180,36 +195,27 @@ export const gatewayPage = (status: number): Reply => ({
   body: '<html><head><title>Gateway</title></head><body><center><h1>cloud edge</h1></center></body></html>\n',
 });
 
-/** The recorded pauses would outlast every test: a refusal names the seconds to wait only when it is asked to. */
+/** A refusal names the seconds to wait only when it is asked to. */
 function withRetryAfter(reply: Reply, control: Control): Reply {
-  const headers = Object.fromEntries(
-    Object.entries(reply.headers ?? {}).filter(([name]) => !/^(date|retry-after|ratelimit-.*)$/.test(name)),
-  );
-  if (control.has('retry_after')) headers['retry-after'] = String(amount(control, 'retry_after', 1));
-  return { ...reply, headers, body: textOf(reply).replace(/"retryDelay":"[^"]*"/, '"retryDelay":"0s"') };
+  if (!control.has('retry_after')) return reply;
+  const headers = { ...reply.headers, 'retry-after': String(amount(control, 'retry_after', 1)) };
+  return { ...reply, headers };
 }
 
-function textOf(reply: Reply | undefined): string {
-  const { body = '' } = reply ?? {};
-  return typeof body === 'string' ? body : JSON.stringify(body);
+function missing({ name }: Partner, what: string): never {
+  throw new Error(`apps/simulator/replies/${name}.yaml has no ${what}`);
 }
 
-const root = findRoot(import.meta.dirname);
-const read = new Map<string, Map<string, Reply>>();
+type Written = [status: number, body: string, headers?: Record<string, string>];
 
-function readFolder(provider: string, fixtures: string): Map<string, Reply> {
-  const folder = path.join(root, 'libs/providers/src/providers', provider, 'fixtures', fixtures);
-  const known = read.get(folder);
-  if (known) return known;
-  const replies = readdirSync(folder)
-    .filter((name) => name.endsWith('.json') && name !== 'provider.json')
-    .map((name): [string, Reply] => {
-      const { reply } = JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as { reply: Reply };
-      return [name.slice(0, -'.json'.length), reply];
-    });
-  read.set(folder, new Map(replies));
-  return new Map(replies);
+function readReplies(partner: string, protocol = ''): Map<string, Written> {
+  const text = readFileSync(path.join(simulatorFolder, 'replies', `${partner}.yaml`), 'utf8');
+  const file = parse(text) as Record<string, Record<string, Written>>;
+  return new Map(Object.entries({ ...file['replies'], ...file[protocol] }));
 }
+
+/** Of the sources, also for what was built from them. */
+const simulatorFolder = path.join(findRoot(import.meta.dirname), 'apps/simulator');
 
 function findRoot(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

@@ -19,7 +19,7 @@ export interface Simulation {
   addresses: { api: string; assets: string };
 }
 
-/** One protocol of a partner with its recorded replies. */
+/** One protocol of a partner with its replies. */
 export interface Side {
   simulation: Simulation;
   partner: Partner;

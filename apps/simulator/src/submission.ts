@@ -54,7 +54,7 @@ export async function takeSubmission(
     assetCount: 0,
     replySha256: null,
   });
-  const atOnce = protocol.id === undefined;
+  const atOnce = protocol.poll === undefined;
   // The reply is the result: it is held back until the generation has ended.
   if (atOnce) await untilEnd(simulation, generation);
   const answer = replies.submitted(viewOf(simulation, partner, generation));

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { InputRejection } from '#errors';
 import { routerValidationErrorResponse } from '#schemas';
-import { checkInput, inputErrors } from './check-input.js';
+import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
+import { checkInput } from './members.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const modelWith = (input?: object) =>
@@ -14,6 +15,8 @@ const modelWith = (input?: object) =>
     price: { call: 1 },
     ...(input === undefined ? {} : { input }),
   });
+
+const noBytes = Buffer.alloc(0);
 
 /** A model whose input has the one field `v`. */
 const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });
@@ -50,10 +53,10 @@ describe('checkInput', () => {
 
   it('throws a rejection that has the wire shape, and nothing on a good input', () => {
     const model = modelOf({ type: 'string' });
-    expect(() => checkInput(model, { v: 'a' })).not.toThrow();
+    expect(() => checkInput(model, { v: 'a' }, noBytes)).not.toThrow();
     let thrown: unknown;
     try {
-      checkInput(model, { v: 1 });
+      checkInput(model, { v: 1 }, noBytes);
     } catch (error) {
       thrown = error;
     }
@@ -82,7 +85,9 @@ describe('checkInput', () => {
 
   it('takes any object for an unauthored model', () => {
     const model = modelWith();
-    fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => checkInput(model, body)));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => checkInput(model, body, noBytes)),
+    );
     expect(inputErrors(model, [])).toMatchObject([{ loc: ['body'], type: 'dict_type' }]);
   });
 

@@ -1,4 +1,4 @@
-import { type FieldError, InputRejection } from '#errors';
+import type { FieldError } from '#errors';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { fieldErrors, weighsAtMost } from './field-errors.js';
@@ -22,12 +22,6 @@ export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   first.errors = null;
   all.errors = null;
   return fields;
-}
-
-/** Throws `InputRejection` with every failing field. */
-export function checkInput(model: Model, parsedBody: unknown): void {
-  const fields = inputErrors(model, parsedBody);
-  if (fields.length > 0) throw new InputRejection(fields);
 }
 
 function compiledSchema(model: Model): CompiledSchema {

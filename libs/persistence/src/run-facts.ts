@@ -6,6 +6,8 @@ export interface RunFacts {
   assets: string[];
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   budgetMs: number;
+  /** What names the model in the body and the caller left out. */
+  members?: Record<string, string | number | boolean>;
   /** W3C context of the call that admitted the run, when that is traced. */
   traceparent?: string;
 }

@@ -109,6 +109,7 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
+  /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
   onSubmit(run: Run, signal: Signal): Outcome<H>;
   /** Poll or fetch, by `handle.step`. */

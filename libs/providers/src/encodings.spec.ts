@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { envelope, form } from './encodings.js';
+import { envelope, form, references } from './encodings.js';
+import { RefusedInput } from './refused-input.js';
 
 const run = (text: string) => ({
   runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
@@ -14,6 +15,22 @@ describe('envelope', () => {
     const { contentType, body } = envelope('input')(run('{ "seed":18446744073709551615, "a":1.0 }'));
     expect(contentType).toBe('application/json');
     expect(Buffer.from(body).toString()).toBe('{"input":{ "seed":18446744073709551615, "a":1.0 }}');
+  });
+});
+
+describe('references', () => {
+  const encode = references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } });
+  const sent = (text: string) => Buffer.from(encode(run(text)).body).toString();
+
+  it.each([
+    ['{"image":"u", "n":1.0}', '{"images":[{"image_url":"u"}],"n":1.0}'],
+    ['{ "image" : ["u", "\\u00e9"] }', '{"images":[{"image_url":"u"},{"image_url":"\\u00e9"}]}'],
+    ['{"image":[{"file_id":"f"},"u"]}', '{"images":[{"file_id":"f"},{"image_url":"u"}]}'],
+    ['{"mask":"m","images":[{"file_id":"f"}]}', '{"mask":{"image_url":"m"},"images":[{"file_id":"f"}]}'],
+    ['{"image":[],"mask":null,"seed":18446744073709551615}', '{"images":[],"seed":18446744073709551615}'],
+    ['{}', '{}'],
+  ])('%s becomes %s', (text, wanted) => {
+    expect(sent(text)).toBe(wanted);
   });
 });
 
@@ -35,6 +52,12 @@ describe('form', () => {
       list: '[1, 2]',
       a: '2',
     });
+  });
+
+  it('refuses a URL where the partner takes the file itself', () => {
+    const input = run('{"image":"https://a.example/x.png"}');
+    expect(() => form({ files: ['image'] })(input)).toThrow(RefusedInput);
+    expect(() => form()(input)).not.toThrow();
   });
 
   it('makes files out of base64 and data: URLs', async () => {

@@ -1,5 +1,7 @@
-import { membersOf, textAt } from '#schemas';
+import { type JsonPlace, membersOf, textAt } from '#schemas';
 import type { Run } from './contract.js';
+import { fieldError } from './fields.js';
+import { RefusedInput } from './refused-input.js';
 
 interface EncodedBody {
   contentType: string;
@@ -37,11 +39,45 @@ export const form =
     };
   };
 
+/**
+ * For a partner that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
+ * `within` `image_url` and `{ image: { as: 'images', list: true } }`, and so does each element of a list. What is an
+ * object already stays as it is, as do all other members; null is left out.
+ */
+export const references =
+  (within: string, members: Readonly<Record<string, { as: string; list?: true }>>): Encoding =>
+  ({ body }) => {
+    const bytesAt = ({ start, end }: JsonPlace) => body.subarray(start, end);
+    const startsWith = (sign: string, { start }: JsonPlace) => body[start] === sign.charCodeAt(0);
+    const reference = (place: JsonPlace): (string | Uint8Array)[] =>
+      startsWith('{', place) ? [bytesAt(place)] : [`{${JSON.stringify(within)}:`, bytesAt(place), '}'];
+    const changed = membersOf(body).flatMap((member): (string | Uint8Array)[][] => {
+      const change = Object.hasOwn(members, member.name) ? members[member.name] : undefined;
+      const name = `${JSON.stringify(change?.as ?? member.name)}:`;
+      if (change === undefined) return [[name, bytesAt(member)]];
+      if (isNull(body, member)) return [];
+      if (!change.list) return [[name, ...reference(member)]];
+      const elements = startsWith('[', member) ? membersOf(body, member.start) : [member];
+      return [
+        [name, '[', ...elements.flatMap((each, index) => [index > 0 ? ',' : '', ...reference(each)]), ']'],
+      ];
+    });
+    const pieces = ['{', ...changed.flatMap((member, index) => [index > 0 ? ',' : '', ...member]), '}'];
+    return {
+      contentType: 'application/json',
+      body: Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))),
+    };
+  };
+
 interface Part {
   name: string;
   bytes: Uint8Array;
   type?: string;
 }
+
+/** Whether the member counts as left out. */
+export const isNull = (body: Uint8Array, { start, end }: JsonPlace): boolean =>
+  end - start === 4 && body[start] === 'n'.charCodeAt(0);
 
 const lineEnd = Buffer.from('\r\n');
 
@@ -50,6 +86,7 @@ const fieldOf = (name: string, json: string): Part => ({
   bytes: Buffer.from(json.startsWith('"') ? (JSON.parse(json) as string) : json),
 });
 
+const bytesWanted = 'This model takes the file itself: base64, or a data: URL.';
 const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
 
 function filesOf(name: string, json: string): Part[] {
@@ -57,6 +94,7 @@ function filesOf(name: string, json: string): Part[] {
     .flat()
     .filter((value) => typeof value === 'string')
     .map((value) => {
+      if (/^https?:/i.test(value)) throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);
       const [prefix = '', type] = dataUrl.exec(value.slice(0, 300)) ?? [];
       const bytes = Buffer.from(value.slice(prefix.length), 'base64');
       return { name, bytes, type: type || 'application/octet-stream' };

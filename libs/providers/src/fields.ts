@@ -74,24 +74,24 @@ export const pathOf = (name: string): (string | number)[] =>
     .map((segment) => (/^\d{1,6}$/.test(segment) ? Number(segment) : segment));
 
 /**
- * For a partner that words a rejection as one sentence, mostly with a code, and perhaps names the field. The first
- * place of `type` that holds something counts.
+ * For a partner that words a rejection as one sentence, mostly with a code, and perhaps names the field. Of several
+ * places the first that holds something counts.
  */
 export const sentenceFields =
   (places: {
-    msg: JsonPointer;
+    msg: JsonPointer | readonly JsonPointer[];
     type?: JsonPointer | readonly JsonPointer[];
     field?: JsonPointer;
   }): FieldReader =>
   (body) => {
-    const at = (place: JsonPointer | undefined) => (place ? valueAt(body, place) : undefined);
+    const at = (several: JsonPointer | readonly JsonPointer[] = []) =>
+      [several]
+        .flat()
+        .map((place) => valueAt(body, place))
+        .find((found) => found != null);
     const [msg, field] = [at(places.msg), at(places.field)];
     if (typeof msg !== 'string') return undefined;
-    const type = [places.type ?? []]
-      .flat()
-      .map(at)
-      .find((found) => found != null);
-    return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, type)];
+    return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
 /** What the partner's own reader finds, else FastAPI's; no more entries than fit an answer, undefined for none. */

@@ -27,4 +27,5 @@ export {
   providerSettings,
   settingStem,
 } from './providers.js';
+export { RefusedInput } from './refused-input.js';
 export type { Rule } from './rules.js';

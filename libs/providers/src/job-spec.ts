@@ -4,7 +4,7 @@ import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
 import type { Rule } from './rules.js';
 
-/** What a partner's status word means; a word that is not listed means `running`. */
+/** What a partner's status word means, in whatever case; a word that is not listed means `running`. */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
@@ -54,6 +54,8 @@ interface JobBase {
     headers?: (run: Run) => Readonly<Record<string, string>>;
     /** How the caller's bytes become the request body; left out, they are the body. */
     encode?: Encoding;
+    /** The call for an input that holds one of these members, unless it has no address for the run's model. */
+    variant?: { members: readonly string[]; url(run: Run): string | undefined; encode?: Encoding };
     /** Statuses besides 429 by which the partner says that it has not accepted the submission. */
     refusals?: readonly number[];
   };

@@ -46,6 +46,29 @@ describe('done at submit', () => {
     expect(adapter.credential(call, 's', 5)).toEqual({ authorization: 'Bearer s.5' });
   });
 
+  it('makes another call for an input that holds a member, where its model has one', () => {
+    const adapter = job({
+      ...common,
+      submit: {
+        variant: {
+          members: ['image'],
+          url: ({ upstream }) => upstream['edits'],
+          encode: () => ({ contentType: 'text/plain', body: new Uint8Array() }),
+        },
+      },
+      rules: [],
+    });
+    const sent = (body: string, upstream: Run['upstream']) => {
+      const call = adapter.submit({ ...run, upstream, body: new TextEncoder().encode(body) });
+      return `${call.headers?.['content-type']} to ${call.url}`;
+    };
+    const edits = { path: 'draw', edits: 'https://partner.example/edits' };
+    expect(sent('{"image":"u"}', edits)).toBe('text/plain to https://partner.example/edits');
+    expect(sent('{"image":null}', edits)).toBe('application/json to https://partner.example/draw');
+    expect(sent('{"deep":{"image":"u"}}', edits)).toBe('application/json to https://partner.example/draw');
+    expect(sent('{"image":"u"}', { path: 'draw' })).toBe('application/json to https://partner.example/draw');
+  });
+
   it.each([
     [200, { code: 1026 }, 'content_policy'],
     [200, { refused: true }, 'content_policy'],

@@ -1,4 +1,4 @@
-import { type Json, type JsonPointer, placesOf, textAt, valueAt } from '#schemas';
+import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt } from '#schemas';
 import type {
   FailureClass,
   Handle,
@@ -10,6 +10,7 @@ import type {
   Signal,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
+import { isNull } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
 import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
@@ -30,6 +31,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const { uniqueHeader } = spec;
+  const statuses = new Map(Object.entries(poll?.statuses ?? {}).map(([word, is]) => [folded(word), is]));
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
@@ -71,13 +73,15 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     exchange: spec.exchange,
     credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
     submit(run) {
-      const { contentType, body } = submit.encode?.(run) ?? {
+      const { variant } = submit;
+      const variantUrl = variant && holdsOneOf(variant.members, run) ? variant.url(run) : undefined;
+      const { contentType, body } = (variantUrl === undefined ? submit : variant)?.encode?.(run) ?? {
         contentType: 'application/json',
         body: run.body,
       };
       return {
         method: 'POST',
-        url: submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
+        url: variantUrl ?? submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
         headers: { 'content-type': contentType, accept: 'application/json', ...submit.headers?.(run) },
         uniqueHeader,
         body,
@@ -104,7 +108,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { reply, json } = reading;
     const word =
       poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
-    switch (Object.hasOwn(poll.statuses, word) ? poll.statuses[word] : 'running') {
+    switch (statuses.get(folded(word))) {
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading);
       case 'failed':
@@ -144,6 +148,9 @@ export function upstream(run: Run, name: string): string {
   return value;
 }
 
+const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
+  membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));
+
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
 function ruleFailure(
@@ -161,7 +168,7 @@ function ruleFailure(
           ? 'new_submit'
           : 'same_call',
     ...(retry === 'limited' && { limited: true as const }),
-    note: `${phase} answered HTTP ${status}, ${where ?? header ?? 'any body'} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
+    note: `${phase} answered HTTP ${status}, ${[where ?? header ?? 'any body'].flat().join(' or ')} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
   };
 }
 
@@ -169,6 +176,9 @@ function wordAt(json: Json, pointer: JsonPointer): string {
   const word = valueAt(json, pointer);
   return typeof word === 'object' || word === undefined ? '' : String(word);
 }
+
+/** Some partners spell one word in several ways. */
+const folded = (word: string): string => word.trim().toLowerCase();
 
 /** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
 function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {

@@ -19,13 +19,13 @@ interface Pattern {
 
 /**
  * Maps replies to what became of the run. Every condition that is given must hold: `phase`; `http`, one status
- * or `error` for any that is not 2xx; `where`, a place in the JSON body, or `header`, that holds a value, or,
+ * or `error` for any that is not 2xx; `where`, places in the JSON body, or `header`, that hold a value, or,
  * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing.
  */
 export interface Rule {
   phase?: Phase;
   http?: number | 'error';
-  where?: JsonPointer;
+  where?: JsonPointer | readonly JsonPointer[];
   header?: string;
   is?: string | number | boolean | Pattern;
   unless?: JsonPointer | readonly JsonPointer[];
@@ -54,7 +54,10 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
     return false;
   if (header !== undefined && !isValue(reply.headers[header] ?? null, rule.is)) return false;
   if (where === undefined) return true;
-  return json !== undefined && valuesAt(json, where).some((found) => isValue(found, rule.is));
+  return (
+    json !== undefined &&
+    [where].flat().some((place) => valuesAt(json, place).some((found) => isValue(found, rule.is)))
+  );
 }
 
 /** Whether any value at the place is more than null or an empty text. */

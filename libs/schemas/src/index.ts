@@ -25,7 +25,15 @@ export {
   routerQueueRequestId,
 } from './identifiers.js';
 export { type JsonExcess, jsonExcess } from './json-limits.js';
-export { type JsonPlace, membersOf, placesOf, replaceStrings, stringAt, textAt } from './json-places.js';
+export {
+  type JsonPlace,
+  membersOf,
+  placesOf,
+  replaceStrings,
+  stringAt,
+  textAt,
+  withMembersFirst,
+} from './json-places.js';
 export {
   type Json,
   type JsonPointer,

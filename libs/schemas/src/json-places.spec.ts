@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { assert, constant, constantFrom, jsonValue, property, tuple } from 'fast-check';
-import { membersOf, placesOf, replaceStrings, textAt } from './json-places.js';
+import { membersOf, placesOf, replaceStrings, textAt, withMembersFirst } from './json-places.js';
 import { type Json, valuesAt } from './json-pointer.js';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -150,4 +150,23 @@ describe('broken text', () => {
       expect(() => membersOf(bytes(text))).not.toThrow(RangeError);
     },
   );
+});
+
+describe('withMembersFirst', () => {
+  it.each([
+    ['{}', '{"model":"a\\"b","n":1}'],
+    [' \n{ }\t', ' \n{"model":"a\\"b","n":1 }\t'],
+    [
+      '{"seed":1.0,"seed":18446744073709551615}',
+      '{"model":"a\\"b","n":1,"seed":1.0,"seed":18446744073709551615}',
+    ],
+    ['{ "a" : [ ] }', '{"model":"a\\"b","n":1, "a" : [ ] }'],
+  ])('puts them into %s', (text, expected) => {
+    expect(Buffer.from(withMembersFirst(bytes(text), { model: 'a"b', n: 1 })).toString()).toBe(expected);
+  });
+
+  it('hands over the same bytes when there is nothing to add', () => {
+    const text = bytes('{"a":1}');
+    expect(withMembersFirst(text, {})).toBe(text);
+  });
 });

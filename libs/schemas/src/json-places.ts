@@ -1,4 +1,4 @@
-import { pointerSegments } from './json-pointer.js';
+import { type Json, pointerSegments } from './json-pointer.js';
 import {
   closeBrace,
   closeBracket,
@@ -73,6 +73,21 @@ function readMembers(json: Uint8Array, tokens: JsonTokens, readValue: (nameOf: (
     readValue(() => (isObject ? stringAt(json, { start, end }) : String(index)));
     if (tokens.next() !== comma) return;
   }
+}
+
+/** The text of an object with these members first, and every byte of its own as it was. */
+export function withMembersFirst(json: Uint8Array, members: Readonly<Record<string, Json>>): Uint8Array {
+  const added = JSON.stringify(members).slice(1, -1);
+  if (added === '') return json;
+  const tokens = new JsonTokens(json);
+  tokens.next();
+  const { end } = tokens;
+  const isEmpty = tokens.next() === closeBrace;
+  return Buffer.concat([
+    json.subarray(0, end),
+    Buffer.from(isEmpty ? added : `${added},`),
+    json.subarray(end),
+  ]);
 }
 
 /** The text of the value that stands there. */

@@ -3,14 +3,11 @@ import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
-import { checkBody, type CheckOrder, type CheckReport } from './check-thread.js';
+import { checkBody, type CheckedInput, type CheckOrder, type CheckReport } from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
-/** A body that passed: the same bytes, and the most the call can cost in micro-dollars. */
-interface CheckedBody {
-  bytes: Buffer;
-  reservedMicros: number;
-}
+/** A body that passed: the same bytes, and what is known of them. */
+type CheckedBody = { bytes: Buffer } & CheckedInput;
 
 const maxWaiting = 1000;
 
@@ -35,17 +32,14 @@ export class BodyChecker implements OnApplicationShutdown {
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length <= this.settings.BODY_CHECK_AT_ONCE) {
-      return { bytes, reservedMicros: checkBody(model, bytes) };
+      return { bytes, ...checkBody(model, bytes) };
     }
     const report = await this.checkInThread(model, bytes);
     if ('fields' in report) throw new InputRejection(report.fields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);
     if ('bug' in report) throw new Error(report.bug);
     const { buffer, byteOffset, byteLength } = report.bytes;
-    return {
-      bytes: Buffer.from(buffer, byteOffset, byteLength),
-      reservedMicros: report.reservedMicros,
-    };
+    return { ...report, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   }
 
   async onApplicationShutdown(): Promise<void> {

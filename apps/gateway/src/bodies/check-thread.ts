@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkInput, type Model, quote } from '#catalog';
+import { checkInput, missingMembers, type Model, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -10,31 +10,36 @@ export interface CheckOrder {
   bytes: Uint8Array;
 }
 
+/** What is known of an input that passed. */
+export interface CheckedInput {
+  /** The most the call can cost, in micro-dollars. */
+  reservedMicros: number;
+  /** What names the model and is left to the router. */
+  missingMembers: ReturnType<typeof missingMembers>;
+}
+
 /** Errors lose their class on the way between threads. */
 export type CheckReport =
-  | { bytes: Uint8Array; reservedMicros: number }
-  | { fields: FieldError[] }
-  | { detail: string }
-  | { bug: string };
+  ({ bytes: Uint8Array } & CheckedInput) | { fields: FieldError[] } | { detail: string } | { bug: string };
 
 /**
- * Checks the body against the model and returns the most the call can cost, in micro-dollars. Throws
+ * Checks the body against the model. Throws
  * `InputRejection` for failing fields and `invalid_input`, 400, for what is not a JSON object within the limits.
  */
-export function checkBody(model: Model, bytes: Buffer): number {
+export function checkBody(model: Model, bytes: Buffer): CheckedInput {
   const input = parseInput(bytes);
-  checkInput(model, input);
-  return quote(model, input).upperMicros;
+  checkInput(model, input, bytes);
+  return { reservedMicros: quote(model, input).upperMicros, missingMembers: missingMembers(model, input) };
 }
 
 /** What the thread runs. */
 export function check({ model, bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const reservedMicros = checkBody(known(model), body);
+    const checked = checkBody(known(model), body);
     return move({
       [transferableSymbol]: [bytes.buffer],
-      [valueSymbol]: { bytes, reservedMicros } satisfies CheckReport,
+      [valueSymbol]: { bytes, ...checked } satisfies CheckReport,
     });
   } catch (error) {
     return reportOf(error);

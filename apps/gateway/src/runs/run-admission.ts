@@ -61,7 +61,7 @@ export class RunAdmission {
     input: Awaited<ReturnType<RunInput['accept']>>,
     mode: Admission['mode'],
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, reservedMicros } = input;
+    const { runId, model, key, fingerprint, body, reservedMicros, members } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -77,6 +77,7 @@ export class RunAdmission {
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,
+        members,
         ...(traceparent !== undefined && { traceparent }),
       },
       reservedMicros,

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
+import type { CheckedInput } from '../bodies/check-thread.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { type ModelSegments, runnableModel } from '../models/find-model.js';
 import { Fingerprint, idempotencyKey } from './idempotency-key.js';
@@ -21,6 +22,8 @@ interface AcceptedInput {
   body: PayloadBody;
   /** The most that the run can cost. */
   reservedMicros: number;
+  /** What the worker puts in front of the body's own members. */
+  members: CheckedInput['missingMembers'];
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
@@ -47,8 +50,17 @@ export class RunInput {
       const checked = await this.checker.check(model, bytes);
       const runId = v7();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const { reservedMicros } = checked;
-      return { runId, model, key, fingerprint: fingerprint?.digest(), body, reservedMicros, release };
+      const { reservedMicros, missingMembers: members } = checked;
+      return {
+        runId,
+        model,
+        key,
+        fingerprint: fingerprint?.digest(),
+        body,
+        reservedMicros,
+        members,
+        release,
+      };
     } catch (error) {
       release();
       throw error;

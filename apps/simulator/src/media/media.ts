@@ -17,13 +17,6 @@ export function fileOf({ prompt }: Generation, name: string): MediaFile {
   return { type: 'image/png', bytes: drawImage(text, Number.isNaN(number) ? 0 : number) };
 }
 
-/** Puts whole files in the place of the first bytes that recorded replies hold of theirs. */
-export const inlineFiles = (text: string, generation: Generation): string =>
-  text
-    .replaceAll('iVBORw0KGgo=', () => fileOf(generation, 'image/png').bytes.toString('base64'))
-    .replaceAll('AAAAIGZ0eXBpc29t', () => fileOf(generation, 'video/mp4').bytes.toString('base64'))
-    .replaceAll('fffb9064', () => fileOf(generation, 'audio/mpeg').bytes.toString('hex'));
-
 /** The smallest file that sniffs as MP4: a type box, the text in a box that players skip, and no media. */
 function emptyVideo(text: string): Buffer {
   const brands = [Buffer.from('isom'), Buffer.from([0, 0, 2, 0]), Buffer.from('isomiso2mp41')];

@@ -41,8 +41,8 @@ export const ltx: Partner = {
 export const openai: Partner = {
   name: 'openai',
   protocols: [
-    { fixtures: 'images', submits: [{ path: '/images/generations' }] },
-    { fixtures: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+    { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
+    { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
   ],
 };
 

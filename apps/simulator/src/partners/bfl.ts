@@ -6,12 +6,6 @@ import { keyIn, type Partner } from '../partner.js';
 export const bfl: Partner = {
   name: 'bfl',
   authorized: keyIn('x-key'),
-  replies: {
-    'submit-account-key': {
-      status: 403,
-      body: { detail: 'Not authenticated - Invalid Authentication' },
-    },
-  },
   protocols: [
     {
       submits: [
@@ -21,8 +15,6 @@ export const bfl: Partner = {
           promptOptional: (model) => /^flux-(dev|pro-1)/.test(model),
         },
       ],
-      id: 'id',
-      base: 'https://api.us1.bfl.ai',
       pollsElsewhere: true,
       poll: { path: '/v1/get_result' },
       bareIds: true,

@@ -12,26 +12,25 @@ export const fal: Partner = {
           modelOf: ({ '*': path = '' }) => (/^[\w.-]+(\/[\w.-]+)+$/.test(path) ? path : undefined),
         },
       ],
-      id: 'request_id',
-      base: 'https://queue.fal.run',
       bareIds: true,
       poll: { path: '/:owner/:app/requests/:id/status' },
       fetch: { path: '/:owner/:app/requests/:id' },
       cancel: { method: 'PUT', path: '/:owner/:app/requests/:id/cancel' },
-      edit: (text, { generation: { model, body }, control }) => {
+      values: ({ generation: { id, model, body }, control, api, assets }) => {
+        const run = `${api}/${model.split('/').slice(0, 2).join('/')}/requests/${id}`;
+        const isVideo = /video|veo/.test(model);
         const count = control.has('no_asset')
           ? 0
           : Number(/"num_images"\s*:\s*(\d)/.exec(body.toString())?.[1] ?? 1);
-        const made = /video|veo/.test(model)
-          ? `"video":${count > 0 ? fileOf('mp4', 'video/mp4') : 'null'}`
-          : `"images":[${Array.from({ length: count }, () => fileOf('png', 'image/png')).join(',')}]`;
-        return text
-          .replace(/"images":\[.*?\]/, made)
-          .replaceAll('fal-ai/flux/', `${model.split('/').slice(0, 2).join('/')}/`);
+        const files = Array.from({ length: count }, (_none, at) => {
+          const [ending, type] = isVideo ? ['mp4', 'video/mp4'] : ['png', 'image/png'];
+          return JSON.stringify({ url: `${assets}/files/${id}/${at}.${ending}`, content_type: type });
+        });
+        return {
+          links: `"response_url":"${run}","status_url":"${run}/status","cancel_url":"${run}/cancel"`,
+          output: isVideo ? `"video":${files[0] ?? 'null'}` : `"images":[${files.join(',')}]`,
+        };
       },
     },
   ],
 };
-
-const fileOf = (ending: string, type: string): string =>
-  `{"url":"https://v3.fal.media/0.${ending}","content_type":"${type}"}`;

@@ -37,22 +37,21 @@ export const google: Partner = {
   open: { path: '/token', answer: giveToken },
   protocols: [
     {
-      fixtures: 'video',
+      name: 'video',
       submits: [submitTo('predictLongRunning', instancePrompt)],
-      id: 'name',
       poll: {
         method: 'POST',
         path: `${models}/:model([^:/]+)::fetchPredictOperation`,
         idOf: ({ body }) => String(body['operationName']).split('/').at(-1) ?? '',
       },
       variantOf: ({ generation }) => (storageOf(generation.body) === undefined ? '' : '-in-storage'),
-      edit: (text, { generation: { body, id, model } }) =>
-        text
-          .replace('veo-3.1-generate-001', model)
-          .replace('gs://my-bucket/videos/1/', `${storageOf(body)}${id}/`),
+      values: ({ generation: { body, id, path } }) => ({
+        operation: `${path.replace(/^\/google\//, '').replace(/:\w+$/, '')}/operations/${id}`,
+        storage: storageOf(body) ?? '',
+      }),
     },
     {
-      fixtures: 'image',
+      name: 'image',
       submits: [
         submitTo('predict', instancePrompt),
         submitTo('generateContent', ({ contents }) => {

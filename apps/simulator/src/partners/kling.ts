@@ -23,15 +23,8 @@ export const kling: Partner = {
         promptOptional: kind !== 'videos/text2video',
       },
     ],
-    id: 'task_id',
     poll: { path: `/v1/${kind}/:id` },
-    edit: (text) =>
-      kind.startsWith('images')
-        ? text.replace(
-            /"videos":\[.*?\]/,
-            '"images":[{"index":0,"url":"https://v21-kling.klingai.com/7a1f.png"}]',
-          )
-        : text,
+    variantOf: () => (kind.startsWith('images') ? '-image' : ''),
   })),
 };
 

@@ -8,7 +8,7 @@ export const bytedance: Partner = {
   name: 'bytedance',
   protocols: [
     {
-      fixtures: 'video',
+      name: 'video',
       submits: [
         {
           path: '/contents/generations/tasks',
@@ -18,11 +18,10 @@ export const bytedance: Partner = {
               : content,
         },
       ],
-      id: 'id',
       poll: { path: '/contents/generations/tasks/:id' },
       cancel: { method: 'DELETE', path: '/contents/generations/tasks/:id', queuedOnly: true },
     },
-    { fixtures: 'image', submits: [{ path: '/images/generations' }] },
+    { name: 'image', submits: [{ path: '/images/generations' }] },
   ],
 };
 
@@ -31,7 +30,6 @@ export const luma: Partner = {
   protocols: [
     {
       submits: ['/generations/video', '/generations/image'].map((path) => ({ path })),
-      id: 'id',
       poll: { path: '/generations/:id' },
     },
   ],
@@ -58,11 +56,8 @@ export const meshy: Partner = {
         promptOptional: (model) => model !== 'text-to-3d-preview',
       },
     ],
-    id: 'result',
     poll: { path: `/openapi/${kind}/:id` },
-    variantOf: () => (/rigging|animations/.test(kind) ? '-rigging' : ''),
-    edit: (text) =>
-      kind === 'v1/animations' ? text.replace('rigged_character_glb_url', 'animation_glb_url') : text,
+    variantOf: () => `-${kind.slice(3)}`,
   })),
 };
 
@@ -72,9 +67,8 @@ export const minimax: Partner = {
   numericIds: true,
   protocols: [
     {
-      fixtures: 'video',
+      name: 'video',
       submits: [{ path: '/video_generation', promptOptional: (model) => !model.startsWith('T2V') }],
-      id: 'task_id',
       poll: { path: '/query/video_generation', idOf: ({ query }) => query['task_id'] ?? '' },
       fetch: {
         path: '/files/retrieve',
@@ -82,10 +76,10 @@ export const minimax: Partner = {
           /^\d{1,20}$/.test(file_id) ? String(BigInt(file_id) + 1n) : '',
       },
       // A video's file has an id of its own, the one before the run's.
-      edit: (text, { generation }) => text.replaceAll('205258526306433', String(BigInt(generation.id) - 1n)),
+      values: ({ generation }) => ({ fileid: String(BigInt(generation.id) - 1n) }),
     },
     {
-      fixtures: 'audio',
+      name: 'audio',
       submits: [{ path: '/t2a_v2', promptOf: (body) => body['text'] }, { path: '/music_generation' }],
     },
   ],
@@ -100,7 +94,6 @@ export const pixverse: Partner = {
   protocols: [
     {
       submits: ['text', 'img', 'transition'].map((kind) => ({ path: `/video/${kind}/generate` })),
-      id: 'video_id',
       poll: { path: '/video/result/:id' },
     },
   ],
@@ -120,12 +113,9 @@ export const replicate: Partner = {
           promptOptional: true,
         },
       ],
-      id: 'id',
-      base: 'https://api.replicate.com/v1',
       poll: { path: '/predictions/:id' },
       cancel: { method: 'POST', path: '/predictions/:id/cancel' },
-      edit: (text, { generation }) =>
-        /video|veo|hailuo|wan|kling/.test(generation.model) ? text.replace('out-0.webp', 'out-0.mp4') : text,
+      variantOf: ({ generation }) => (/video|veo|hailuo|wan|kling/.test(generation.model) ? '-video' : ''),
     },
   ],
 };
@@ -143,11 +133,9 @@ export const runway: Partner = {
           promptOptional: kind === 'image_to_video' || kind === 'video_upscale',
         }),
       ),
-      id: 'id',
       poll: { path: '/v1/tasks/:id' },
       cancel: { method: 'DELETE', path: '/v1/tasks/:id' },
-      edit: (text, { generation }) =>
-        generation.path.endsWith('image') ? text.replace('.mp4', '.png') : text,
+      variantOf: ({ generation }) => (generation.path.endsWith('image') ? '-image' : ''),
     },
   ],
 };
@@ -157,7 +145,7 @@ export const stability: Partner = {
   name: 'stability',
   protocols: [
     {
-      fixtures: 'now',
+      name: 'now',
       submits: ['generate', 'edit', 'control', 'upscale'].map((kind) => ({
         path: `/stable-image/${kind}/:model`,
         form: true,
@@ -166,7 +154,7 @@ export const stability: Partner = {
       })),
     },
     {
-      fixtures: 'later',
+      name: 'later',
       submits: [
         {
           path: '/stable-image/upscale/creative',
@@ -175,10 +163,7 @@ export const stability: Partner = {
           promptOptional: true,
         },
       ],
-      id: 'id',
       poll: { path: '/results/:id' },
-      // A job that broke leaves nothing to ask for; a 500 would only say that the question failed.
-      failed: 'poll-lost',
     },
   ],
 };
@@ -186,12 +171,6 @@ export const stability: Partner = {
 /** One address; the body says what is to be done. */
 export const tripo: Partner = {
   name: 'tripo',
-  replies: {
-    'submit-account-key': {
-      status: 401,
-      body: { code: 1002, message: 'Authentication failed' },
-    },
-  },
   protocols: [
     {
       submits: [
@@ -201,7 +180,6 @@ export const tripo: Partner = {
           promptOptional: (model) => model !== 'text_to_model',
         },
       ],
-      id: 'task_id',
       poll: { path: '/task/:id' },
     },
   ],
@@ -210,19 +188,12 @@ export const tripo: Partner = {
 export const vidu: Partner = {
   name: 'vidu',
   authorized: (headers) => /^Token \S+$/.test(headers.authorization ?? ''),
-  replies: {
-    'submit-account-key': {
-      status: 401,
-      body: { code: 401, reason: 'Unauthorized', message: 'invalid token' },
-    },
-  },
   protocols: [
     {
       submits: ['text2video', 'img2video', 'reference2video', 'start-end2video'].map((kind) => ({
         path: `/${kind}`,
         promptOptional: kind !== 'text2video',
       })),
-      id: 'task_id',
       poll: { path: '/tasks/:id/creations' },
       cancel: { method: 'POST', path: '/tasks/:id/cancel' },
     },
@@ -243,7 +214,6 @@ export const wan: Partner = {
         headers: { 'x-dashscope-async': 'enable' },
         promptOf: (body) => memberOf(body, 'input')['prompt'],
       })),
-      id: 'task_id',
       poll: { path: '/tasks/:id' },
       variantOf: ({ generation }) => (generation.path.includes('video') ? '-video' : ''),
     },

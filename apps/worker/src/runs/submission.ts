@@ -1,7 +1,8 @@
 import { failpoint, type Log, LOG, type Span } from '#observability';
 import { type PayloadBody, RunRepository } from '#persistence';
-import type { BoundProvider, HttpCall, Outcome } from '#providers';
+import { type BoundProvider, type HttpCall, type Outcome, RefusedInput } from '#providers';
 import type { JobResult } from '#queue';
+import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { ProviderCall } from '../calls/provider-call.js';
@@ -67,11 +68,20 @@ export class Submission {
     await failpoint('dispatch.afterClaim', runId);
     const body = await this.inputOf(runId, claim, share);
     if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
-    const submission = { runId, model, upstream: facts.upstream, body };
+    const submission = {
+      runId,
+      model,
+      upstream: facts.upstream,
+      body: withMembersFirst(body, facts.members ?? {}),
+    };
     let call: HttpCall;
     try {
       call = provider.adapter.submit(submission);
     } catch (error) {
+      if (error instanceof RefusedInput) {
+        await this.outcomes.fail(run, { class: 'rejected_input', retry: 'never', fields: error.fields });
+        return done;
+      }
       this.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
       await this.outcomes.failInternally(
         run,

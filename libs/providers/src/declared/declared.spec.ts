@@ -141,6 +141,27 @@ describe('a declared provider', () => {
     expect(form.submit(run).headers?.['content-type']).toMatch(/^multipart\/form-data; boundary=/);
   });
 
+  it('chooses address and encoding by the input', () => {
+    const adapter = adapterOf({
+      ...sound,
+      submit: {
+        ...sound.submit,
+        variant: {
+          members: ['image'],
+          url: '{base}/v1/{upstream.edits}',
+          encode: { references: { within: 'url', members: { image: { as: 'images', list: true } } } },
+        },
+      },
+    });
+    const body = new TextEncoder().encode('{"image":"u"}');
+    const edit = adapter.submit({ ...run, upstream: { path: 'paint', edits: 'edits' }, body });
+    expect([edit.url, text(edit.body)]).toEqual([
+      'https://api.acme.example/v1/edits',
+      '{"images":[{"url":"u"}]}',
+    ]);
+    expect(adapter.submit({ ...run, body }).url).toBe('https://api.acme.example/v1/paint/fast');
+  });
+
   it('gives its key to hosts below a starred origin, not to the domain itself or to a look-alike', () => {
     const { credentialOrigins } = adapterOf({ ...sound, credential_origins: ['https://*.acme.example'] });
     const trusted = (origin: string) => credentialOrigins.some((pattern) => pattern.test(origin));
@@ -188,6 +209,11 @@ describe('a declaration', () => {
     ['a line break in a header', { ...sound, auth: { a: 'x\r\ny: z' } }, 'auth.a'],
     ['an unknown value in the credential', { ...sound, auth: { a: '{key}' } }, 'auth.a'],
     ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
+    [
+      'an address of its own for a variant',
+      { ...sound, submit: { ...sound.submit, variant: { members: ['a'], url: 'https://evil.example/' } } },
+      'submit.variant.url',
+    ],
     ['an address of its own', { ...sound, submit: { url: 'https://evil.example/' } }, 'submit.url'],
     ['a base that goes on', { ...sound, submit: { url: '{base}.evil.example/' } }, 'submit.url'],
     [

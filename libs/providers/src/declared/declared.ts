@@ -1,5 +1,5 @@
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
-import { envelope, form, type Encoding } from '../encodings.js';
+import { envelope, form, references, type Encoding } from '../encodings.js';
 import { sentenceFields } from '../fields.js';
 import { job, upstream } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
@@ -50,6 +50,7 @@ function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
       url: (run: Run) => inSubmit(run)(submit.url),
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       encode: submit.encode && encodingOf(submit.encode),
+      variant: submit.variant && variantOf(submit.variant, base),
       refusals: submit.refusals,
     },
     uniqueHeader: row.unique_header,
@@ -98,11 +99,24 @@ function callOf(declared: DeclaredCall, base: string, kept: Kept<HandleFields>):
   throw new Error('the handle lacks what this provider is now declared to be found by');
 }
 
+const variantOf = (
+  { members, url, encode }: NonNullable<ProviderRow['submit']['variant']>,
+  base: string,
+) => ({
+  members,
+  url: (run: Run) =>
+    filled(url, (name) => (name === 'base' ? base : run.upstream[name.slice('upstream.'.length)])),
+  encode: encode && encodingOf(encode),
+});
+
 const addressOf = (name: string, run: Run, base: string): string =>
   name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
 
 function encodingOf(encode: NonNullable<ProviderRow['submit']['encode']>): Encoding {
-  return 'envelope' in encode ? envelope(encode.envelope) : form(encode.form);
+  if ('envelope' in encode) return envelope(encode.envelope);
+  return 'form' in encode
+    ? form(encode.form)
+    : references(encode.references.within, encode.references.members);
 }
 
 const ruleOf = ({ is, ...others }: ProviderRow['rules'][number]): Rule => ({

@@ -19,8 +19,8 @@ export function placeholderProblems(row: ProviderRow): Problem[] {
     isKept(name) && (step === 'fetch' || !polled.includes(name));
   const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));
   return [
-    ...unknown(['submit', 'url'], submit.url, (name) => name === 'base' || name.startsWith('upstream.')),
-    ...misplaced(['submit', 'url'], submit.url, []),
+    ...submitted(['submit', 'url'], submit.url),
+    ...(submit.variant ? submitted(['submit', 'variant', 'url'], submit.variant.url) : []),
     ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
     ...unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.')),
     ...(poll === undefined ? withoutPoll(row) : []),
@@ -63,6 +63,11 @@ const withoutPoll = ({ handle, fetch, cancel }: ProviderRow): Problem[] =>
       path: [name],
       message: 'stands beside poll only; without it the submit reply is the result',
     }));
+
+const submitted = (path: string[], url: string): Problem[] => [
+  ...unknown(path, url, (name) => name === 'base' || name.startsWith('upstream.')),
+  ...misplaced(path, url, []),
+];
 
 const unknown = (path: string[], template: string, known: (name: string) => boolean): Problem[] =>
   namesIn(template)

@@ -7,6 +7,7 @@ import { ruleRetries } from '../rules.js';
 const pointer = z.templateLiteral(['/', z.string()]).meta({
   description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
 });
+const pointers = z.union([pointer, z.array(pointer).min(1)]);
 const status = z.int().min(100).max(599);
 const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
 const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible ASCII characters'));
@@ -20,6 +21,22 @@ const template = z.string().min(1).meta({
 const url = z.union([template, z.array(template).min(1)]).meta({
   description: 'The address; of several the first whose values are all there.',
 });
+
+const encode = z
+  .union([
+    z.strictObject({ envelope: z.string().min(1) }),
+    z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
+    z.strictObject({
+      references: z.strictObject({
+        within: z.string().min(1),
+        members: z.record(
+          z.string(),
+          z.strictObject({ as: z.string().min(1), list: z.literal(true).optional() }),
+        ),
+      }),
+    }),
+  ])
+  .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' });
 
 const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
   z.strictObject({
@@ -54,11 +71,10 @@ const rule = z
   .strictObject({
     phase: z.enum(['submit', 'poll', 'fetch']).optional(),
     http: z.union([status, z.literal('error')]).optional(),
-    where: pointer.optional(),
+    where: pointers.optional(),
     header: header.optional(),
     is: z.union([z.string(), z.number(), z.boolean(), matching]).optional(),
-    unless: z
-      .union([pointer, z.array(pointer).min(1)])
+    unless: pointers
       .optional()
       .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
     class: z.enum([
@@ -103,13 +119,14 @@ export const providerRow = z.strictObject({
   submit: z.strictObject({
     url: template,
     headers: headers.optional(),
-    encode: z
-      .union([
-        z.strictObject({ envelope: z.string().min(1) }),
-        z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
-      ])
+    encode: encode.optional(),
+    variant: z
+      .strictObject({ members: z.array(z.string()).min(1), url: template, encode: encode.optional() })
       .optional()
-      .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' }),
+      .meta({
+        description:
+          'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
+      }),
     refusals: z.array(status).default([]),
     timeout_seconds: seconds.default(30),
   }),
@@ -169,8 +186,8 @@ export const providerRow = z.strictObject({
   }),
   rejections: z
     .strictObject({
-      msg: pointer,
-      type: z.union([pointer, z.array(pointer).min(1)]).optional(),
+      msg: pointers,
+      type: pointers.optional(),
       field: pointer.optional(),
     })
     .optional()

@@ -38,3 +38,19 @@ describe('bfl poll address', () => {
     );
   });
 });
+
+const read = (status: string) => {
+  const outcome = adapter.onResume?.({ v: 1, step: 'poll', id: '1' }, reply(JSON.stringify({ status })));
+  return outcome?.kind === 'failed' ? outcome.failure.class : outcome?.kind;
+};
+
+describe('bfl status words', () => {
+  it.each([
+    [' content MODERATED ', 'content_policy'],
+    ['task not found', 'partner_failed'],
+    ['error', 'partner_failed'],
+    ['Reasoning', 'pending'],
+  ])('%j counts in whatever case: %s', (status, outcome) => {
+    expect(read(status)).toBe(outcome);
+  });
+});

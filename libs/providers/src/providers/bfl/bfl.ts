@@ -28,11 +28,11 @@ export const bfl: ProviderDefinition = {
       },
       resultAt: ['/result/sample'],
       rules: [
-        { where: '/status', is: /^(Request|Content) Moderated$/, class: 'content_policy' },
+        { where: '/status', is: /^\s*(request|content) moderated\s*$/i, class: 'content_policy' },
         {
           phase: 'poll',
           where: '/status',
-          is: 'Task not found',
+          is: /^\s*task not found\s*$/i,
           class: 'partner_failed',
           retry: 'limited',
         },

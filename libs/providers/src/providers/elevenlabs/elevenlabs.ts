@@ -2,6 +2,9 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
+/** `status` is what older replies name the code. */
+const where = ['/detail/code', '/detail/status'] as const;
+
 /** ElevenLabs: the audio itself is the reply. A voice is part of the address, so each has rows of its own. */
 export const elevenlabs: ProviderDefinition = {
   name: 'elevenlabs',
@@ -15,14 +18,17 @@ export const elevenlabs: ProviderDefinition = {
       files: true,
       // A JSON reply with 200 is not audio.
       resultAt: [],
-      fields: sentenceFields({ msg: '/detail/message', type: '/detail/status' }),
+      fields: sentenceFields({ msg: '/detail/message', type: where, field: '/detail/param' }),
       rules: [
-        { http: 'error', where: '/detail/status', is: /policy|moderation/i, class: 'content_policy' },
-        { http: 'error', where: '/detail/status', is: 'voice_not_found', class: 'model_gone' },
+        { http: 'error', where, is: /policy|moderation/i, class: 'content_policy' },
+        // Both stand in the row.
+        { http: 'error', where, is: /^((voice|model)_not_found|unsupported_model)$/, class: 'model_gone' },
+        // With 404, as if the model was: a dictionary that the input names, and the like.
+        { http: 'error', where, is: /_not_found$/, class: 'rejected_input' },
         {
           http: 'error',
-          where: '/detail/status',
-          is: /^(quota_exceeded|invalid_api_key|detected_unusual_activity)$/,
+          where,
+          is: /^(quota_exceeded|insufficient_credits|invalid_api_key|detected_unusual_activity)$/,
           class: 'partner_account',
         },
       ],

@@ -65,6 +65,44 @@ describe('the exchange of a service account’s key for a token', () => {
   });
 });
 
+const at = (location: string | undefined, base = google.defaultBase) => {
+  const adapter = google.create(base, { PROJECT: 'p', LOCATION: 'us-central1' });
+  const { upstream, ...rest } = run('{}');
+  return {
+    adapter,
+    ...adapter.submit({ ...rest, upstream: { ...upstream, ...(location && { location }) } }),
+  };
+};
+
+describe('the location of a model', () => {
+  const model = 'publishers/google/models/veo-3.1-generate-001:predictLongRunning';
+
+  it.each([
+    [undefined, 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1'],
+    ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4'],
+    ['global', 'https://aiplatform.googleapis.com/v1/projects/p/locations/global'],
+  ])('%s of its row is host and path', (location, place) => {
+    const { adapter, url } = at(location);
+    expect(url).toBe(`${place}/${model}`);
+    expect(adapter.credentialOrigins.some((origin) => origin.test(new URL(url).origin))).toBe(true);
+  });
+
+  it('is in the path alone where the base is no host of Google’s', () => {
+    expect(at('global', 'http://127.0.0.1:4010/google').url).toBe(
+      `http://127.0.0.1:4010/google/projects/p/locations/global/${model}`,
+    );
+  });
+
+  it('is that of the operation when it is polled', () => {
+    const { adapter } = at('global');
+    const handle = { v: 1, step: 'poll', protocol: 'video', model: 'veo-3.1-generate-001' } as const;
+    const name = 'projects/p/locations/global/publishers/google/models/veo-3.1-generate-001/operations/1';
+    expect(adapter.resume?.({ ...handle, name }).url).toBe(
+      'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/veo-3.1-generate-001:fetchPredictOperation',
+    );
+  });
+});
+
 describe('videos in a bucket of our own', () => {
   const adapter = google.create(google.defaultBase, { STORAGE_URI: 'gs://my-bucket/videos/' });
   const target = '"storageUri":"gs://my-bucket/videos/0197c2a4/"';

@@ -5,6 +5,9 @@ import { imageRules, videoRules, violations } from './rules.js';
 import { exchange } from './service-account.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
+/** Every region has a host of its own; the location `global` has the one without a prefix. */
+const regionalHost = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com/;
+
 /** Google's models on Vertex AI: Veo is an operation that is polled by POST, images come at once. */
 export const google: ProviderDefinition = {
   name: 'google',
@@ -16,7 +19,7 @@ export const google: ProviderDefinition = {
       example: 'my-project',
     },
     LOCATION: {
-      description: 'The region of the models; PROVIDER_GOOGLE_BASE_URL names the same one.',
+      description: 'Where models run whose row names no location of its own.',
       example: 'us-central1',
       default: 'us-central1',
     },
@@ -27,10 +30,17 @@ export const google: ProviderDefinition = {
     },
   },
   create(base, { PROJECT = '', LOCATION = '', STORAGE_URI = '' }) {
-    const models = `${base}/projects/${PROJECT || '-'}/locations/${LOCATION || 'us-central1'}/publishers/google/models`;
+    const modelAt = (location: string | undefined, model: string) => {
+      const place = location ?? (LOCATION || 'us-central1');
+      const host = place === 'global' ? 'aiplatform' : `${place}-aiplatform`;
+      const own = base.replace(regionalHost, `https://${host}.googleapis.com`);
+      return `${own}/projects/${PROJECT || '-'}/locations/${place}/publishers/google/models/${model}`;
+    };
+    const modelOf = (run: Run) => modelAt(run.upstream['location'], upstream(run, 'path'));
     const target = STORAGE_URI.replace(/\/+$/, '');
     const common = {
       base,
+      credentialOrigins: [/^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/],
       exchange,
       fields: violations,
       retryAfter: '/error/details/*/retryDelay',
@@ -40,14 +50,15 @@ export const google: ProviderDefinition = {
       video: job({
         ...common,
         submit: {
-          url: (run) => `${models}/${upstream(run, 'path')}:predictLongRunning`,
+          url: (run) => `${modelOf(run)}:predictLongRunning`,
           ...(target !== '' && { encode: stored }),
         },
         handle: { name: { at: '/name' }, model: { upstream: 'path' } },
         poll: {
           call: ({ name, model }) => ({
             method: 'POST',
-            url: `${models}/${model}:fetchPredictOperation`,
+            // An operation is found where it runs.
+            url: `${modelAt(/\/locations\/([a-z0-9-]+)\//.exec(name)?.[1], model)}:fetchPredictOperation`,
             headers: { 'content-type': 'application/json' },
             body: Buffer.from(JSON.stringify({ operationName: name })),
           }),
@@ -60,8 +71,13 @@ export const google: ProviderDefinition = {
       }),
       image: job({
         ...common,
-        submit: { url: (run) => `${models}/${upstream(run, 'path')}:${upstream(run, 'method')}` },
-        resultAt: ['/candidates/*/content/parts/*/inlineData/data', '/predictions/*/bytesBase64Encoded'],
+        submit: { url: (run) => `${modelOf(run)}:${upstream(run, 'method')}` },
+        // Where the input allows it a model may answer in words, which are billed as well.
+        resultAt: [
+          '/candidates/*/content/parts/*/inlineData/data',
+          '/candidates/*/content/parts/*/text',
+          '/predictions/*/bytesBase64Encoded',
+        ],
         rules: imageRules,
       }),
     });

@@ -25,7 +25,11 @@ export const meshy: ProviderDefinition = {
       },
       // Models have their files by format; a rigged or moving figure has them in a result of its own.
       resultAt: ['/model_urls/*', '/result/*'],
-      fields: sentenceFields({ msg: '/message' }),
-      rules: [],
+      fields: sentenceFields({ msg: ['/message', '/task_error/message'], type: '/task_error/code' }),
+      rules: [
+        { phase: 'poll', where: '/task_error/code', is: 'moderation_blocked', class: 'content_policy' },
+        { phase: 'poll', where: '/task_error/type', is: 'invalid_input', class: 'rejected_input' },
+        { phase: 'poll', where: '/task_error/type', is: 'timeout', class: 'partner_timeout' },
+      ],
     }),
 };

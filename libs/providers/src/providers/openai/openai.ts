@@ -1,4 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
+import { references } from '../../encodings.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
@@ -14,6 +15,13 @@ export const openai: ProviderDefinition = {
         headers: () => ({ accept: '*/*' }),
         // "The engine is currently overloaded, please try again later."
         refusals: [503],
+        // One model draws and changes images; the body of an edit names its media in another way.
+        variant: {
+          members: ['image', 'images', 'mask'],
+          url: ({ upstream }) =>
+            upstream['path'] === 'images/generations' ? `${base}/images/edits` : undefined,
+          encode: references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } }),
+        },
       },
       files: true,
       resultAt: ['/data/*/b64_json', '/data/*/url'],

@@ -13,7 +13,7 @@ const rules: readonly Rule[] = [
   { where, is: /^(500020|500090)$/, class: 'partner_account' },
   // A poll has no input but the run's id: whatever else is said against it, the run was not found.
   { phase: 'poll', where, is: /^[1-9]/, class: 'partner_failed', retry: 'limited' },
-  { where, is: /^(4000\d\d|50003[0-3])$/, class: 'rejected_input' },
+  { where, is: /^(4000\d\d|50003[0-3]|500042|500071)$/, class: 'rejected_input' },
   { where, is: /^[1-9]/, class: 'partner_failed' },
 ];
 

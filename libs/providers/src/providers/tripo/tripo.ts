@@ -2,7 +2,8 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 
-const where = '/code';
+/** A refused call names its code at the top, a failed run beside its status. */
+const where = ['/code', '/data/error_code'] as const;
 
 /** Tripo: one address for every kind of run, which the body names; submit, then poll. */
 export const tripo: ProviderDefinition = {
@@ -30,11 +31,14 @@ export const tripo: ProviderDefinition = {
       rules: [
         { where: '/data/status', is: 'banned', class: 'content_policy' },
         { where: '/data/status', is: 'expired', class: 'partner_timeout' },
-        { where, is: 2000, class: 'partner_unavailable', retry: 'not_accepted' },
-        { where, is: 2001, class: 'partner_failed', retry: 'limited', phase: 'poll' },
-        { where, is: /^200[234]$/, class: 'rejected_input' },
+        { where: '/code', is: 2000, class: 'partner_unavailable', retry: 'not_accepted' },
+        // Of a poll they are about its own id.
+        { phase: 'poll', where: '/code', is: /^(100[34]|2001)$/, class: 'partner_failed', retry: 'limited' },
         { where, is: 2008, class: 'content_policy' },
         { where, is: 2010, class: 'partner_account' },
+        // The version of the model stands in the row.
+        { where, is: /^201[57]$/, class: 'model_gone' },
+        { where, is: /^(100[34]|200[1-4]|201[89])$/, class: 'rejected_input' },
       ],
     }),
 };

@@ -1,18 +1,9 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import type { Rule } from '../../rules.js';
 
 /** A refused submission names its reason in one place, a failed run in another. */
-const codeRules = (['/reason', '/err_code'] as const).flatMap((where): Rule[] => [
-  { where, is: /PolicyViolation$|^AuditSubmitIllegal$/, class: 'content_policy' },
-  { where, is: /^CreditInsufficient$/, class: 'partner_account' },
-  {
-    where,
-    is: /^(FieldLacking|FieldInvalid|ImageDownloadFailure|ImageFormatInvalid)$/,
-    class: 'rejected_input',
-  },
-]);
+const where = ['/reason', '/err_code'] as const;
 
 /** Vidu: submit, then poll the run's creations. */
 export const vidu: ProviderDefinition = {
@@ -48,6 +39,13 @@ export const vidu: ProviderDefinition = {
       },
       resultAt: ['/creations/*/url'],
       fields: sentenceFields({ msg: '/message', type: '/reason' }),
-      rules: codeRules,
+      rules: [
+        { where, is: /PolicyViolation$|^AuditSubmitIllegal$/, class: 'content_policy' },
+        { where, is: 'CreditInsufficient', class: 'partner_account' },
+        { where, is: 'ModelUnavailable', class: 'model_gone' },
+        // Of fields, of the size of an image, and of what was found in one.
+        { where, is: /^(BadRequest$|Field|Image|PageSize)/, class: 'rejected_input' },
+        { where: '/err_code', is: 'UserCancelled', class: 'canceled' },
+      ],
     }),
 };

@@ -1,21 +1,12 @@
 import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
-import type { Rule } from '../../rules.js';
 
-const policy = /^DataInspection/;
+const policy = /^(InternalError\.Algo\.)?DataInspection|^IPInfringementSuspect/;
 const status = '/output/task_status';
 
 /** A refused call names its code at the top, a failed run inside its output. */
-const codeRules = (['/code', '/output/code'] as const).flatMap((where): Rule[] => [
-  { where, is: policy, class: 'content_policy' },
-  { where, is: /^(InvalidParameter|InvalidURL)/, class: 'rejected_input' },
-  // With HTTP 400, as if it were the caller's doing.
-  { where, is: /^Arrearage/, class: 'partner_account' },
-]);
-
-const ofReply = sentenceFields({ msg: '/message', type: '/code' });
-const ofRun = sentenceFields({ msg: '/output/message', type: '/output/code' });
+const where = ['/code', '/output/code'] as const;
 
 /** Wan on Alibaba's DashScope: submit asynchronously, then poll. */
 export const wan: ProviderDefinition = {
@@ -40,9 +31,12 @@ export const wan: ProviderDefinition = {
         everyMs: 5000,
       },
       resultAt: ['/output/video_url', '/output/results/*/url'],
-      fields: (body) => ofReply(body) ?? ofRun(body),
+      fields: sentenceFields({ msg: ['/message', '/output/message'], type: where }),
       rules: [
-        ...codeRules,
+        { where, is: policy, class: 'content_policy' },
+        { where, is: /^Invalid(Parameter|URL|Image|Video|File)/, class: 'rejected_input' },
+        // With HTTP 400, as if it were the caller's doing.
+        { where, is: /^Arrearage/, class: 'partner_account' },
         // Of several images some may be refused; only when all are has the run failed.
         {
           where: '/output/results/*/code',

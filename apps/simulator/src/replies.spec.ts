@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { readControl } from './control.js';
+import type { Generation, Phase } from './ledger/generation.js';
+import type { Reply, View } from './partner.js';
+import { partners } from './partners/partners.js';
+import { Replies } from './replies.js';
+
+const protocols = partners.flatMap((partner) =>
+  partner.protocols.map((protocol) => ({
+    partner,
+    protocol,
+    label: `${partner.name} ${protocol.submits[0]?.path}`,
+  })),
+);
+
+function viewOf(tokens: string[], phase: Phase, path: string): View {
+  const { control } = readControl(tokens);
+  const body = Buffer.from('{"storageUri":"gs://b/f/"}');
+  const timing = { atMs: 0, queuedMs: 0, takesMs: 0, canceledAtMs: null };
+  const facts = { id: '4611686018427387905', model: 'o/m', prompt: 'a "cat"', path, body };
+  const generation = { ...facts, ...timing } as Generation;
+  return { generation, control, phase, api: 'http://api/p', assets: 'http://assets/p' };
+}
+
+const textOf = ({ body }: Reply) =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body);
+
+describe.each(protocols)('$label', ({ partner, protocol }) => {
+  const replies = new Replies(partner, protocol);
+  const path = `/${partner.name}${protocol.submits[0]?.path ?? ''}`;
+  const endings = ['success', 'no_asset', 'policy_submit', 'policy_output', 'job_failed'];
+  const ended = (tokens: string[]) => {
+    const view = viewOf(tokens, 'succeeded', path);
+    return [
+      replies.submitted(view),
+      ...(protocol.poll ? [replies.poll(view)] : []),
+      ...(protocol.fetch ? [replies.fetch(view)] : []),
+    ];
+  };
+
+  it('has a reply to every call in every phase, whole and in its own form', () => {
+    const phases: Phase[] = ['queued', 'running', 'canceled'];
+    const all = [
+      ...[401, 402, 422, 429, 503, 500].map((status) => replies.refusal(status, new Map())),
+      ...(protocol.poll ? endings : endings.slice(0, 1)).flatMap((name) => ended([name])),
+      ...(protocol.poll ? phases.map((phase) => replies.poll(viewOf([], phase, path))) : []),
+      ...(protocol.poll ? [replies.poll(viewOf(['unknown_status'], 'running', path)), replies.lost] : []),
+      ...(protocol.fetch ? phases.map((phase) => replies.fetch(viewOf([], phase, path))) : []),
+      ...(protocol.cancel
+        ? (['canceled', 'too_late', 'ignored', 'unknown'] as const).map((verdict) =>
+            replies.cancel(verdict, viewOf([], 'running', path)),
+          )
+        : []),
+    ];
+    const texts = all.map(textOf);
+    expect(texts.filter((text) => /<[a-z]+[>.:]/.test(text))).toEqual([]);
+    for (const text of texts.filter((each) => each.startsWith('{')))
+      expect(JSON.parse(text)).toBeInstanceOf(Object);
+  });
+
+  it('tells the cost that is asked for, where the partner tells one', () => {
+    const told = JSON.stringify(ended(['cost=31.5']).map(({ headers, body }) => [headers, body]));
+    const silent = /^(ideogram|ltx|luma|stability|tripo) |audio.speech|video_generation|:predict/;
+    expect(told.includes('31.5')).toBe(!silent.test(`${partner.name} ${path}`));
+  });
+});
+
+it('takes a figure for a cost and nothing else', () => {
+  expect(readControl(['cost=0.25']).problems).toEqual([]);
+  expect(readControl(['cost', 'cost=', 'cost=much']).problems).toHaveLength(3);
+});

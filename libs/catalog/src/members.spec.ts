@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { InputRejection } from '#errors';
+import { checkInput, missingMembers } from './members.js';
+import { modelOfRow } from './testing/model-of-row.js';
+
+const model = modelOfRow({
+  id: 'a/cheap',
+  upstream: { path: 'cheap' },
+  charges_on_policy_rejection: 'no',
+  price: { call: 1 },
+  members: { mode: 'cheap', task: 2 },
+});
+
+function check(text: string): unknown {
+  const body = JSON.parse(text) as Record<string, unknown>;
+  try {
+    checkInput(model, body, Buffer.from(text));
+    return missingMembers(model, body);
+  } catch (error) {
+    if (!(error instanceof InputRejection)) throw error;
+    return error.fields.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+  }
+}
+
+describe('members that name the model', () => {
+  it.each([
+    ['{}', { mode: 'cheap', task: 2 }],
+    ['{"mode":"cheap"}', { task: 2 }],
+    ['{"task":2.0,"mode":"ch\\u0065ap"}', {}],
+    ['{"mode":"cheap","mode":"cheap","task":2}', {}],
+    ['{"Mode":"cheap"}', { mode: 'cheap', task: 2 }],
+    ['{"nested":{"mode":"dear"},"mode ":"dear"}', { mode: 'cheap', task: 2 }],
+  ])('are added where %s lacks them', (body, missing) => {
+    expect(check(body)).toEqual(missing);
+  });
+
+  it.each([
+    ['{"mode":"dear"}', 'body.mode literal_error'],
+    ['{"mode":null}', 'body.mode literal_error'],
+    ['{"mode":"dear","mode":"cheap"}', 'body.mode literal_error'],
+    ['{"mode":"cheap","mode":"dear"}', 'body.mode literal_error'],
+    ['{"m\\u006fde":"dear","mode":"cheap"}', 'body.mode literal_error'],
+    ['{"mode":"cheap","MODE":"dear"}', 'body.MODE literal_error'],
+    ['{"Mode":"dear"}', 'body.Mode literal_error'],
+    ['{"ta\u017f\u212a":3}', 'body.ta\u017f\u212a literal_error'],
+  ])('refuse %s', (body, error) => {
+    expect(check(body)).toEqual([error]);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { openai } from './openai.js';
+
+// The body of an edit: github.com/openai/openai-openapi, schema EditImageBodyJsonParam, 2026-11-23.
+describe('a model that draws and changes images', () => {
+  const adapter = openai.create(openai.defaultBase, {});
+  const sent = (body: string, path = 'images/generations') => {
+    const run = { runId: 'r', model: 'openai/m', upstream: { path }, body: new TextEncoder().encode(body) };
+    const call = adapter.submit(run);
+    return [call.url.replace(openai.defaultBase, ''), Buffer.from(call.body ?? []).toString()];
+  };
+
+  it('draws without an image', () => {
+    expect(sent('{"prompt" : "a cat"}')).toEqual(['/images/generations', '{"prompt" : "a cat"}']);
+  });
+
+  it.each([
+    ['"https://a.example/x.png"', '[{"image_url":"https://a.example/x.png"}]'],
+    ['["data:image/png;base64,AA==","u"]', '[{"image_url":"data:image/png;base64,AA=="},{"image_url":"u"}]'],
+  ])('edits image %s', (image, images) => {
+    expect(
+      sent(`{"model":"m","prompt":"a hat","image":${image},"mask":"data:image/png;base64,AA=="}`),
+    ).toEqual([
+      '/images/edits',
+      `{"model":"m","prompt":"a hat","images":${images},"mask":{"image_url":"data:image/png;base64,AA=="}}`,
+    ]);
+  });
+
+  it('takes the partner’s own form as it is', () => {
+    const own = '{"prompt":"a hat","images":[{"file_id":"f"}]}';
+    expect(sent(own)).toEqual(['/images/edits', own]);
+  });
+
+  it('speaks, whatever else the input holds', () => {
+    expect(sent('{"input":"hello","image":"u"}', 'audio/speech')[0]).toBe('/audio/speech');
+  });
+});
