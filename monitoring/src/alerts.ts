@@ -82,6 +82,13 @@ export const alerts: readonly Alert[] = [
     summary: 'A worker died while it submitted to {{ $labels.provider }}: perhaps charged to us, not billed.',
   },
   {
+    name: 'RouterPriceBoundExceeded',
+    expression: 'sum by (provider) (increase(router_price_bound_exceeded_total[1h])) > 0',
+    holds: '0m',
+    severity: 'ticket',
+    summary: 'Runs cost more at {{ $labels.provider }} than was reserved: we pay the difference.',
+  },
+  {
     name: 'RouterProviderRefusesOurAccount',
     expression: 'sum by (provider) (increase(router_provider_account_errors_total[15m])) > 0',
     holds: '0m',

@@ -49,6 +49,7 @@ server.post('/submit', async (request, reply) => {
     mode: 'queued',
     facts,
     reservedMicros: 1000,
+    computedMicros: 1000,
     call,
     body: request.body,
   });

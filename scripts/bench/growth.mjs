@@ -49,6 +49,7 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
         mode: 'queued',
         facts: {},
         reservedMicros: 1000,
+        computedMicros: 1000,
         call: {},
       })),
     );

@@ -5,9 +5,9 @@ import { AdmissionRepository, Database } from '../../dist/libs/persistence/src/i
 import { against, durations, perSecond, quantile, share } from './load.mjs';
 import { hasRedis, residentBytes, startScript, startService } from './service.mjs';
 
-const once = 'openai/gpt-image-1-mini';
+const once = 'openai/gpt-image-2';
 const polled = 'bfl/flux-2-pro';
-const onceBody = '{"model":"gpt-image-1-mini","prompt":"a cat"}';
+const onceBody = '{"model":"gpt-image-2","prompt":"a cat"}';
 const heldCalls = Number(process.env.BENCH_HELD_CALLS ?? 5000);
 
 export async function* run() {
@@ -198,6 +198,7 @@ async function hotWorkspace({ env, workspaceId }) {
             mode: 'queued',
             facts,
             reservedMicros: 1000,
+            computedMicros: 1000,
             call,
             body,
           });

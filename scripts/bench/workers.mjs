@@ -10,7 +10,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** At 2 s each: a partner that answers when it is done, and one that is polled and leaves an asset to copy. */
 const models = {
-  'openai/gpt-image-1-mini': '{"model":"gpt-image-1-mini","prompt":"a cat"}',
+  'openai/gpt-image-2': '{"model":"gpt-image-2","prompt":"a cat"}',
   'bfl/flux-2-pro': '{"prompt":"a cat"}',
 };
 

@@ -9,7 +9,7 @@ const env = {};
 const providers = path.join(checkout, 'libs/providers/src/providers');
 
 const row = (id: string) =>
-  `id: ${id}\nupstream: { path: model }\ncharges_on_policy_rejection: unknown\nprice: { call: 1 }\n`;
+  `id: ${id}\nupstream: { path: model }\ncharges_on_policy_rejection: unknown\nprice: { usd: 0.01 }\n`;
 
 describe('admin catalog check', () => {
   let builtIn: number;
@@ -55,7 +55,7 @@ describe('admin catalog check', () => {
   it('prints problems for people as one line each', async () => {
     const directory = temporaryFolder('catalog');
     const file = path.join(directory, 'dear.yaml');
-    writeFileSync(file, row('bfl/dear').replace('{ call: 1 }', '{ call: much }'));
+    writeFileSync(file, row('bfl/dear').replace('{ usd: 0.01 }', '{ usd: much }'));
     const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
     expect(code).toBe(1);
     expect(out).toMatch(/^[^\n]+#\/price[^\n]*: [^\n]+\n$/);

@@ -71,8 +71,16 @@ export class RunMaker {
       model,
       provider: 'bfl',
       mode,
-      facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'no', budgetMs: 60_000 },
+      facts: {
+        upstream: {},
+        assets: [],
+        chargesOnPolicyRejection: 'no',
+        budgetMs: 60_000,
+        basis: 'computed',
+        reported: [],
+      },
       reservedMicros: costMicros,
+      computedMicros: costMicros,
       call: { requestId: run.requestId, route, credential, origin: 'http://127.0.0.1' },
       body: Buffer.from('{}'),
     });

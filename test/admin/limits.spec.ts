@@ -109,8 +109,16 @@ async function park(admissions: AdmissionRepository, workspaceId: string): Promi
     model: 'bfl/flux-pro-1.1',
     provider: 'bfl',
     mode: 'queued',
-    facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'no', budgetMs: 60_000 },
+    facts: {
+      upstream: {},
+      assets: [],
+      chargesOnPolicyRejection: 'no',
+      budgetMs: 60_000,
+      basis: 'computed',
+      reported: [],
+    },
     reservedMicros: costMicros,
+    computedMicros: costMicros,
     call: { requestId: v7(), route: 'test', credential: 'test', origin: 'http://127.0.0.1' },
     body: Buffer.from('{}'),
   });

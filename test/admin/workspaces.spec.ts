@@ -42,6 +42,7 @@ describe('admin workspace and credits', () => {
       enabled: true,
       visible: ['**'],
       runnable: ['**'],
+      markup: 1,
       credits_cents: null,
     });
   });

@@ -18,7 +18,7 @@ fetch: { url: '{responseUrl}' }
   [`${provider}-pictures.yaml`]: `id: ${provider}/pictures
 upstream: { path: pictures }
 charges_on_policy_rejection: unknown
-price: { call: 1000 }
+price: { usd: 0.001 }
 assets: [/images/*/url]
 input: { type: object, required: [prompt], properties: { prompt: { type: string } } }
 example: { prompt: a cat }

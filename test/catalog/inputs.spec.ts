@@ -5,7 +5,7 @@ import { provider, row } from './own-rows.js';
 
 const naming = 'members: { model: paint-cheap, version: 2 }\nrefused_fields: [/options/target]\n';
 const unauthored = (id: string, more = '') =>
-  `id: ${id}\nupstream: { path: now/x }\ncharges_on_policy_rejection: no\nprice: { call: 1 }\n${more}`;
+  `id: ${id}\nupstream: { path: now/x }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\n${more}`;
 const encoded = (name: string, url: string, encode: string) =>
   provider(name, url, 'files: true\n').replace("{upstream.path}' }", `{upstream.path}', encode: ${encode} }`);
 const today = new Date().toISOString().slice(0, 10);

@@ -22,7 +22,7 @@ export const row = (id: string, upstream: string, micros: number) => `
 id: ${id}
 upstream: { path: ${upstream} }
 charges_on_policy_rejection: no
-price: { call: ${micros} }
+price: { usd: ${micros / 1_000_000} }
 input: { type: object, required: [prompt], properties: { prompt: { type: string }, seed: { type: [integer, 'null'] } } }
 example: { prompt: a cat }
 `;

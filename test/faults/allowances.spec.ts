@@ -15,7 +15,7 @@ type TestCaller = Awaited<ReturnType<System['caller']>>;
 
 /** An operator's row: 30 cents a call, whatever the input. */
 const dearRow =
-  'id: bfl/dear\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { call: 300000 }\n';
+  'id: bfl/dear\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { usd: 0.3 }\n';
 const dearMicros = 300_000;
 const cents = (amount: number) => amount * 10_000;
 const roomy = { inflightLimit: 1_000, windowLimit: 100_000, committedLimitMicros: cents(1_000_000) };

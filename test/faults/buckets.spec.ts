@@ -18,7 +18,7 @@ type TestCaller = Awaited<ReturnType<System['caller']>>;
 
 /** An operator's row whose partner gets two seconds for a run. */
 const hastyRow =
-  'id: bfl/hasty\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { call: 10000 }\nbudget_seconds: 2\n';
+  'id: bfl/hasty\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\nbudget_seconds: 2\n';
 
 const model = '/v2/models/bfl/flux-2-pro';
 const hasty = '/v2/models/bfl/hasty';

@@ -19,8 +19,8 @@ describe('a service account’s key', () => {
 
   const pictureOf = async (tag: string) => {
     const run = await caller.submit(
-      'google/imagen-4-fast',
-      `{"instances":[{"prompt":"[[sim:tag=${tag}]]"}],"parameters":{"sampleCount":1}}`,
+      'google/gemini-3-pro-image',
+      `{"contents":[{"parts":[{"text":"[[sim:tag=${tag}]]"}]}]}`,
     );
     await caller.completed(run, 60_000);
     return caller.collect(run);

@@ -15,7 +15,7 @@ const place = '/v1/images/generations';
 const row = (model: string, seconds: number) => `id: ${model}
 upstream: { path: images/generations }
 charges_on_policy_rejection: unknown
-price: { call: 1000 }
+price: { usd: 0.001 }
 budget_seconds: ${seconds}
 `;
 

@@ -21,7 +21,7 @@ describe('hostile texts take little processor time', () => {
         id: 'a/b',
         upstream: { path: 'b' },
         charges_on_policy_rejection: 'no',
-        price: { call: 1 },
+        price: { usd: 0.01 },
         input: { type: 'object', properties: { v: { type: 'string', pattern } } },
       });
       const of = (length: number) =>

@@ -15,7 +15,7 @@ import { roomy, submitMany } from './crowd.js';
 const healthyModel = 'bfl/flux-2-pro';
 const hangingModel = 'fal/flux-dev';
 /** Its partner answers when the image is done: a run holds its slot for as long as that takes. */
-const holdingModel = 'openai/gpt-image-1';
+const holdingModel = 'openai/gpt-image-2';
 
 const transport = transports()[0] as TransportKind;
 let system: System;
@@ -25,7 +25,7 @@ const start = async (workers = 1, env: Record<string, string> = {}) => {
 };
 afterEach(() => system.stop());
 
-const holdingBody = (prompt: string): string => JSON.stringify({ model: 'gpt-image-1', prompt });
+const holdingBody = (prompt: string): string => JSON.stringify({ model: 'gpt-image-2', prompt });
 
 /** Runs that hold their slot for the time that the words say. */
 async function submitHolding(caller: Caller, count: number, words: string): Promise<void> {

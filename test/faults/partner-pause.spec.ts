@@ -20,7 +20,7 @@ const crowd = Array.from({ length: 20 }, (_, index) => index);
 const hasty = `id: luma/hasty
 upstream: { path: generations/video }
 charges_on_policy_rejection: unknown
-price: { call: 1000 }
+price: { usd: 0.001 }
 budget_seconds: 2
 `;
 
@@ -35,7 +35,7 @@ const admin = <T>(...words: string[]) =>
 /** Some partners take the model's name in the body. */
 const named: Record<string, string> = {
   'luma/hasty': 'ray-2',
-  'openai/gpt-image-1-mini': 'gpt-image-1-mini',
+  'openai/gpt-image-2': 'gpt-image-2',
 };
 const submit = (model: string, prompt: string, headers = {}) =>
   caller.submit(model, JSON.stringify({ prompt, model: named[model] }), { headers });
@@ -68,7 +68,7 @@ async function refusedSubmission() {
   });
   const refused = await submit('bfl/flux-2-pro', '[[sim:429=1]][[sim:retry_after=10]] refused');
   const pause = await paused('bfl', 'submit');
-  const goingOn = [underWay, await submit('openai/gpt-image-1-mini', 'another provider')];
+  const goingOn = [underWay, await submit('openai/gpt-image-2', 'another provider')];
   const waiting = await Promise.all(crowd.map((each) => submit('bfl/flux-2-pro', `waits ${each}`)));
   await completed([...goingOn, refused, ...waiting]);
   const ended = await system.sql<{ at: Date }>('SELECT completed_at AS at FROM run WHERE id = ANY($1)', [

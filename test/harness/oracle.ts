@@ -2,7 +2,7 @@ import { bindProviders } from '#providers';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
-import { replaceStrings } from '#schemas';
+import { replaceStrings, withMembersFirst } from '#schemas';
 import { driftLines, moneyLines } from './books.js';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';
@@ -68,19 +68,22 @@ interface SubmittedRun {
   provider: string;
   model: string;
   upstream: Record<string, string>;
+  members: Record<string, string> | null;
   body: Buffer;
 }
 
 /** I2: each accepted submission belongs to one run, and no run has two; none for a run that was never sent. */
 async function submissions(system: SystemSide, agedOut: readonly Submitted[]): Promise<string[]> {
   const runs = await system.sql<Omit<SubmittedRun, 'body'> & { body: Buffer | null; sent: boolean }>(
-    `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, payload.body,
+    `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, run.facts -> 'members' AS members,
+       payload.body,
        run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
   );
   const allowed = new Map<string, number>();
   const { providers } = bindProviders(system.env());
   for (const { sent, provider, ...run } of runs) {
-    const body = run.body ?? (await system.payload(run.runId, 'input')) ?? Buffer.alloc(0);
+    const input = run.body ?? (await system.payload(run.runId, 'input')) ?? Buffer.alloc(0);
+    const body = withMembersFirst(input, run.members ?? {});
     // Where a partner wants the input in another form, its adapter says in which.
     const digest = sha256(
       Buffer.from(providers.get(provider)?.adapter.submit({ ...run, body }).body ?? body),

@@ -59,8 +59,16 @@ export class Real {
       model,
       provider: 'model',
       mode,
-      facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'yes', budgetMs: 600_000 },
+      facts: {
+        upstream: {},
+        assets: [],
+        chargesOnPolicyRejection: 'yes',
+        budgetMs: 600_000,
+        basis: 'flat',
+        reported: [],
+      },
       reservedMicros: cost * unitMicros,
+      computedMicros: cost * unitMicros,
       call: {
         requestId: v7(),
         route: 'model',

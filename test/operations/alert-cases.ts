@@ -76,6 +76,11 @@ export const alertCases: Record<string, Case> = {
     fires: { 'router_dispatch_unknown_total{provider="bfl"}': '0x10 1x20' },
     rests: { 'router_dispatch_unknown_total{provider="bfl"}': '3x30' },
   },
+  RouterPriceBoundExceeded: {
+    at: '30m',
+    fires: { 'router_price_bound_exceeded_total{provider="bfl"}': '0x10 1x20' },
+    rests: { 'router_price_bound_exceeded_total{provider="bfl"}': '3x30' },
+  },
   RouterProviderRefusesOurAccount: {
     at: '12m',
     fires: { 'router_provider_account_errors_total{provider="bfl"}': '0x5 1x10' },

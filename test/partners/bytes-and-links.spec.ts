@@ -31,9 +31,9 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
   it('brings 20 MB of base64 and a 64-bit seed to the partner byte for byte', async () => {
     const tag = newTag('large');
     const picture = Buffer.alloc(15_000_000, 'a picture ').toString('base64');
-    const body = `{ "prompt":"[[sim:tag=${tag}]]",\t"image":"${picture}", "cfg_scale": 0.50,"model_name":"kling-v2-1" }\n`;
+    const body = `{ "prompt":"[[sim:tag=${tag}]]",\t"image":"${picture}", "cfg_scale": 0.50,"model_name":"kling-v2-5-turbo" }\n`;
     expect(body.length).toBeGreaterThan(20_000_000);
-    const answer = await run('kling/kling-v2.1-image-to-video', body);
+    const answer = await run('kling/kling-v2.5-turbo-image-to-video', body);
     expect([answer.status, (await entryOf(tag)).bodySha256]).toEqual([200, sha256(Buffer.from(body))]);
   });
 

@@ -14,6 +14,8 @@ export interface TestedRow {
   /** The same row with a short time budget; it is there when its file is. */
   short: string;
   example: Record<string, unknown>;
+  /** What the router puts first into the caller's object. */
+  members: Record<string, unknown>;
   /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
   answers: 'at once' | 'poll' | 'fetch';
   /** How the caller's bytes reach the partner. */
@@ -40,6 +42,7 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
         model: model.id,
         short: `${model.id}-short`,
         example: model.example ?? {},
+        members: model.members ?? {},
         answers: resultOf(model),
         wraps: sent === '{"a":1}' ? 'not' : sent.startsWith('{') ? 'envelope' : 'form',
       };

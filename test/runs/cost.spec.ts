@@ -23,7 +23,7 @@ interface UsageDocument {
 }
 
 const row = (id: string, charges: string) =>
-  `id: ${id}\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: ${charges}\nprice: { call: 70001 }\n`;
+  `id: ${id}\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: ${charges}\nprice: { usd: 0.070001 }\n`;
 const prompt = (text: string) => JSON.stringify({ prompt: text });
 
 const until = (what: string, holds: () => Promise<boolean>) => waitFor(holds, { withinMs: 30_000, what });

@@ -28,6 +28,16 @@ export type Credits = number | 'unlimited';
 export const creditsToMicros = (text: string): Credits =>
   text === 'unlimited' ? text : centsToMicros()(text);
 
+/** A decimal number from 0 to 100, such as 1.2. */
+export function factor(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d{1,4})?$/.test(text) || value > 100)
+    throw new InvalidArgumentError(
+      'Expected a number from 0 to 100, such as 1.2, with four decimals at most.',
+    );
+  return value;
+}
+
 /** Comma-separated globs over model ids; an empty text is an empty list, which covers no model. */
 export function globs(text: string): string[] {
   const found = items(text);

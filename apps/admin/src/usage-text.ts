@@ -18,6 +18,7 @@ export const usageDocument = (record: UsageRecord) => ({
   latency_ms: record.latencyMs,
   cost_cents: centsFromMicros(record.costMicros),
   billed_cents: centsFromMicros(record.billedMicros),
+  basis: record.basis,
   caller_left: record.callerLeft,
 });
 
@@ -37,6 +38,7 @@ const columns = [
   'latency_ms',
   'cost_cents',
   'billed_cents',
+  'basis',
   'caller_left',
 ] as const satisfies readonly (keyof ReturnType<typeof usageDocument>)[];
 

@@ -9,6 +9,7 @@ export const workspaceDocument = (workspace: Workspace) => ({
   enabled: workspace.enabled,
   visible: workspace.visible,
   runnable: workspace.runnable,
+  markup: workspace.markup,
   credits_cents: workspace.balanceMicros === null ? null : centsFromMicros(workspace.balanceMicros),
 });
 
@@ -21,6 +22,7 @@ export const workspaceAnswer = (workspace: Workspace): Answer => ({
     `state      ${workspace.enabled ? 'enabled' : 'disabled'}`,
     `visible    ${workspace.visible.join(',') || 'none'}`,
     `runnable   ${workspace.runnable.join(',') || 'none'}`,
+    `mark-up    ${workspace.markup}`,
     `credits    ${centsText(workspace.balanceMicros)}${workspace.balanceMicros === null ? '' : ' cents'}`,
   ].join('\n'),
 });

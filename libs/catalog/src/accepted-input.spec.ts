@@ -7,7 +7,7 @@ const row = {
   id: 'a/b',
   upstream: { path: 'b' },
   charges_on_policy_rejection: 'no',
-  price: { call: 1 },
+  price: { usd: 0.01 },
   members: { model: 'b-1', version: 2 },
   refused_fields: ['external_id', '/parameters/target', '/parts/*/target'],
 };

@@ -3,12 +3,12 @@ import * as fc from 'fast-check';
 import { catalogOf } from './catalog.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
-const modelOf = (id: string, micros = 1) =>
+const modelOf = (id: string) =>
   modelOfRow({
     id,
     upstream: { path: id },
     charges_on_policy_rejection: 'unknown',
-    price: { call: micros },
+    price: { usd: 0.01 },
   });
 const catalogWith = (...ids: string[]) => catalogOf(ids.map((id) => modelOf(id)));
 const all = () => true;
@@ -24,7 +24,7 @@ describe('a catalog', () => {
   it('cannot be changed', () => {
     const catalog = catalogWith('a/x');
     expect(() => Object.assign(catalog, { revision: 'other' })).toThrow(TypeError);
-    expect(() => Object.assign(catalog.models[0]?.price ?? {}, { call: 0 })).toThrow(TypeError);
+    expect(() => Object.assign(catalog.models[0]?.price ?? {}, { usd: 0 })).toThrow(TypeError);
     expect(() => (catalog.models as unknown[]).push(modelOf('b/y'))).toThrow(TypeError);
   });
 });
@@ -118,7 +118,7 @@ const ending = (ends: string) =>
       successor: 'fal/entirely-new',
       upstream: { path: 'x' },
       charges_on_policy_rejection: 'no',
-      price: { call: 1 },
+      price: { usd: 0.01 },
     }),
     modelOf('fal/entirely-new'),
     modelOf('fal/older'),

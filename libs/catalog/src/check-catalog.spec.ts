@@ -10,7 +10,7 @@ const sound = {
   id: 'a/b',
   upstream: { path: 'b' },
   charges_on_policy_rejection: 'no',
-  price: { unit: { pointer: '/n', micros: 1, default: 1 } },
+  price: { usd: 0.01, times: [{ number: '/n' }] },
   assets: ['/images/*/url'],
   input: {
     type: 'object',
@@ -89,7 +89,7 @@ describe('checkCatalog', () => {
     ],
     [
       'a price by an undeclared input',
-      { ...sound, price: { unit: { pointer: '/count', micros: 1, default: 1 } } },
+      { ...sound, price: { usd: 0.01, times: [{ number: '/count' }] } },
       '/price',
       '/count',
     ],

@@ -10,5 +10,6 @@ export type { CounterExample, Model } from './model.js';
 export { detail, entry, type Generation, type ModelDocument, openApiDocument } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
 export { type Price, type Quote, quote } from './price.js';
+export { priceText, reportedText } from './price-text.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
 export { catalogSettings } from './settings.js';

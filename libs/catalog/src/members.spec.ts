@@ -7,7 +7,7 @@ const model = modelOfRow({
   id: 'a/cheap',
   upstream: { path: 'cheap' },
   charges_on_policy_rejection: 'no',
-  price: { call: 1 },
+  price: { usd: 0.01 },
   members: { mode: 'cheap', task: 2 },
 });
 

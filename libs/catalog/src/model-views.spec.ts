@@ -4,7 +4,7 @@ import { routerModelDetail, routerModelListEntry } from '#schemas';
 import { detail, entry, openApiDocument } from './model-views.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
-const row = { id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price: { call: 1 } };
+const row = { id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price: { usd: 0.01 } };
 const input = { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] };
 const output = { media_type: 'application/json', schema: { type: 'object' } };
 const authored = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } });

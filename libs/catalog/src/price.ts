@@ -1,6 +1,5 @@
 import { type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
 import { z } from 'zod';
-import { legacyPrice } from './legacy-price.js';
 
 const pointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /num_images');
 const amount = z.number().min(0);
@@ -80,7 +79,7 @@ const tokens = z.strictObject({
 });
 
 const factor = z.union([number, table, characters, megapixels, present, tokens]);
-type Factor = z.infer<typeof factor>;
+export type Factor = z.infer<typeof factor>;
 
 const usd = amount.describe('Dollars, times every factor.');
 const times = z.array(factor).default([]).describe('Factors over the input.');
@@ -115,7 +114,8 @@ const reportedTerm = z.union([
   }),
 ]);
 
-const expression = z.strictObject({
+/** What a run costs, as an expression over its input, and where the reply tells what was used. */
+export const price = z.strictObject({
   usd,
   times,
   plus: z.array(z.strictObject({ usd, times })).default([]).describe('Further terms, added.'),
@@ -129,10 +129,7 @@ const expression = z.strictObject({
   date: z.iso.date().optional().describe('When they were read.'),
 });
 
-/** What a run costs, as an expression over its input, and where the reply tells what was used. */
-export const price = z.union([expression, legacyPrice.transform((old) => expression.parse(old))]);
-
-export type Price = z.infer<typeof expression>;
+export type Price = z.infer<typeof price>;
 
 /** What a run is known to cost before it is made. Amounts are micro-dollars. */
 export interface Quote {

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const row = (id: string, more = '') =>
-  `id: ${id}\nupstream: { path: x }\ncharges_on_policy_rejection: no\nprice: { call: 5 }\n${more}`;
+  `id: ${id}\nupstream: { path: x }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\n${more}`;
 
 /** The rows below are of providers that no release has. */
 const builtIn = providerList.slice(0, 2).map((some, index) => ({ ...some, name: ['a', 'b'][index] ?? '' }));
@@ -41,7 +41,7 @@ describe('loadCatalog', () => {
       model: 'b',
       upstream: { path: 'x' },
       chargesOnPolicyRejection: 'no',
-      price: { usd: 0.000005, times: [], plus: [], reported: [] },
+      price: { usd: 0.01, times: [], plus: [], reported: [] },
       budgetMs: 540_000,
       assetPointers: [],
       isAuthored: false,
@@ -60,7 +60,7 @@ describe('loadCatalog', () => {
     const catalog = await load(release, own);
     expect(catalog.models.map(({ id }) => id)).toEqual(['a/kept', 'a/new']);
     expect(catalog.suggest('a/old', () => true)[0]).toBe('a/new');
-    const more = await directoryOf({ '1.yaml': `id: a/old\n${ended}price: { call: 5 }\n` });
+    const more = await directoryOf({ '1.yaml': `id: a/old\n${ended}price: { usd: 0.01 }\n` });
     await expect(load(more)).rejects.toThrow('1.yaml: Unrecognized key: "price"');
   });
 
@@ -170,11 +170,7 @@ describe('a row', () => {
       row('a/b').replace('rejection: no', 'rejection: true'),
       '/charges_on_policy_rejection',
     ],
-    [
-      'two prices',
-      row('a/b').replace('call: 5', 'call: 5, unit: { pointer: /n, micros: 1, default: 1 }'),
-      '/price',
-    ],
+    ['two prices', row('a/b').replace('usd: 0.01', 'usd: 0.01, call: 5'), '/price'],
     ['an asset pointer without slash', row('a/b', 'assets: [url]\n'), '/assets/0'],
     ['an endless budget', row('a/b', 'budget_seconds: 1000000\n'), '/budget_seconds'],
     ['an input that is no object', schema('{ type: string }'), '/input/type'],

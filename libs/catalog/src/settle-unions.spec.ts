@@ -8,7 +8,7 @@ const modelWith = (input: object) =>
     id: 'a/b',
     upstream: { path: 'b' },
     charges_on_policy_rejection: 'no',
-    price: { call: 1 },
+    price: { usd: 0.01 },
     input,
   });
 

@@ -71,6 +71,11 @@ export class Metrics {
   readonly billedDollars = this.counter('router_billed_dollars_total', 'Dollars billed for finished runs.', [
     'provider',
   ]);
+  readonly priceBoundExceeded = this.counter(
+    'router_price_bound_exceeded_total',
+    'Runs that cost more at the provider than was reserved, and were billed the reserve.',
+    ['provider'],
+  );
   readonly committedDollars = this.gauge(
     'router_committed_dollars',
     'Dollars reserved for live runs that have a slot; every worker reports the same value.',
@@ -199,6 +204,7 @@ export class Metrics {
     for (const provider of names) {
       this.dispatchUnknown.inc({ provider }, 0);
       this.accountTrouble.inc({ provider }, 0);
+      this.priceBoundExceeded.inc({ provider }, 0);
       for (const calls of ['submit', 'poll']) this.asksToWait.inc({ provider, calls }, 0);
     }
   }

@@ -11,6 +11,11 @@ interface RunRecord {
   outcome: string;
   bucket: string | null;
   billedMicros: number;
+  /** How that was found; null when nothing is billed. */
+  basis: string | null;
+  reservedMicros: number;
+  /** What the partner says that it cost, with the mark-up. */
+  reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: Partial<Record<'queue' | 'dispatch' | 'provider' | 'assets', number>>;
 }
@@ -33,6 +38,18 @@ export function recordRun(
   });
   if (run.billedMicros > 0)
     metrics.billedDollars.inc({ provider: run.provider }, run.billedMicros / microsPerDollar);
+  if (run.basis === 'reported' && (run.reportedMicros ?? 0) > run.reservedMicros) {
+    metrics.priceBoundExceeded.inc({ provider: run.provider });
+    log.error(
+      {
+        run_id: runId,
+        model: run.model,
+        reported_micros: run.reportedMicros,
+        reserved_micros: run.reservedMicros,
+      },
+      'the partner reports a higher price than was reserved: the price of the model is too low',
+    );
+  }
   for (const [phase, ms] of Object.entries(phasesMs)) metrics.runSeconds.observe({ phase }, ms / 1000);
   log.info(
     {
@@ -43,6 +60,7 @@ export function recordRun(
       outcome: run.outcome,
       error_type: run.bucket ?? undefined,
       billed_micros: run.billedMicros,
+      basis: run.basis ?? undefined,
       phases_ms: phasesMs,
       trace_id: readTraceparent(run.traceparent ?? undefined)?.traceId,
       note,

@@ -12,7 +12,9 @@ export interface Admission {
   provider: string;
   mode: 'queued' | 'sync';
   facts: RunFacts;
+  /** The most that the run can cost, and what is billed unless a reply says what was used. */
   reservedMicros: number;
+  computedMicros: number;
   call: AdmittingCall;
   /** Idempotency key with the hex SHA-256 of what makes two requests the same. */
   key?: string;

@@ -58,6 +58,7 @@ describe('credits', () => {
       runId,
       amountMicros: -cents(billed),
       balanceMicros: cents(100 - billed),
+      basis: 'flat',
       note: testModel,
     };
     expect(await ledgerOf(id)).toEqual(billed > 0 ? [entry] : []);
@@ -90,7 +91,7 @@ describe('credits', () => {
     await one.runTo(runId, succeeded);
     expect(await one.counters(id)).toMatchObject({ balanceMicros: null, heldMicros: 0 });
     expect(await ledgerOf(id)).toEqual([
-      { runId, amountMicros: -cents(30), balanceMicros: null, note: testModel },
+      { runId, amountMicros: -cents(30), balanceMicros: null, basis: 'flat', note: testModel },
     ]);
   });
 

@@ -1,4 +1,8 @@
 import type { Bucket, FieldError } from '#errors';
+import type { ReportedTerm } from '#schemas';
+
+/** How a billed amount was found: the partner's reply, the price of this input, or a price that no input changes. */
+export type Basis = 'reported' | 'computed' | 'flat';
 
 /** A model's facts as resolved at admission. Everything the run needs later; the catalog is not read again. */
 export interface RunFacts {
@@ -6,6 +10,9 @@ export interface RunFacts {
   assets: string[];
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   budgetMs: number;
+  /** Of the amount that is billed unless a reply has all of `reported`. */
+  basis: 'computed' | 'flat';
+  reported: ReportedTerm[];
   /** What names the model in the body and the caller left out. */
   members?: Record<string, string | number | boolean>;
   /** W3C context of the call that admitted the run, when that is traced. */
@@ -72,6 +79,9 @@ export interface FinishedRun {
   outcome: 'succeeded' | 'failed' | 'cancelled';
   bucket: Bucket | null;
   billedMicros: number;
+  basis: Basis | null;
+  reservedMicros: number;
+  reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
 }
@@ -82,8 +92,8 @@ export interface Granted {
   provider: string;
 }
 
-/** The row form of an ending, without the bytes of its body. */
-export function endingRow(ending: Ending): string {
+/** The row form of an ending, without the bytes of its body; `reportedMicros` is what its last reply said that it cost. */
+export function endingRow(ending: Ending, reportedMicros?: number): string {
   switch (ending.outcome) {
     case 'succeeded':
       return jsonText({
@@ -97,6 +107,7 @@ export function endingRow(ending: Ending): string {
         }),
         providerUrls: ending.providerUrls ?? false,
         billable: true,
+        reportedMicros,
       });
     case 'failed':
       return jsonText({
@@ -105,6 +116,7 @@ export function endingRow(ending: Ending): string {
         status: ending.status,
         failure: { detail: ending.detail, fields: ending.fields },
         billable: ending.billable,
+        reportedMicros,
       });
     case 'cancelled':
       // Of the closed set this is the bucket that says "the caller withdrew".

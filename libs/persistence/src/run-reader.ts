@@ -20,6 +20,8 @@ export interface RunState {
   stage: Stage;
   outcome: 'succeeded' | 'failed' | 'cancelled' | null;
   bucket: Bucket | null;
+  /** What was billed for it; null until it is completed. */
+  billedMicros: number | null;
   /** Runs of the workspace ahead of this one; null once dispatched. */
   position: number | null;
   call: AdmittingCall;
@@ -66,7 +68,7 @@ export class RunReader {
     const [row] = await this.database.read<RunState & Aged>(
       {
         name: 'run_state',
-        text: `SELECT ${age}, stage, outcome, bucket, call, ${position}
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, ${position}
           FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       },
       [runId, workspaceId, model, ...this.periods],
@@ -78,7 +80,7 @@ export class RunReader {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       {
         name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, call, status, failure, media_type AS "mediaType", body,
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, status, failure, media_type AS "mediaType", body,
             stored_as AS "storedAs", provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
             AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'

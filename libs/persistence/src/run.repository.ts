@@ -40,6 +40,7 @@ export interface Poll {
   model: string;
   facts: RunFacts;
   handle: unknown;
+  reportedMicros: number | null;
   /** The time budget is spent, by the database's clock. */
   overdue: boolean;
   /** Milliseconds left of the time budget. */
@@ -166,12 +167,14 @@ export class RunRepository {
     epoch: number,
     handle: unknown,
     afterMs: number,
+    reportedMicros?: number,
   ): Promise<{ cancelRequested: boolean } | null> {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
       {
         name: 'save_handle',
         text: `WITH saved AS (
-            UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)), lease_until = NULL
+            UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
+              reported_micros = coalesce($5, reported_micros), lease_until = NULL
             WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
             RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
           ), moved AS (
@@ -180,7 +183,7 @@ export class RunRepository {
           )
           SELECT cancel_requested FROM saved`,
       },
-      [runId, epoch, jsonText(handle), afterMs],
+      [runId, epoch, jsonText(handle), afterMs, reportedMicros],
       retryForMs,
     );
     return row ? { cancelRequested: row.cancel_requested } : null;
@@ -192,7 +195,7 @@ export class RunRepository {
       {
         name: 'read_for_poll',
         text: `SELECT run.stage, run.epoch, run.provider, run.model, run.facts, run.handle,
-            run.deadline_at <= router_now() AS overdue,
+            run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls",
@@ -250,10 +253,16 @@ export class RunRepository {
   }
 
   /** The output of a paid generation is kept as it came, and its assets are copied next. False when the claim was lost. */
-  async keepOutput(runId: string, epoch: number, mediaType: string, body: PayloadBody): Promise<boolean> {
+  async keepOutput(
+    runId: string,
+    epoch: number,
+    mediaType: string,
+    body: PayloadBody,
+    reportedMicros?: number,
+  ): Promise<boolean> {
     const [row] = await this.database.persist<{ kept: boolean }>(
-      { name: 'keep_output', text: 'SELECT keep_output($1, $2, $3, $4, $5) AS kept' },
-      [runId, epoch, mediaType, ...payloadColumns(body)],
+      { name: 'keep_output', text: 'SELECT keep_output($1, $2, $3, $4, $5, $6) AS kept' },
+      [runId, epoch, mediaType, ...payloadColumns(body), reportedMicros],
       retryForMs,
     );
     return row?.kept ?? false;
@@ -274,11 +283,11 @@ export class RunRepository {
   }
 
   /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
-  async finish(runId: string, epoch: number, ending: Ending): Promise<Finished> {
+  async finish(runId: string, epoch: number, ending: Ending, reportedMicros?: number): Promise<Finished> {
     const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
     const [row] = await this.database.persist<{ result: Finished }>(
       { name: 'finish', text: 'SELECT finish($1, $2, $3, $4) AS result' },
-      [runId, epoch, endingRow(ending), body],
+      [runId, epoch, endingRow(ending, reportedMicros), body],
       retryForMs,
     );
     return row?.result ?? { won: false, granted: [] };

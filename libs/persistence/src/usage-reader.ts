@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import type { Basis } from './run-facts.js';
 
 /** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
 export interface UsageRange {
@@ -30,6 +31,8 @@ export interface UsageRecord {
   costMicros: number;
   /** What the ledger took, in an entry of the same transaction. */
   billedMicros: number;
+  /** How that was found; null for a run that is not billed. */
+  basis: Basis | null;
   callerLeft: boolean;
 }
 
@@ -41,6 +44,8 @@ export interface LedgerLine {
   amountMicros: number;
   /** After this entry; null while credits were unlimited. */
   balanceMicros: number | null;
+  /** How the amount of a billed run was found. */
+  basis: Basis | null;
   note: string;
 }
 
@@ -50,7 +55,7 @@ const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS 
   credential, api_key.prefix AS "keyPrefix", model, route, outcome, bucket, status,
   ${utc('admitted_at')} AS "admittedAt", ${utc('completed_at')} AS "completedAt",
   round(extract(epoch FROM completed_at - admitted_at) * 1000)::float AS "latencyMs",
-  cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros",
+  cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros", basis,
   caller_left AS "callerLeft"`;
 
 const tables = `audit_record JOIN workspace ON workspace.id = audit_record.workspace_id
@@ -116,7 +121,7 @@ export class UsageReader {
       {
         name: 'ledger_latest',
         text: `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",
-            balance_micros::float AS "balanceMicros", note
+            balance_micros::float AS "balanceMicros", basis, note
           FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
       },
       [workspaceId, limit],

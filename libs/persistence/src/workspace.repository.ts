@@ -11,6 +11,7 @@ export interface WorkspaceSettings {
   enabled?: boolean;
   visible?: string[];
   runnable?: string[];
+  markup?: number;
 }
 
 export interface WorkspaceLimits {

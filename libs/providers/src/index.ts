@@ -28,4 +28,5 @@ export {
   settingStem,
 } from './providers.js';
 export { RefusedInput } from './refused-input.js';
+export { reportedMicros } from './reported.js';
 export type { Rule } from './rules.js';

@@ -10,8 +10,16 @@ export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && r
 /** No partner goes beyond; a million levels would hold the parser for half a second, many small parts would fill the memory. */
 const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
 
-/** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). */
+const parsedReplies = new WeakMap<HttpReply, { json: Json | undefined }>();
+
+/** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). It is parsed once. */
 export function jsonOf(reply: HttpReply): Json | undefined {
+  const parsed = parsedReplies.get(reply) ?? { json: parse(reply) };
+  parsedReplies.set(reply, parsed);
+  return parsed.json;
+}
+
+function parse(reply: HttpReply): Json | undefined {
   if (jsonExcess(reply.body, limits) !== null) return undefined;
   try {
     return JSON.parse(decoder.decode(reply.body)) as Json;

@@ -2,5 +2,5 @@
 export const openRow = `id: bfl/open
 upstream: { path: flux-2-pro }
 charges_on_policy_rejection: unknown
-price: { call: 40000 }
+price: { usd: 0.04 }
 `;

@@ -17,6 +17,7 @@ const workspace: Pick<Workspace, keyof Workspace> = {
   backlogLimit: 1000,
   windowLimit: 600,
   balanceMicros: null,
+  markup: 1.2,
   inflight: 2,
   committedMicros: 55_000,
   heldMicros: 60_000,
@@ -51,6 +52,7 @@ describe('what commands answer', () => {
       enabled: true,
       visible: ['**'],
       runnable: [],
+      markup: 1.2,
       credits_cents: null,
     });
     expect(workspaceAnswer({ ...workspace, balanceMicros: 15_000 }).text).toContain('credits    1.5 cents');

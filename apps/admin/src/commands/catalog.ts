@@ -1,6 +1,17 @@
-import { builtInDirectories, type CatalogProblem, catalogSchemas, checkCatalog, loadCatalog } from '#catalog';
+import {
+  builtInDirectories,
+  type CatalogProblem,
+  catalogSchemas,
+  checkCatalog,
+  loadCatalog,
+  type Model,
+  priceText,
+  quote,
+  reportedText,
+} from '#catalog';
 import { type RunningProcess, runningProcesses } from '#persistence';
 import { Argument } from 'commander';
+import { centsFromMicros, centsText } from '../money.js';
 import { withDatabase } from '../open-database.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -29,6 +40,18 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     });
 
   catalog
+    .command('prices')
+    .description(
+      'List the price of each model, and what its example reserves and is billed; needs no database.',
+    )
+    .argument('[directory]', 'rows that add to, replace or hide built-in ones')
+    .action(async (directory: string | undefined) => {
+      const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
+      const { models } = await loadCatalog({ directories });
+      desk.answer({ document: { models: models.map(priceDocument) }, text: pricesText(models) });
+    });
+
+  catalog
     .command('status')
     .description('Show which revision each running gateway and worker has; ends with 1 when they differ.')
     .action(async () => {
@@ -49,6 +72,37 @@ export const catalogCommands: CommandGroup = (program, desk) => {
       desk.answer({ document, text: JSON.stringify(document, null, 2) });
     });
 };
+
+const priceDocument = (model: Model) => {
+  const { upperMicros, computedMicros, basis } = quote(model, model.example ?? {});
+  return {
+    model: model.id,
+    price: model.price,
+    example: {
+      reserved_cents: centsFromMicros(upperMicros),
+      computed_cents: centsFromMicros(computedMicros),
+      basis,
+    },
+  };
+};
+
+const pricesText = (models: readonly Model[]): string =>
+  table([
+    ['MODEL', 'PRICE', 'REPORTED', 'EXAMPLE: RESERVED', 'COMPUTED (CENTS)', 'DATE', 'SOURCE'],
+    ...models.map((model) => {
+      const { upperMicros, computedMicros } = quote(model, model.example ?? {});
+      const { price } = model;
+      return [
+        model.id,
+        priceText(price),
+        reportedText(price) || '-',
+        centsText(upperMicros),
+        centsText(computedMicros),
+        price.date ?? '-',
+        price.source ?? '-',
+      ];
+    }),
+  ]);
 
 const short = (revision: string): string => revision.slice(0, 12);
 

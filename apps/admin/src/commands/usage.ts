@@ -96,6 +96,7 @@ async function list(
           'MS',
           'COST',
           'BILLED',
+          'BASIS',
           'LEFT',
         ],
         ...records.map(row),
@@ -117,6 +118,7 @@ const row = (record: UsageRecord): string[] => [
   String(record.latencyMs),
   centsText(record.costMicros),
   centsText(record.billedMicros),
+  record.basis ?? '-',
   record.callerLeft ? 'yes' : '-',
 ];
 

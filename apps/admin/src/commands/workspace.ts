@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { centsText } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
-import { type Credits, creditsToMicros, globs, workspaceName } from '../option-values.js';
+import { type Credits, creditsToMicros, factor, globs, workspaceName } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 import { workspaceAnswer, workspaceDocument } from '../workspace-answer.js';
@@ -14,6 +14,7 @@ interface SettingOptions {
   disabled?: true;
   visible?: string[];
   runnable?: string[];
+  markup?: number;
   creditsCents?: Credits;
 }
 
@@ -36,6 +37,16 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     });
 
   workspace
+    .command('show')
+    .description('Show a workspace.')
+    .argument('<name>', 'its name or id')
+    .action(async (name: string) => {
+      desk.answer(
+        await withWorkspaces(desk.env, async (workspaces) => workspaceAnswer(await workspaces.find(name))),
+      );
+    });
+
+  workspace
     .command('list')
     .description('List all workspaces.')
     .action(async () => {
@@ -51,12 +62,14 @@ const withSettings = (command: Command): Command =>
     .addOption(new Option('--disabled', 'switch the router off for it: its calls answer 403 not_enabled'))
     .option('--visible <globs>', 'models it may see, comma-separated; "" for none (default: "**")', globs)
     .option('--runnable <globs>', 'models it may run, comma-separated; "" for none (default: "**")', globs)
+    .option('--markup <factor>', 'what its runs cost is multiplied by (default: 1)', factor)
     .option('--credits-cents <n|unlimited>', 'its credits in US cents (default: unlimited)', creditsToMicros);
 
-const settingsOf = ({ enabled, disabled, visible, runnable }: SettingOptions) => ({
+const settingsOf = ({ enabled, disabled, visible, runnable, markup }: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
   ...(visible && { visible }),
   ...(runnable && { runnable }),
+  ...(markup !== undefined && { markup }),
 });
 
 async function create(

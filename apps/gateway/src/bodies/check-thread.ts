@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkInput, missingMembers, type Model, quote } from '#catalog';
+import { checkInput, missingMembers, type Model, type Quote, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -12,8 +12,8 @@ export interface CheckOrder {
 
 /** What is known of an input that passed. */
 export interface CheckedInput {
-  /** The most the call can cost, in micro-dollars. */
-  reservedMicros: number;
+  /** What the call can cost. */
+  price: Quote;
   /** What names the model and is left to the router. */
   missingMembers: ReturnType<typeof missingMembers>;
 }
@@ -29,7 +29,7 @@ export type CheckReport =
 export function checkBody(model: Model, bytes: Buffer): CheckedInput {
   const input = parseInput(bytes);
   checkInput(model, input, bytes);
-  return { reservedMicros: quote(model, input).upperMicros, missingMembers: missingMembers(model, input) };
+  return { price: quote(model, input), missingMembers: missingMembers(model, input) };
 }
 
 /** What the thread runs. */

@@ -17,6 +17,10 @@ export const responseHeaders = {
   'Idempotent-Replayed': z.literal('true').optional().meta({
     description: '`true` on an answer that repeats the record of an Idempotency-Key; absent on a fresh one.',
   }),
+  'X-Service-Cost-Cents': z.number().min(0).optional().meta({
+    description:
+      'What was billed for the run, in US dollar cents, as a decimal number; only when the run has completed.',
+  }),
   'Retry-After': z.int().min(1).optional().meta({
     description:
       'Seconds to wait before a retry with the same Idempotency-Key; only when a running generation can be collected.',

@@ -1,11 +1,15 @@
 import { InputRejection, RouterError } from '#errors';
-import type { PayloadBody, RunResult } from '#persistence';
+import type { PayloadBody, RunResult, RunState } from '#persistence';
 
 /** The output of a run that succeeded, with its own content type. */
 export interface Output {
   mediaType: string;
   body: PayloadBody;
 }
+
+/** What was billed for a finished run. Micro-dollars have at most four decimals as cents, so no exponent is written. */
+export const costHeader = ({ billedMicros }: Pick<RunState, 'billedMicros'>): Record<string, string> =>
+  billedMicros === null ? {} : { 'x-service-cost-cents': String(billedMicros / 10_000) };
 
 /** What a finished run answers: its output, or the error that the synchronous route would have answered. */
 export function outputOf(result: RunResult): Output {

@@ -61,7 +61,7 @@ export class RunAdmission {
     input: Awaited<ReturnType<RunInput['accept']>>,
     mode: Admission['mode'],
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, reservedMicros, members } = input;
+    const { runId, model, key, fingerprint, body, price, members } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -77,10 +77,13 @@ export class RunAdmission {
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,
+        basis: price.basis,
+        reported: price.reported,
         members,
         ...(traceparent !== undefined && { traceparent }),
       },
-      reservedMicros,
+      reservedMicros: price.upperMicros,
+      computedMicros: price.computedMicros,
       call: {
         requestId: request.id,
         route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,

@@ -1,4 +1,4 @@
-import { LiveCatalog, type Model } from '#catalog';
+import { LiveCatalog, type Model, type Quote } from '#catalog';
 import type { PayloadBody } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -20,8 +20,8 @@ interface AcceptedInput {
   fingerprint: string | undefined;
   /** The input as the run's row will hold it. */
   body: PayloadBody;
-  /** The most that the run can cost. */
-  reservedMicros: number;
+  /** What the run can cost. */
+  price: Quote;
   /** What the worker puts in front of the body's own members. */
   members: CheckedInput['missingMembers'];
   /** Gives back the input's share of the budget for bodies. */
@@ -50,14 +50,14 @@ export class RunInput {
       const checked = await this.checker.check(model, bytes);
       const runId = v7();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const { reservedMicros, missingMembers: members } = checked;
+      const { price, missingMembers: members } = checked;
       return {
         runId,
         model,
         key,
         fingerprint: fingerprint?.digest(),
         body,
-        reservedMicros,
+        price,
         members,
         release,
       };

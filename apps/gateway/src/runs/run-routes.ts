@@ -7,24 +7,30 @@ import {
   routerValidationErrorResponse,
 } from '#schemas';
 import { z } from 'zod';
-import { answer, failure, json, modelNotFound } from '../reference/api-route.js';
+import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
+import type { HeaderName } from '../reference/response-headers.js';
+
+/** An answer that is the outcome of a run. */
+const cost: HeaderName[] = ['X-Service-Cost-Cents'];
 
 /** Usually JSON; some models answer with bytes, under their own content type. */
 const output = { ...json(routerModelOutput), '*/*': null };
 
-const rejectedFields = failure(
-  422,
-  ['invalid_input'],
-  'The model, or its schema, does not accept these fields.',
-  {
+const rejectedFields = (headers: HeaderName[] = []) =>
+  failure(422, ['invalid_input'], 'The model, or its schema, does not accept these fields.', {
     shape: routerValidationErrorResponse,
-  },
-);
+    headers,
+  });
 const providerFailure = failure(
   502,
   ['provider_error'],
   'The provider failed, or its reply could not be read as a result.',
+  { headers: cost },
 );
+/** A run can end so, too. */
+const routerFailures = ofRouter
+  .filter(({ status }) => status >= 500)
+  .map((each) => ({ ...each, headers: [...each.headers, ...cost] }));
 const runNotFound = failure(
   404,
   ['invalid_input'],
@@ -55,7 +61,6 @@ const refusals = [
   ),
   failure(413, ['invalid_input'], 'The body is too large.'),
   failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
-  rejectedFields,
   failure(
     429,
     ['concurrency_limit_exceeded', 'rate_limited'],
@@ -72,19 +77,22 @@ export const runModel = {
   description:
     'The body is the partner model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another. A run that completed is billed whether or not the answer arrived.',
   answers: [
-    answer(200, 'The result, as the model’s provider gave it.', output, ['Idempotent-Replayed']),
+    answer(200, 'The result, as the model’s provider gave it.', output, ['Idempotent-Replayed', ...cost]),
     failure(
       400,
       ['invalid_input', 'content_policy_violation'],
       'The request is malformed, or the provider refused its content.',
+      { headers: cost },
     ),
     ...refusals,
+    rejectedFields(cost),
     providerFailure,
+    ...routerFailures,
     failure(
       504,
       ['deadline_exceeded', 'provider_timeout'],
       'The router stopped holding the connection while the run goes on, or the provider did not answer in time.',
-      { headers: ['Retry-After'] },
+      { headers: ['Retry-After', ...cost] },
     ),
   ],
 } as const;
@@ -100,6 +108,7 @@ export const submitRun = {
     answer(201, 'The run is admitted.', json(routerQueueSubmitResponse), ['Idempotent-Replayed']),
     failure(400, ['invalid_input'], 'The request is malformed.'),
     ...refusals,
+    rejectedFields(),
   ],
 } as const;
 
@@ -109,7 +118,7 @@ export const getRunStatus = {
   summary: 'Read the state of a run',
   description:
     'Never carries the result, so a long run is polled cheaply. `error_type` is there only on a `COMPLETED` run that did not succeed.',
-  answers: [answer(200, 'The state.', json(routerQueueStatusResponse)), runNotFound, agedOut],
+  answers: [answer(200, 'The state.', json(routerQueueStatusResponse), cost), runNotFound, agedOut],
 } as const;
 
 export const collectRun = {
@@ -119,15 +128,18 @@ export const collectRun = {
   description:
     'Any number of times, until the result ages out. A run that failed answers with the status and the body that the synchronous route would have given.',
   answers: [
-    answer(200, 'The result, as the synchronous route would have given it.', output),
+    answer(200, 'The result, as the synchronous route would have given it.', output, cost),
     answer(202, 'Not finished yet.', json(routerQueueStatusResponse)),
-    failure(400, ['content_policy_violation', 'invalid_input'], 'The provider refused the content.'),
+    failure(400, ['content_policy_violation', 'invalid_input'], 'The provider refused the content.', {
+      headers: cost,
+    }),
     runNotFound,
-    failure(409, ['client_disconnected'], 'The run was cancelled.'),
+    failure(409, ['client_disconnected'], 'The run was cancelled.', { headers: cost }),
     agedOut,
-    rejectedFields,
+    rejectedFields(cost),
     providerFailure,
-    failure(504, ['provider_timeout'], 'The provider did not answer in time.'),
+    ...routerFailures,
+    failure(504, ['provider_timeout'], 'The provider did not answer in time.', { headers: cost }),
   ],
 } as const;
 

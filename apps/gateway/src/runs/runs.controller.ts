@@ -8,7 +8,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Payloads } from './payloads.js';
-import { outputOf } from './result.js';
+import { costHeader, outputOf } from './result.js';
 import { foundRun, runAddress, type RunSegments } from './run-address.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
@@ -32,9 +32,11 @@ export class RunsController {
     @Calling() caller: Caller,
     @Param() segments: RunSegments,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueStatusResponse> {
     const run = runAddress(segments, caller, this.catalog.current);
     const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId));
+    reply.headers(costHeader(state));
     return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
   }
 
@@ -49,6 +51,7 @@ export class RunsController {
   ): Promise<void> {
     const run = runAddress(segments, caller, this.catalog.current);
     const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId));
+    reply.headers(costHeader(result));
     if (result.stage === 'completed') return this.payloads.send(reply, outputOf(result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
   }

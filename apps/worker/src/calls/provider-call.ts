@@ -1,12 +1,14 @@
 import { type Span, TRACING, type Tracing } from '#observability';
-import type { BoundProvider, Handle, HttpCall, Outcome, Run } from '#providers';
+import type { BoundProvider, Handle, HttpCall, Run } from '#providers';
+import type { ReportedTerm } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { Payloads } from '../bytes/payloads.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
+import type { ReadReply } from './read-reply.js';
 import { ReplyReader } from './reply-reader.js';
 
-type Terms = Pick<PartnerCall, 'call' | 'timeoutMs' | 'share'>;
+type Terms = Pick<PartnerCall, 'call' | 'timeoutMs' | 'share'> & { reported: readonly ReportedTerm[] };
 
 /** One call to a provider from the adapter's request to the adapter's reading of the reply, within the byte budget and traced. */
 @Injectable()
@@ -39,14 +41,14 @@ export class ProviderCall {
     provider: BoundProvider,
     run: Run,
     terms: Terms & { parent: Span; onReply: () => Promise<void> },
-  ): Promise<Outcome> {
-    const { parent, onReply, ...call } = terms;
+  ): Promise<ReadReply> {
+    const { parent, onReply, reported, ...call } = terms;
     // The context ends here: a partner learns nothing of our callers' traces.
     const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
     const reply = await this.client.call(provider, { ...call, runId: run.runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
     await onReply();
-    return this.replies.submitted(provider, run, reply);
+    return this.replies.read(provider, reply, { phase: 'submit', run, reported });
   }
 
   /** Polls or fetches. Null when the signal aborted: what arrived belongs to whoever polls next. */
@@ -55,13 +57,15 @@ export class ProviderCall {
     runId: string,
     handle: Handle,
     terms: Omit<Terms, 'call'> & { signal: AbortSignal; onReply: () => Promise<void> },
-  ): Promise<Outcome | null> {
-    const { onReply, ...rest } = terms;
+  ): Promise<ReadReply | null> {
+    const { onReply, reported, ...rest } = terms;
     const call = provider.adapter.resume?.(handle);
     if (!call) throw new Error(`${provider.name} has nothing to poll`);
     const reply = await this.client.call(provider, { ...rest, call, runId, operation: 'resume' });
     await onReply();
-    return terms.signal.aborted ? null : this.replies.resumed(provider, handle, reply);
+    return terms.signal.aborted
+      ? null
+      : this.replies.read(provider, reply, { phase: 'resume', handle, reported });
   }
 
   /** One try: the partner's answer on it shows in the next poll, and an answer is no promise. */

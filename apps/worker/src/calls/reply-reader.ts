@@ -1,5 +1,6 @@
-import type { BoundProvider, Handle, HttpReply, Outcome, Run, Signal } from '#providers';
+import type { BoundProvider, HttpReply, Signal } from '#providers';
 import { Piscina } from 'piscina';
+import { type Asked, type ReadReply, readReply } from './read-reply.js';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
@@ -13,18 +14,11 @@ const readMs = 15_000;
 export class ReplyReader implements OnApplicationShutdown {
   private threads: Piscina<ReadingOrder, Reading> | undefined;
 
-  async submitted(provider: BoundProvider, run: Run, signal: Signal): Promise<Outcome> {
-    const outcome = isLarge(signal)
-      ? await this.beside({ phase: 'submit', provider: markOf(provider), run, reply: signal })
+  async read(provider: BoundProvider, signal: Signal, asked: Asked): Promise<ReadReply> {
+    const read = isLarge(signal)
+      ? await this.beside({ ...asked, provider: markOf(provider), reply: signal })
       : null;
-    return signed(provider, outcome ?? provider.adapter.onSubmit(run, signal));
-  }
-
-  async resumed(provider: BoundProvider, handle: Handle, signal: Signal): Promise<Outcome> {
-    const outcome = isLarge(signal)
-      ? await this.beside({ phase: 'resume', provider: markOf(provider), handle, reply: signal })
-      : null;
-    return signed(provider, outcome ?? resume(provider, handle, signal));
+    return signed(provider, read ?? readReply(provider.adapter, asked, signal));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -32,7 +26,7 @@ export class ReplyReader implements OnApplicationShutdown {
   }
 
   /** Null for a provider that the thread does not know; the reply has its bytes again then. */
-  private async beside(order: ReadingOrder): Promise<Outcome | null> {
+  private async beside(order: ReadingOrder): Promise<ReadReply | null> {
     this.threads ??= new Piscina({
       filename: new URL('./reply-thread.js', import.meta.url).href,
       name: 'read',
@@ -41,19 +35,19 @@ export class ReplyReader implements OnApplicationShutdown {
       idleTimeout: 10_000,
     });
     try {
-      const { outcome, isReply, bytes } = await this.threads.run(order, {
+      const { read, isReply, bytes } = await this.threads.run(order, {
         transferList: [order.reply.body.buffer as ArrayBuffer],
         signal: AbortSignal.timeout(readMs),
       });
       order.reply.body = bytes;
-      return isReply && outcome?.kind === 'succeeded'
-        ? { ...outcome, output: { ...outcome.output, body: bytes } }
-        : outcome;
+      return isReply && read?.outcome.kind === 'succeeded'
+        ? { ...read, outcome: { ...read.outcome, output: { ...read.outcome.output, body: bytes } } }
+        : read;
     } catch (error) {
       // A poll may be repeated, a submission may not.
       const retry = order.phase === 'resume' ? 'same_call' : 'never';
       const note = `a large reply could not be read: ${String(error)}`;
-      return { kind: 'failed', failure: { class: 'unreadable', retry, note } };
+      return { outcome: { kind: 'failed', failure: { class: 'unreadable', retry, note } } };
     }
   }
 }
@@ -68,13 +62,9 @@ const markOf = ({ name, base, declaration }: BoundProvider): ProviderMark => ({
 const isLarge = (signal: Signal): signal is HttpReply =>
   'status' in signal && signal.body.byteLength > inlineBytes;
 
-function resume({ name, adapter }: BoundProvider, handle: Handle, signal: Signal): Outcome {
-  if (!adapter.onResume) throw new Error(`${name} has nothing to poll`);
-  return adapter.onResume(handle, signal);
-}
-
 /** The outcome, with the links to our own storage signed where the provider writes there. */
-function signed({ adapter, secret }: BoundProvider, outcome: Outcome): Outcome {
-  if (outcome.kind !== 'succeeded' || secret === undefined || !adapter.sign) return outcome;
-  return { ...outcome, output: adapter.sign(outcome.output, secret, Date.now()) };
+function signed({ adapter, secret }: BoundProvider, read: ReadReply): ReadReply {
+  const { outcome } = read;
+  if (outcome.kind !== 'succeeded' || secret === undefined || !adapter.sign) return read;
+  return { ...read, outcome: { ...outcome, output: adapter.sign(outcome.output, secret, Date.now()) } };
 }

@@ -1,25 +1,16 @@
-import {
-  type BoundProvider,
-  bindProviders,
-  declaredProvider,
-  type Handle,
-  type HttpReply,
-  type Outcome,
-  type Run,
-} from '#providers';
+import { type BoundProvider, bindProviders, declaredProvider, type HttpReply } from '#providers';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { type Asked, type ReadReply, readReply } from './read-reply.js';
 
 /** A reply to read, and what it answers. Its bytes move to the thread and back, they are not copied. */
-export type ReadingOrder = { provider: ProviderMark; reply: HttpReply } & (
-  { phase: 'submit'; run: Run } | { phase: 'resume'; handle: Handle }
-);
+export type ReadingOrder = Asked & { provider: ProviderMark; reply: HttpReply };
 
 /** What a thread needs to have the same adapter: a declared provider comes with its declaration. */
 export type ProviderMark = Pick<BoundProvider, 'name' | 'base' | 'declaration'>;
 
-/** `outcome` is null for a provider that this thread does not know. Where its output is the reply, its body is left out. */
+/** `read` is null for a provider that this thread does not know. Where its output is the reply, its body is left out. */
 export interface Reading {
-  outcome: Outcome | null;
+  read: ReadReply | null;
   isReply: boolean;
   bytes: Uint8Array;
 }
@@ -31,12 +22,13 @@ const declared = new Map<string, ProviderMark & { adapter: BoundProvider['adapte
 export function read(order: ReadingOrder): unknown {
   const { body: bytes } = order.reply;
   const adapter = adapterOf(order.provider);
-  const outcome = adapter ? outcomeOf(adapter, order) : null;
+  const reading = adapter ? readReply(adapter, order, order.reply) : null;
+  const outcome = reading?.outcome;
   const isReply = outcome?.kind === 'succeeded' && outcome.output.body === bytes;
   if (isReply) outcome.output.body = new Uint8Array();
   return move({
     [transferableSymbol]: [bytes.buffer],
-    [valueSymbol]: { outcome, isReply, bytes } satisfies Reading,
+    [valueSymbol]: { read: reading, isReply, bytes } satisfies Reading,
   });
 }
 
@@ -50,9 +42,4 @@ function adapterOf({ name, base, declaration }: ProviderMark): BoundProvider['ad
   const adapter = declaredProvider(JSON.parse(declaration)).definition?.create(base, {});
   if (adapter) declared.set(name, { name, base, declaration, adapter });
   return adapter;
-}
-
-function outcomeOf(adapter: BoundProvider['adapter'], order: ReadingOrder): Outcome | null {
-  if (order.phase === 'submit') return adapter.onSubmit(order.run, order.reply);
-  return adapter.onResume?.(order.handle, order.reply) ?? null;
 }

@@ -17,6 +17,8 @@ export interface Finishing {
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   /** Pointers of the asset URLs in its output. */
   assets: readonly string[];
+  /** What the partner's last reply says that it cost. */
+  reportedMicros?: number | undefined;
 }
 
 /** From the row of a run whose claim stands. */
@@ -50,7 +52,7 @@ export class Outcomes {
   /** The provider works on it: its handle is saved before the first poll, in `afterMs` or at once when it was cancelled meanwhile. */
   async pending(run: Finishing, handle: Handle, afterMs: number): Promise<void> {
     const { runId, epoch } = run;
-    const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs);
+    const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     await failpoint('dispatch.afterHandle', runId);
     if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
     else this.log.error({ run_id: runId, handle }, 'a handle came too late: the claim was lost');
@@ -66,7 +68,7 @@ export class Outcomes {
       await this.finish(run, { outcome: 'succeeded', mediaType, body });
       return;
     }
-    if (!(await this.runs.keepOutput(runId, epoch, mediaType, body))) {
+    if (!(await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros))) {
       this.log.info({ run_id: runId }, 'an output came too late: the claim was lost');
       return;
     }
@@ -111,7 +113,7 @@ export class Outcomes {
   /** True when this was the write that counts. */
   async finish(run: Finishing, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
-    const finished = await this.runs.finish(run.runId, run.epoch, ending);
+    const finished = await this.runs.finish(run.runId, run.epoch, ending, run.reportedMicros);
     await failpoint('finish.afterCommit', run.runId);
     if (finished.won) {
       recordRun(run.runId, finished.record, this.log, this.metrics, note);

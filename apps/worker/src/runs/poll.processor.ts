@@ -6,6 +6,7 @@ import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { ProviderCall } from '../calls/provider-call.js';
+import type { ReadReply } from '../calls/read-reply.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
@@ -71,11 +72,13 @@ export class PollProcessor extends RunProcessor {
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
     return this.calls.withShare(async (share) => {
-      const outcome = await this.callProvider(provider, run, poll, share, signal);
-      if (outcome === null) return now;
+      const read = await this.callProvider(provider, run, poll, share, signal);
+      if (read === null) return now;
+      const { outcome } = read;
+      const known = { ...run, reportedMicros: read.reportedMicros };
       const overdue = poll.overdue || Date.now() - startedAtMs >= poll.leftMs;
       // A generation that takes an hour would leave a thousand spans.
-      if (goesOn(outcome)) return this.record(run, { ...poll, overdue }, outcome);
+      if (goesOn(outcome)) return this.record(known, { ...poll, overdue }, outcome);
       const span = {
         name: 'poll',
         kind: 'consumer',
@@ -83,7 +86,7 @@ export class PollProcessor extends RunProcessor {
         attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
         startedAtMs,
       } as const;
-      return this.calls.traced(span, () => this.record(run, poll, outcome));
+      return this.calls.traced(span, () => this.record(known, poll, outcome));
     });
   }
 
@@ -94,12 +97,13 @@ export class PollProcessor extends RunProcessor {
     poll: Poll,
     share: Share,
     signal: AbortSignal,
-  ): Promise<Outcome | null> {
+  ): Promise<ReadReply | null> {
     const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
     try {
       return await this.calls.resume(provider, runId, poll.handle as Handle, {
         timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
         share,
+        reported: poll.facts.reported,
         signal,
         onReply: () => failpoint('poll.afterCall', runId),
       });
@@ -107,7 +111,7 @@ export class PollProcessor extends RunProcessor {
       // A handle that this release cannot read, for example: it must not keep a run alive for ever.
       if (!poll.overdue) throw error;
       this.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
-      return { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } };
+      return { outcome: { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } } };
     }
   }
 
@@ -116,9 +120,18 @@ export class PollProcessor extends RunProcessor {
       case 'pending':
         if (poll.overdue) return this.failOverdue(run);
         if (poll.lostPolls > 0) await this.runs.noteLostPolls(run.runId, run.epoch, 0);
+        if (run.reportedMicros !== undefined && run.reportedMicros !== poll.reportedMicros)
+          await this.runs.saveHandle(
+            run.runId,
+            run.epoch,
+            outcome.handle,
+            outcome.afterMs,
+            run.reportedMicros,
+          );
         return this.again(run, poll, Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS));
       case 'next':
-        if (!(await this.runs.saveHandle(run.runId, run.epoch, outcome.handle, 0))) return done;
+        if (!(await this.runs.saveHandle(run.runId, run.epoch, outcome.handle, 0, run.reportedMicros)))
+          return done;
         return now;
       case 'succeeded':
         await this.outcomes.take(run, outcome.output);

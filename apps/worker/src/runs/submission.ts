@@ -99,14 +99,15 @@ export class Submission {
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
     // The lease in Postgres is the claim, and the time limit bounds the wait.
     const timeoutMs = Math.min(provider.submitTimeoutMs, claim.leftMs ?? facts.budgetMs);
-    const outcome = await this.calls.submit(provider, submission, {
+    const { outcome, reportedMicros } = await this.calls.submit(provider, submission, {
       call,
       timeoutMs,
       share,
+      reported: facts.reported,
       parent: span,
       onReply: () => failpoint('dispatch.afterSubmit', runId),
     });
-    return this.record(run, outcome);
+    return this.record({ ...run, reportedMicros }, outcome);
   }
 
   /** Null while the store does not give it: nothing was sent, so the run is dispatched later. */

@@ -1,8 +1,10 @@
-import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import type { Basis } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
 
 /** A change of a workspace's credits: negative for a billed run, positive for credits added. It outlives the run. */
 @Entity()
+@Check('ledger_entry_basis_check', `basis IN ('reported', 'computed', 'flat')`)
 @Index('ledger_entry_run', ['runId'], { unique: true, where: 'run_id IS NOT NULL' })
 @Index('ledger_entry_workspace', ['workspaceId', 'at'])
 @Index('ledger_entry_age', ['at'], { type: 'brin' })
@@ -14,11 +16,13 @@ export class LedgerEntry {
   @Column(bigint) amountMicros: number;
   /** After this entry; null while credits were unlimited. */
   @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
+  @Column('text', { nullable: true }) basis: Basis | null;
   @Column('text') note: string;
 }
 
 /** What a finished run was, and what it cost. It outlives the run. */
 @Entity()
+@Check('audit_record_basis_check', `basis IN ('reported', 'computed', 'flat')`)
 @Index('audit_record_workspace', ['workspaceId', 'completedAt'])
 export class AuditRecord {
   @PrimaryColumn('uuid') runId: string;
@@ -35,4 +39,6 @@ export class AuditRecord {
   @Column('timestamptz') completedAt: Date;
   @Column(bigint) costMicros: number;
   @Column(bigint) billedMicros: number;
+  /** Null for a run that is not billed. */
+  @Column('text', { nullable: true }) basis: Basis | null;
 }

@@ -29,6 +29,7 @@ const asNumber = {
 };
 
 export const bigint = { type: 'bigint', transformer: asNumber } as const;
+export const numeric = { type: 'numeric', transformer: asNumber } as const;
 
 /** A time that the database's clock gives to a new row. */
 export const createdNow = { type: 'timestamptz', default: () => 'router_now()' } as const;

@@ -1,12 +1,13 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { AdmittingCall, RunFacts, Stage } from '../run-facts.js';
-import { bigint, createdNow } from './columns.js';
+import { bigint, createdNow, numeric } from './columns.js';
 
 /** A run from its admission until its result ages out; partitioned by the day of its id. Only the SQL functions write it. */
 @Entity()
 @Check('run_mode_check', `mode IN ('queued', 'sync')`)
 @Check('run_stage_check', `stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')`)
 @Check('run_reserved_micros_check', 'reserved_micros >= 0')
+@Check('run_computed_micros_check', 'computed_micros <= reserved_micros')
 @Check('run_outcome_check', `outcome IN ('succeeded', 'failed', 'cancelled')`)
 @Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
 export class Run {
@@ -20,6 +21,10 @@ export class Run {
   @Column('integer', { default: 0 }) epoch: number;
   @Column('jsonb') facts: RunFacts;
   @Column(bigint) reservedMicros: number;
+  @Column(bigint) computedMicros: number;
+  @Column(numeric) markup: number;
+  /** The partner's own price, without the mark-up. */
+  @Column({ ...bigint, nullable: true }) reportedMicros: number | null;
   @Column('jsonb') call: AdmittingCall;
   @Column('integer') admittedPosition: number;
   @Column('jsonb', { nullable: true }) handle: unknown;

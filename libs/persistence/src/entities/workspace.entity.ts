@@ -1,5 +1,5 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
-import { bigint, createdNow } from './columns.js';
+import { bigint, createdNow, numeric } from './columns.js';
 
 const counter = { type: 'integer', default: 0, update: false } as const;
 
@@ -9,6 +9,7 @@ const counter = { type: 'integer', default: 0, update: false } as const;
 @Check('workspace_committed_limit_micros_check', 'committed_limit_micros >= 0')
 @Check('workspace_backlog_limit_check', 'backlog_limit >= 0')
 @Check('workspace_window_limit_check', 'window_limit >= 0')
+@Check('workspace_markup_check', 'markup BETWEEN 0 AND 100')
 @Check('workspace_inflight_check', 'inflight >= 0')
 @Check('workspace_committed_micros_check', 'committed_micros >= 0')
 @Check('workspace_held_micros_check', 'held_micros >= 0')
@@ -27,6 +28,8 @@ export class Workspace {
   @Column('integer', { default: 600 }) windowLimit: number;
   /** Null: unlimited. */
   @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
+  /** What runs cost is multiplied by it. */
+  @Column({ ...numeric, default: 1 }) markup: number;
 
   // Only the SQL functions change these, each in the transaction of the run that it counts.
   @Column(counter) inflight: number;

@@ -67,7 +67,7 @@ BEGIN
       WHERE (item ->> 'workspaceId')::uuid = space_id ORDER BY ord
     LOOP
       CONTINUE WHEN results[entry.ord] IS NOT NULL;
-      cost := (entry.item ->> 'reservedMicros')::bigint;
+      cost := ceil((entry.item ->> 'reservedMicros')::bigint * space.markup);
       fits := space.inflight < space.inflight_limit
         AND space.committed_micros + cost <= space.committed_limit_micros;
       refusal := CASE
@@ -90,9 +90,11 @@ BEGIN
       END IF;
 
       fits := fits AND (entry.item ->> 'mode' = 'sync' OR space.backlog = 0);
-      INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, call, admitted_position, admitted_at, granted_at)
+      INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
+        call, admitted_position, admitted_at, granted_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'model', entry.item ->> 'provider',
         entry.item ->> 'mode', CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.item -> 'facts', cost,
+        ceil((entry.item ->> 'computedMicros')::bigint * space.markup), space.markup,
         entry.item -> 'call', ahead, this_moment, CASE WHEN fits THEN router_now() END);
       INSERT INTO payload (run_id, kind, media_type, body, stored_as)
       VALUES ((entry.item ->> 'runId')::uuid, 'input', 'application/json', bodies[entry.ord], entry.item ->> 'storedAs');

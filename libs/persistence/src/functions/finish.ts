@@ -5,7 +5,9 @@
  *
  * The winner also gets `record`, what log and metrics say of the run.
  *
- * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?, billable}`.
+ * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?, billable,
+ * reportedMicros?}`. What is billed is what the partner reported, else the computed price, and never more than was
+ * reserved.
  */
 export const finish = /* sql */ `
 CREATE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
@@ -17,6 +19,7 @@ DECLARE
   gone outbox%ROWTYPE;
   space_id uuid;
   billed bigint;
+  basis text;
   left_micros bigint;
   granted jsonb;
 BEGIN
@@ -25,13 +28,19 @@ BEGIN
   UPDATE run SET stage = 'completed', completed_at = router_now(), lease_until = NULL,
     outcome = ending ->> 'outcome', bucket = ending ->> 'bucket', status = (ending ->> 'status')::integer,
     failure = ending -> 'failure', provider_urls = coalesce((ending ->> 'providerUrls')::boolean, false),
-    billed_micros = CASE WHEN (ending ->> 'billable')::boolean THEN reserved_micros ELSE 0 END
+    (reported_micros, billed_micros) = (
+      SELECT reported, CASE WHEN (ending ->> 'billable')::boolean
+        THEN least(reserved_micros, coalesce(ceil(reported * markup), computed_micros)) ELSE 0 END
+      FROM (SELECT coalesce((ending ->> 'reportedMicros')::bigint, reported_micros) AS reported) AS reply
+    )
   WHERE id = finished_id AND epoch = claimed_epoch AND stage <> 'completed'
   RETURNING * INTO done;
   IF NOT FOUND THEN
     RETURN jsonb_build_object('won', false, 'granted', '[]'::jsonb);
   END IF;
   billed := done.billed_micros;
+  basis := CASE WHEN (ending ->> 'billable')::boolean
+    THEN CASE WHEN done.reported_micros IS NULL THEN done.facts ->> 'basis' ELSE 'reported' END END;
 
   IF done.outcome = 'succeeded' THEN
     -- What was kept while assets were copied is replaced; an object of the store that it lay in can go.
@@ -59,14 +68,14 @@ BEGIN
     PERFORM leave_backlog(done.workspace_id, gone.place);
   END IF;
   IF billed > 0 THEN
-    INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, note)
-    VALUES (done.workspace_id, done.id, -billed, left_micros, done.model);
+    INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, basis, note)
+    VALUES (done.workspace_id, done.id, -billed, left_micros, basis, done.model);
   END IF;
   INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
-    caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+    caller_left, admitted_at, completed_at, cost_micros, billed_micros, basis)
   VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.call ->> 'credential', done.model,
     done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at, done.completed_at,
-    done.reserved_micros, billed);
+    done.reserved_micros, billed, basis);
   -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
   IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
     DELETE FROM idempotency_key WHERE workspace_id = done.workspace_id
@@ -77,7 +86,8 @@ BEGIN
   FROM promote(done.workspace_id);
   RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
     'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
-    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'traceparent', done.facts ->> 'traceparent',
+    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'basis', basis,
+    'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup), 'traceparent', done.facts ->> 'traceparent',
     'phasesMs', jsonb_strip_nulls(jsonb_build_object(
       'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
       'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),

@@ -1,12 +1,14 @@
 /**
- * `keep_output(run, epoch, media type, body, stored as)`: a generation is done and paid; its output is kept as
+ * `keep_output(run, epoch, media type, body, stored as, reported micros)`: a generation is done and paid; its output is kept as
  * the partner gave it while its assets are copied. False when the claim was lost.
  */
 export const keepOutput = /* sql */ `
-CREATE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text)
+CREATE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,
+  reported bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE run SET stage = 'copying', output_at = router_now(), lease_until = NULL
+  UPDATE run SET stage = 'copying', output_at = router_now(), lease_until = NULL,
+    reported_micros = coalesce(reported, reported_micros)
   WHERE id = kept_id AND epoch = claimed_epoch AND stage IN ('submitting', 'running');
   IF NOT FOUND THEN
     RETURN false;

@@ -13,6 +13,8 @@ CREATE TABLE workspace (
   backlog_limit integer NOT NULL DEFAULT 1000 CHECK (backlog_limit >= 0),
   window_limit integer NOT NULL DEFAULT 600 CHECK (window_limit >= 0),
   balance_micros bigint,
+  -- What runs cost is multiplied by it; a run keeps the one that it was admitted with.
+  markup numeric NOT NULL DEFAULT 1 CHECK (markup BETWEEN 0 AND 100),
   -- Counters: each changes only in the transaction of the run it counts.
   inflight integer NOT NULL DEFAULT 0 CHECK (inflight >= 0),
   committed_micros bigint NOT NULL DEFAULT 0 CHECK (committed_micros >= 0),
@@ -59,6 +61,11 @@ CREATE TABLE run (
   -- The model's facts as resolved at admission; later catalog changes touch no live run.
   facts jsonb NOT NULL,
   reserved_micros bigint NOT NULL CHECK (reserved_micros >= 0),
+  -- Billed when no reply says what the run cost; it and the reserved amount include the mark-up.
+  computed_micros bigint NOT NULL CONSTRAINT run_computed_micros_check CHECK (computed_micros <= reserved_micros),
+  markup numeric NOT NULL,
+  -- What the last reply that says so reports as the partner's own price.
+  reported_micros bigint,
   -- The call that admitted the run: request id, route, credential, origin, idempotency key.
   call jsonb NOT NULL,
   admitted_position integer NOT NULL,
@@ -185,6 +192,8 @@ CREATE TABLE ledger_entry (
   -- Negative for a billed run, positive for credits added.
   amount_micros bigint NOT NULL,
   balance_micros bigint,
+  -- How the amount of a billed run was found.
+  basis text CHECK (basis IN ('reported', 'computed', 'flat')),
   note text NOT NULL
 );
 CREATE UNIQUE INDEX ledger_entry_run ON ledger_entry (run_id) WHERE run_id IS NOT NULL;
@@ -206,7 +215,9 @@ CREATE TABLE audit_record (
   admitted_at timestamptz NOT NULL,
   completed_at timestamptz NOT NULL,
   cost_micros bigint NOT NULL,
-  billed_micros bigint NOT NULL
+  billed_micros bigint NOT NULL,
+  -- Null for a run that is not billed.
+  basis text CHECK (basis IN ('reported', 'computed', 'flat'))
 );
 CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
 `;

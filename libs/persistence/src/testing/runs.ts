@@ -14,7 +14,11 @@ import type { Ending } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
 import { StoredObjectRepository } from '../stored-object.repository.js';
 import { RetentionRepository } from '../retention.repository.js';
-import { type WorkspaceLimits, WorkspaceRepository } from '../workspace.repository.js';
+import {
+  type WorkspaceLimits,
+  WorkspaceRepository,
+  type WorkspaceSettings,
+} from '../workspace.repository.js';
 
 export const cents = (count: number): number => count * 10_000;
 
@@ -60,7 +64,9 @@ export class TestProcess {
   }
 
   /** A workspace with room for everything but what is given. */
-  async workspace(settings: WorkspaceLimits & { balanceMicros?: number | null } = {}): Promise<Workspace> {
+  async workspace(
+    settings: WorkspaceLimits & WorkspaceSettings & { balanceMicros?: number | null } = {},
+  ): Promise<Workspace> {
     return (await this.workspaces()).create(`workspace-${v7()}`, { ...roomy, ...settings });
   }
 
@@ -163,7 +169,18 @@ export async function holdWorkspace(url: string, workspaceId: string): Promise<(
 
 /** What specs choose of an admission; `key` with the fingerprint `0a`. */
 export type AdmissionFacts = Partial<
-  Pick<Admission, 'runId' | 'model' | 'provider' | 'mode' | 'reservedMicros' | 'key' | 'fingerprint' | 'body'>
+  Pick<
+    Admission,
+    | 'runId'
+    | 'model'
+    | 'provider'
+    | 'mode'
+    | 'reservedMicros'
+    | 'computedMicros'
+    | 'key'
+    | 'fingerprint'
+    | 'body'
+  >
 > & { budgetMs?: number; requestId?: string };
 
 export const testModel = 'tested/model';
@@ -179,8 +196,16 @@ export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Ad
     model: testModel,
     provider: testProvider,
     mode: 'queued',
-    facts: { upstream: {}, assets: [], chargesOnPolicyRejection: 'yes', budgetMs },
+    facts: {
+      upstream: {},
+      assets: [],
+      chargesOnPolicyRejection: 'yes',
+      budgetMs,
+      basis: 'flat',
+      reported: [],
+    },
     reservedMicros: cents(1),
+    computedMicros: rest.reservedMicros ?? cents(1),
     call: {
       requestId,
       route: 'POST /tested',

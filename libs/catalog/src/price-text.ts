@@ -1,0 +1,38 @@
+import type { Factor, Price } from './price.js';
+
+/** A price on one line, for people: `$0.1 × duration × resolution (1 to 2) + $0.03`. */
+export const priceText = (price: Price): string => [price, ...price.plus].map(termText).join(' + ');
+
+/** Where a reply tells the cost, or nothing: `$0.01 × /cost`. */
+export const reportedText = (price: Price): string =>
+  price.reported
+    .map((term) => {
+      const place = 'header' in term ? term.header : 'count' in term ? `count of ${term.count}` : term.at;
+      return `${dollars(term.usd)} × ${[place, ...term.times.map(factorText)].join(' × ')}`;
+    })
+    .join(' + ');
+
+const termText = ({ usd, times }: { usd: number; times: Factor[] }): string =>
+  [dollars(usd), ...times.map(factorText)].join(' × ');
+
+const dollars = (usd: number): string => `$${number(usd)}`;
+
+const number = (value: number): string =>
+  value.toLocaleString('en', { useGrouping: false, maximumFractionDigits: 12 });
+
+function factorText(factor: Factor): string {
+  if ('number' in factor) return less(`${name(factor.number)}${per(factor)}`, factor);
+  if ('megapixels' in factor) return less('megapixels', factor);
+  if ('characters' in factor) return `characters of ${name(factor.characters)}${per(factor)}`;
+  if ('tokens' in factor) return `tokens of ${name(factor.tokens)}`;
+  if ('present' in factor) return `number of ${factor.present.map(name).join(', ')}`;
+  const values = Object.values(factor.values);
+  return `${name(factor.table)} (${number(Math.min(...values))} to ${number(Math.max(...values))})`;
+}
+
+const per = (factor: { per: number }): string => (factor.per === 1 ? '' : ` / ${factor.per}`);
+
+const less = (units: string, { minus }: { minus: number }): string =>
+  minus === 0 ? units : `(${units} - ${number(minus)})`;
+
+const name = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1);

@@ -1,0 +1,86 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { ReportedTerm } from '#schemas';
+import { jsonOf } from './reply.js';
+import { reportedMicros } from './reported.js';
+
+const replyOf = (body: unknown, headers: Record<string, string> = {}) => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
+});
+
+const cost: ReportedTerm = { at: '/cost', micros: 10_000 };
+const characters: ReportedTerm = { header: 'character-cost', micros: 100 };
+const videos: ReportedTerm = { count: '/response/videos', micros: 800_000 };
+const images: ReportedTerm = { at: '/details/*/tokens', only: { modality: 'IMAGE' }, micros: 30 };
+const texts: ReportedTerm = {
+  at: '/details/*/tokens',
+  only: { modality: 'TEXT' },
+  micros: 2.5,
+  optional: true,
+};
+
+describe('what a reply reports', () => {
+  it.each<[string, ReportedTerm[], unknown, number | undefined]>([
+    ['a number', [cost], { cost: 3 }, 30_000],
+    ['a number as a text', [cost], { cost: '12.5' }, 125_000],
+    ['none', [cost], { cost: 0 }, 0],
+    ['binary dust', [{ at: '/cost', micros: 100_000.1 }], { cost: 3 }, 300_001],
+    ['a member that is missing', [cost], { credits: 3 }, undefined],
+    ['null', [cost], { cost: null }, undefined],
+    ['a negative number', [cost], { cost: -3 }, undefined],
+    ['a number as a text that is none', [cost], { cost: '3 credits' }, undefined],
+    ['an empty text', [cost], { cost: '' }, undefined],
+    ['an object', [cost], { cost: { usd: 3 } }, undefined],
+    ['an absurd number', [cost], '{"cost": 1e300}', undefined],
+    ['infinity', [cost], '{"cost": 1e999}', undefined],
+    ['the length of a list', [videos], { response: { videos: ['a', 'b'] } }, 1_600_000],
+    ['an empty list', [videos], { response: { videos: [] } }, 0],
+    ['no list', [videos], { response: { videos: 2 } }, undefined],
+    ['a sum', [{ at: '/parts/*/n', micros: 1 }], { parts: [{ n: 1 }, { n: '2' }] }, 3],
+    [
+      'a sum with a part that is none',
+      [{ at: '/parts/*/n', micros: 1 }],
+      { parts: [{ n: 1 }, { n: -2 }] },
+      undefined,
+    ],
+    [
+      'chosen objects',
+      [images, texts],
+      {
+        details: [
+          { modality: 'IMAGE', tokens: 1290 },
+          { modality: 'TEXT', tokens: 7 },
+        ],
+      },
+      38_718,
+    ],
+    ['without an optional term', [images, texts], { details: [{ modality: 'IMAGE', tokens: 10 }] }, 300],
+    ['only an optional term', [images, texts], { details: [{ modality: 'TEXT', tokens: 10 }] }, undefined],
+    ['what is no JSON', [cost], 'cost: 3', undefined],
+    ['nothing where nothing is looked for', [], { cost: 3 }, undefined],
+  ])('is read from %s', (_what, terms, body, micros) =>
+    expect(reportedMicros(terms, replyOf(body))).toBe(micros),
+  );
+
+  it('is read from a header, of a file too', () => {
+    const file = replyOf('ID3', { 'content-type': 'audio/mpeg', 'character-cost': '36' });
+    expect(reportedMicros([characters], file)).toBe(3600);
+    expect(reportedMicros([characters], { ...file, body: new Uint8Array(), storedAs: 'key' })).toBe(3600);
+    expect(reportedMicros([characters, cost], file)).toBeUndefined();
+    expect(reportedMicros([characters], replyOf({}))).toBeUndefined();
+  });
+
+  it('is nothing without a reply', () => {
+    expect(reportedMicros([cost], { fault: 'ambiguous', cause: 'timeout' })).toBeUndefined();
+  });
+
+  it('is read from the JSON that the adapter has parsed', () => {
+    const reply = replyOf({ cost: 3 });
+    jsonOf(reply);
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(reportedMicros([cost], reply)).toBe(30_000);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+});

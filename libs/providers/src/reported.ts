@@ -1,0 +1,52 @@
+import {
+  type Json,
+  pointerFrom,
+  pointerSegments,
+  type ReportedTerm,
+  valueAt,
+  valuesAt,
+  wholeMicros,
+} from '#schemas';
+import type { HttpReply, Signal } from './contract.js';
+import { isFile, isReply, jsonOf } from './reply.js';
+
+/** What the reply says the run cost, in micro-dollars; undefined when it does not say so in full. */
+export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): number | undefined {
+  if (!isReply(signal)) return undefined;
+  const units = terms.map((term) => unitsOf(term, signal));
+  if (units.every((count) => count === undefined)) return undefined;
+  if (terms.some(({ optional }, index) => !optional && units[index] === undefined)) return undefined;
+  const micros = wholeMicros(terms.reduce((sum, term, index) => sum + term.micros * (units[index] ?? 0), 0));
+  return micros < Number.MAX_SAFE_INTEGER ? micros : undefined;
+}
+
+function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
+  if ('header' in term) return numberOf(reply.headers[term.header]);
+  // A file says nothing of its own; a reply that went into the store has no body here.
+  const json = isFile(reply) || reply.storedAs !== undefined ? undefined : jsonOf(reply);
+  if ('count' in term) {
+    const list = valueAt(json, term.count);
+    return Array.isArray(list) ? list.length : undefined;
+  }
+  const numbers = valuesAtTerm(json, term).map(numberOf);
+  return numbers.length === 0
+    ? undefined
+    : numbers.reduce((sum, number) => (sum === undefined || number === undefined ? undefined : sum + number));
+}
+
+/** With `only`, the values of those objects that hold its values. */
+function valuesAtTerm(json: Json | undefined, { at, only }: Extract<ReportedTerm, { at: string }>): Json[] {
+  if (only === undefined) return valuesAt(json, at);
+  const path = pointerSegments(at);
+  return valuesAt(json, pointerFrom(path.slice(0, -1)))
+    .filter((object) =>
+      Object.entries(only).every(([name, value]) => valueAt(object, pointerFrom([name])) === value),
+    )
+    .flatMap((object) => valuesAt(object, pointerFrom(path.slice(-1))));
+}
+
+/** Partners write amounts as numbers, and as texts such as "12.5". */
+function numberOf(value: Json | undefined): number | undefined {
+  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+  return typeof number === 'number' && number >= 0 ? number : undefined;
+}
