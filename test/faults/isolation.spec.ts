@@ -176,6 +176,27 @@ describe('a worker that dies', () => {
   });
 });
 
+/** Healthy runs, one every half second for so long. */
+async function probeFor(caller: Caller, forMs: number): Promise<Submitted[]> {
+  const runs: Submitted[] = [];
+  for (const untilMs = performance.now() + forMs; performance.now() < untilMs; await pause(500))
+    runs.push(await caller.submit(healthyModel, JSON.stringify({ prompt: 'probe' })));
+  return runs;
+}
+
+/** How long the slowest of them waited for its dispatch, in milliseconds. */
+async function latest(runs: readonly Submitted[]): Promise<number> {
+  return Math.max(...(await sinceAdmissionMs(runs, 'dispatched_at')).map((ms) => ms ?? Infinity));
+}
+
+async function stalledJobs(): Promise<number> {
+  const texts = await Promise.all(
+    system.workers.map(async ({ internalUrl }) => (await fetch(`${internalUrl}/metrics`)).text()),
+  );
+  const values = texts.flatMap((text) => [...text.matchAll(/^router_stalled_jobs_total\S* (\d+)$/gm)]);
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
 (transport === 'redis' ? describe : describe.skip)('a Redis that is away for 20 s', () => {
   it('with 40 submissions in the air and no worker dead delays a dispatch by at most 5 s from 10 s after its return', async () => {
     const caller = await start(2);
@@ -193,27 +214,6 @@ describe('a worker that dies', () => {
     print('after 20 s without Redis', { ...figures, away: await latest(away), back: await latest(back) });
     expect(Math.max(...tookMs)).toBeLessThanOrEqual(5_000);
   });
-
-  /** Healthy runs, one every half second for so long. */
-  async function probeFor(caller: Caller, forMs: number): Promise<Submitted[]> {
-    const runs: Submitted[] = [];
-    for (const untilMs = performance.now() + forMs; performance.now() < untilMs; await pause(500))
-      runs.push(await caller.submit(healthyModel, JSON.stringify({ prompt: 'probe' })));
-    return runs;
-  }
-
-  /** How long the slowest of them waited for its dispatch, in milliseconds. */
-  async function latest(runs: readonly Submitted[]): Promise<number> {
-    return Math.max(...(await sinceAdmissionMs(runs, 'dispatched_at')).map((ms) => ms ?? Infinity));
-  }
-
-  async function stalledJobs(): Promise<number> {
-    const texts = await Promise.all(
-      system.workers.map(async ({ internalUrl }) => (await fetch(`${internalUrl}/metrics`)).text()),
-    );
-    const values = texts.flatMap((text) => [...text.matchAll(/^router_stalled_jobs_total\S* (\d+)$/gm)]);
-    return values.reduce((sum, [, value]) => sum + Number(value), 0);
-  }
 });
 
 failOnLeftovers();
