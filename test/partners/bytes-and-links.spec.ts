@@ -45,6 +45,13 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     expect(answer.bytes.readUInt16BE()).toBe(0xfffb);
   });
 
+  it('refuses a URL where the partner takes the file itself, before it is called', async () => {
+    const answer = await run('stability/upscale-fast', '{"image":"https://a.example/x.png"}');
+    const msg = 'This model takes the file itself: base64, or a data: URL.';
+    expect(answer.status).toBe(422);
+    expect(answer.json()).toMatchObject({ detail: [{ loc: ['body', 'image'], msg }] });
+  });
+
   it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {
     const tag = newTag('stored');
     const answer = await run(

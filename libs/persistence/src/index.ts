@@ -1,5 +1,6 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
+export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';

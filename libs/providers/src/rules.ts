@@ -23,7 +23,7 @@ interface Pattern {
  * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing.
  */
 export interface Rule {
-  phase?: Phase;
+  phase?: Phase | readonly Phase[];
   http?: number | 'error';
   where?: JsonPointer | readonly JsonPointer[];
   header?: string;
@@ -41,7 +41,7 @@ function isValue(found: Json, wanted: Rule['is']): boolean {
 }
 
 function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefined): boolean {
-  if (rule.phase !== undefined && rule.phase !== phase) return false;
+  if (rule.phase !== undefined && ![rule.phase].flat().includes(phase)) return false;
   if (rule.http === 'error' ? isSuccess(reply) : rule.http !== undefined && rule.http !== reply.status) {
     return false;
   }

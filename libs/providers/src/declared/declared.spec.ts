@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ProviderAdapter, Run } from '../contract.js';
+import { providerList } from '../providers.js';
 import { declaredProvider } from './declared.js';
 
 const sound = {
@@ -201,6 +202,16 @@ describe('a declared provider', () => {
 });
 
 describe('a declaration', () => {
+  it('of a built-in provider has no problems', () => {
+    const declarations = providerList.flatMap(({ declaration }) => declaration ?? []);
+    expect(declarations.length).toBeGreaterThan(10);
+    expect(
+      declarations
+        .map((row) => declaredProvider(JSON.parse(row)))
+        .flatMap((read) => (read.definition ? [] : read.problems)),
+    ).toEqual([]);
+  });
+
   it.each([
     ['an unknown field', { ...sound, colour: 'red' }, ''],
     ['a name in capitals', { ...sound, provider: 'Acme' }, 'provider'],

@@ -1,7 +1,7 @@
 import { routerProviderSegment } from '#schemas';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { baseUrl } from '../providers.js';
+import { baseUrl } from '../base-url.js';
 import { ruleRetries } from '../rules.js';
 
 const pointer = z.templateLiteral(['/', z.string()]).meta({
@@ -24,7 +24,7 @@ const url = z.union([template, z.array(template).min(1)]).meta({
 
 const encode = z
   .union([
-    z.strictObject({ envelope: z.string().min(1) }),
+    z.strictObject({ envelope: z.string().min(1), beside: z.array(z.string()).default([]) }),
     z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
     z.strictObject({
       references: z.strictObject({
@@ -67,9 +67,11 @@ function isLinear(pattern: string): boolean {
   }
 }
 
+const phase = z.enum(['submit', 'poll', 'fetch']);
+
 const rule = z
   .strictObject({
-    phase: z.enum(['submit', 'poll', 'fetch']).optional(),
+    phase: z.union([phase, z.array(phase).min(1)]).optional(),
     http: z.union([status, z.literal('error')]).optional(),
     where: pointers.optional(),
     header: header.optional(),
