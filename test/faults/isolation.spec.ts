@@ -176,4 +176,44 @@ describe('a worker that dies', () => {
   });
 });
 
+/** Healthy runs, one every half second for so long. */
+async function probeFor(caller: Caller, forMs: number): Promise<Submitted[]> {
+  const runs: Submitted[] = [];
+  for (const untilMs = performance.now() + forMs; performance.now() < untilMs; await pause(500))
+    runs.push(await caller.submit(healthyModel, JSON.stringify({ prompt: 'probe' })));
+  return runs;
+}
+
+/** How long the slowest of them waited for its dispatch, in milliseconds. */
+async function latest(runs: readonly Submitted[]): Promise<number> {
+  return Math.max(...(await sinceAdmissionMs(runs, 'dispatched_at')).map((ms) => ms ?? Infinity));
+}
+
+async function stalledJobs(): Promise<number> {
+  const texts = await Promise.all(
+    system.workers.map(async ({ internalUrl }) => (await fetch(`${internalUrl}/metrics`)).text()),
+  );
+  const values = texts.flatMap((text) => [...text.matchAll(/^router_stalled_jobs_total\S* (\d+)$/gm)]);
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+(transport === 'redis' ? describe : describe.skip)('a Redis that is away for 20 s', () => {
+  it('with 40 submissions in the air and no worker dead delays a dispatch by at most 5 s from 10 s after its return', async () => {
+    const caller = await start(2);
+    await submitHolding(caller, 40, '[[sim:takes=90000]]');
+    await reach(`stage = 'submitting'`, 40, holdingModel);
+    const { redis } = system;
+    if (!redis) throw new Error('no Redis');
+    await redis.kill('SIGKILL');
+    const away = await probeFor(caller, 20_000);
+    await redis.restart();
+    const back = await probeFor(caller, 10_000);
+    const tookMs = await probe(caller, 'dispatched_at', 60, 500);
+    const stalled = await stalledJobs();
+    const figures = { median: median(tookMs), max: Math.max(...tookMs), stalled };
+    print('after 20 s without Redis', { ...figures, away: await latest(away), back: await latest(back) });
+    expect(Math.max(...tookMs)).toBeLessThanOrEqual(5_000);
+  });
+});
+
 failOnLeftovers();

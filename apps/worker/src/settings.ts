@@ -38,11 +38,6 @@ export const workerSettings = {
     description: 'How long a claim stands without renewal; a crashed dispatch is found again after it.',
     example: '15000',
   }),
-  SWEEP_EVERY_MS: milliseconds(1000).meta({
-    description:
-      'Pause between two rounds of the reconciler, which puts back what the queues lost, in milliseconds.',
-    example: '1000',
-  }),
   GAUGES_EVERY_MS: milliseconds(10_000).meta({
     description: 'Pause between two readings of live runs and queues for the metrics, in milliseconds.',
     example: '10000',
@@ -63,10 +58,6 @@ export const workerSettings = {
       'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
     example: '10',
   }),
-  PROVIDER_CONNECT_MS: milliseconds(5000).meta({
-    description: 'Longest wait for a connection to a partner, TLS included.',
-    example: '5000',
-  }),
   PROVIDER_POLL_TIMEOUT_MS: milliseconds(20_000).meta({
     description: 'Longest a poll, fetch or cancel call to a partner may take, reply included.',
     example: '20000',
@@ -85,10 +76,6 @@ export const workerSettings = {
     description: 'Largest JSON reply of a partner that is read, in bytes.',
     example: '67108864',
   }),
-  REPLY_READ_MS: milliseconds(15_000).meta({
-    description: 'Longest a large JSON reply may take to be read beside the event loop, its turn included.',
-    example: '15000',
-  }),
   WORKER_BODY_BUDGET: count(256 * mebibyte).meta({
     description:
       'Most bytes of all inputs and replies that a worker holds at once; what comes above it waits for its turn.',
@@ -97,10 +84,6 @@ export const workerSettings = {
   WORKER_ASSET_CONCURRENCY: count(20).meta({
     description: 'Concurrency slots for runs whose assets are copied, per provider and worker.',
     example: '20',
-  }),
-  ASSET_COPIES_AT_ONCE: count(4).meta({
-    description: 'Assets of one run that are copied side by side.',
-    example: '4',
   }),
   ASSET_COPY_MS: milliseconds(45_000).meta({
     description:
@@ -111,10 +94,6 @@ export const workerSettings = {
     description: 'Largest asset, and largest reply that is not JSON, that is copied, in bytes.',
     example: '2147483648',
   }),
-  ASSET_MAX_COUNT: count(64).meta({
-    description: 'Most assets of one result that are copied; the URLs of others stay the provider’s.',
-    example: '64',
-  }),
   ASSET_MEDIA_TYPES: list(
     'image/*,video/*,audio/*,model/*,application/octet-stream,binary/octet-stream,application/zip,application/json,text/plain',
   ).meta({
@@ -124,11 +103,6 @@ export const workerSettings = {
   ASSET_URL_TTL: count(86_400).meta({
     description: 'How long the URL of a copied asset opens it, in seconds; it is signed once.',
     example: '86400',
-  }),
-  MAX_COPY_CRASHES: count(3).meta({
-    description:
-      'Copies of one run’s assets that may in a row end in a crash before its result is delivered without copies.',
-    example: '3',
   }),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:

@@ -10,7 +10,7 @@ export async function withTimeout<T>(
   const controller = new AbortController();
   const abort = () => controller.abort(outer?.reason);
   const late = () => controller.abort(new DOMException(`not done within ${timeoutMs} ms`, 'TimeoutError'));
-  const timer = setTimeout(late, timeoutMs);
+  const timer = setTimeout(late, timeoutMs).unref();
   if (outer?.aborted) abort();
   else outer?.addEventListener('abort', abort, { once: true });
   try {

@@ -26,7 +26,6 @@ export async function createStore(settings: StorageSettings): Promise<OpenedStor
     signer,
     bucket: settings.S3_BUCKET,
     partBytes: settings.S3_PART_BYTES,
-    partsInFlight: settings.S3_PARTS_IN_FLIGHT,
     listPage: settings.S3_LIST_PAGE,
   });
   return { store, warnings: await credentialWarnings(client) };

@@ -5,7 +5,7 @@ import type { StorageSettings } from './settings.js';
 export function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
   muteVersionNotice();
   const checksums = settings.S3_CHECKSUMS === 'when_supported' ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
-  const agent = { keepAlive: true, maxSockets: settings.S3_CONNECTIONS };
+  const agent = { keepAlive: true, maxSockets: 128 };
   return new S3Client({
     region: settings.S3_REGION,
     ...(endpoint !== undefined && { endpoint }),
@@ -15,7 +15,7 @@ export function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPO
     responseChecksumValidation: checksums,
     maxAttempts: settings.S3_ATTEMPTS,
     requestHandler: {
-      connectionTimeout: settings.S3_CONNECT_TIMEOUT_MS,
+      connectionTimeout: 2_000,
       requestTimeout: settings.S3_REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
       socketTimeout: settings.S3_REQUEST_TIMEOUT_MS,

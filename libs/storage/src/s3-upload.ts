@@ -3,10 +3,12 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
 import { dispositionOf } from './disposition.js';
 
+/** Of one body; a long put holds two more than that in memory. */
+const partsInFlight = 2;
+
 interface UploadOptions {
   bucket: string;
   partBytes: number;
-  partsInFlight: number;
   /** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
   graceMs: number;
 }
@@ -39,7 +41,7 @@ export async function upload(
         Body: Readable.from(target.chunks, { highWaterMark: 1 }),
       },
       partSize: options.partBytes,
-      queueSize: options.partsInFlight,
+      queueSize: partsInFlight,
     }).done();
   } finally {
     release();

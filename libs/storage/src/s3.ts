@@ -30,7 +30,6 @@ interface S3StoreOptions {
   signer: S3Client;
   bucket: string;
   partBytes: number;
-  partsInFlight: number;
   listPage: number;
 }
 

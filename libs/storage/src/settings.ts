@@ -70,10 +70,6 @@ export const storageSettings = {
     description: 'Whether to send checksums that not every S3-compatible service understands.',
     example: 'when_required',
   }),
-  S3_CONNECT_TIMEOUT_MS: milliseconds(2_000).meta({
-    description: 'Time limit for a connection to S3.',
-    example: '2000',
-  }),
   S3_REQUEST_TIMEOUT_MS: milliseconds(30_000).meta({
     description: 'Time limit for a response of S3 to begin, and for each pause within one.',
     example: '30000',
@@ -81,10 +77,6 @@ export const storageSettings = {
   S3_ATTEMPTS: count(3).meta({
     description: 'How often one call to S3 is tried in all.',
     example: '3',
-  }),
-  S3_CONNECTIONS: count(128).meta({
-    description: 'Connections to S3 at the same time, per process.',
-    example: '128',
   }),
   S3_PART_BYTES: z.coerce
     .number()
@@ -95,11 +87,6 @@ export const storageSettings = {
       description: 'Longer bodies are uploaded in parts of this size.',
       example: '5242880',
     }),
-  S3_PARTS_IN_FLIGHT: count(2).meta({
-    description:
-      'Parts of one body that are on their way at the same time; a long put holds two more than that in memory.',
-    example: '2',
-  }),
   S3_LIST_PAGE: z.coerce.number().int().min(1).max(1000).default(1000).meta({
     description: 'Keys in one page of a listing.',
     example: '1000',

@@ -11,6 +11,10 @@ import type { WorkerSettings } from '../settings.js';
 import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
 import type { FoundAsset } from './found-assets.js';
 
+/** Assets of one result that are copied side by side, and in all; the URLs of others stay the provider's. */
+const copiesAtOnce = 4;
+const maxCount = 64;
+
 /** An asset in our own store, and the URL that opens it there. */
 export interface Copy {
   key: string;
@@ -48,7 +52,7 @@ export class AssetCopies {
           if (copy) copies.set(url, copy);
         }
       };
-      await Promise.all(Array.from({ length: this.settings.ASSET_COPIES_AT_ONCE }, copyInTurn));
+      await Promise.all(Array.from({ length: copiesAtOnce }, copyInTurn));
     });
     return copies;
   }
@@ -62,7 +66,7 @@ export class AssetCopies {
     bounded: AbortSignal,
   ): Promise<Copy | undefined> {
     try {
-      if (index >= this.settings.ASSET_MAX_COUNT) throw new NotCopied('too_many', 'is one of too many');
+      if (index >= maxCount) throw new NotCopied('too_many', 'is one of too many');
       bounded.throwIfAborted();
       const copy = await this.copy(runId, index, new URL(url), provider, bounded);
       this.metrics.assetCopies.inc({ outcome: 'copied' });

@@ -14,6 +14,8 @@ import type { WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
 import { type FoundAsset, findAssets, withCopies } from './found-assets.js';
 
+/** Copies of one run's assets that may in a row end in a crash; then its result is delivered without copies. */
+const maxCrashes = 3;
 const later: JobResult = { kind: 'retry', delayMs: 1_000 };
 const now: JobResult = { kind: 'retry', delayMs: 0 };
 const done: JobResult = { kind: 'done' };
@@ -67,7 +69,7 @@ export class AssetsProcessor extends RunProcessor {
       const bytes = await this.payloads.read(copying.body, share, signal);
       const assets = findAssets(bytes, copying.facts.assets);
       const copies =
-        crashes < this.settings.MAX_COPY_CRASHES
+        crashes < maxCrashes
           ? await this.assetCopies.copyAll(runId, assets, provider, signal)
           : new Map<string, Copy>();
       // Begun copies were cut short: a worker that goes on makes them.

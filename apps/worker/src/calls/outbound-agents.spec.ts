@@ -9,7 +9,7 @@ import { faultOf } from './fault.js';
 
 const base = 'https://api.partner.example';
 const address = (text: string): LookupAddress => ({ address: text, family: 4 });
-const options = { PROVIDER_CONNECT_MS: 300, ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'] };
+const options = { ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'] };
 
 describe('outbound agents', () => {
   let canary: net.Server;

@@ -6,7 +6,8 @@ import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
 
-type AgentSettings = Pick<WorkerSettings, 'PROVIDER_CONNECT_MS' | 'ASSET_ALLOWED_ORIGINS'>;
+/** Longest wait for a connection, TLS included. */
+const timeout = 5_000;
 
 /**
  * The HTTP agents of this process: one for origins that the operator configured, one for whatever a partner's reply
@@ -19,12 +20,11 @@ export class OutboundAgents implements OnApplicationShutdown {
   private readonly guarded: Dispatcher;
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: AgentSettings,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'ASSET_ALLOWED_ORIGINS'>,
     @Optional() lookup: LookupFunction = guardedLookup,
   ) {
-    const timeout = settings.PROVIDER_CONNECT_MS;
     this.trusted = new Agent({ connect: marking(buildConnector({ timeout })) });
-    this.guarded = new Agent({ connect: marking(guardedConnector(timeout, lookup)) });
+    this.guarded = new Agent({ connect: marking(guardedConnector(lookup)) });
   }
 
   /** The agent for `url`; null when it may not be called. `base` is an address that the operator set. */
@@ -47,7 +47,7 @@ function marking(connect: buildConnector.connector): buildConnector.connector {
     );
 }
 
-function guardedConnector(timeout: number, lookup: LookupFunction): buildConnector.connector {
+function guardedConnector(lookup: LookupFunction): buildConnector.connector {
   const connect = buildConnector({ timeout, lookup });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {

@@ -2,19 +2,17 @@ import type { BoundProvider, HttpReply, Signal } from '#providers';
 import { Piscina } from 'piscina';
 import { type Asked, type ReadReply, readReply } from './read-reply.js';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
-import type { WorkerSettings } from '../settings.js';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
 /** Above this, reading a reply would hold up everything else: seven mebibytes of JSON take a quarter of a second. */
 const inlineBytes = 1024 * 1024;
+/** The reply's turn in the thread included. */
+const readMs = 15_000;
 
 /** Lets adapters read replies. They are pure, so a large reply is read in a thread beside the event loop. */
 @Injectable()
 export class ReplyReader implements OnApplicationShutdown {
   private threads: Piscina<ReadingOrder, Reading> | undefined;
-
-  constructor(@Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'REPLY_READ_MS'>) {}
 
   async read(provider: BoundProvider, signal: Signal, asked: Asked): Promise<ReadReply> {
     const read = isLarge(signal)
@@ -39,7 +37,7 @@ export class ReplyReader implements OnApplicationShutdown {
     try {
       const { read, isReply, bytes } = await this.threads.run(order, {
         transferList: [order.reply.body.buffer as ArrayBuffer],
-        signal: AbortSignal.timeout(this.settings.REPLY_READ_MS),
+        signal: AbortSignal.timeout(readMs),
       });
       order.reply.body = bytes;
       return isReply && read?.outcome.kind === 'succeeded'

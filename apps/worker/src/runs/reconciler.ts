@@ -2,9 +2,8 @@ import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability
 import { OutboxRepository, type OverdueRun } from '#persistence';
 import { RunQueues } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
-import type { WorkerSettings } from '../settings.js';
 
+const everyMs = 1_000;
 const batchSize = 500;
 /** What a round does not get to is left to the next one: a system that is behind must not be held up by its repair. */
 const maxBatches = 4;
@@ -24,14 +23,13 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly outbox: OutboxRepository,
     private readonly queues: RunQueues,
     private readonly metrics: Metrics,
-    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'SWEEP_EVERY_MS'>,
     @Inject(LOG) private readonly log: Log,
   ) {
     for (const queue of ['dispatch', 'poll', 'assets']) metrics.redelivered.inc({ queue }, 0);
   }
 
   onApplicationBootstrap(): void {
-    this.rounds = every(this.settings.SWEEP_EVERY_MS, () => this.round(), {
+    this.rounds = every(everyMs, () => this.round(), {
       onError: (error) => this.log.warn({ error }, 'the reconciler failed, trying again'),
     });
   }
