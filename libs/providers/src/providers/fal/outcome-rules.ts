@@ -52,6 +52,8 @@ export const outcomeRules: readonly Rule[] = [
     where: '/error_type',
     is: type,
     class: failure,
+    // The request was finished: a runner that cannot be reached may be a moment of fal's, and it is paid for.
+    ...(failure === 'partner_unavailable' && { retry: 'limited' as const }),
   })),
   // Its status said that it had ended: once or twice is a moment, for ever is a fault.
   {
