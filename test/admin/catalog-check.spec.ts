@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { checkout } from '../../apps/local/src/checkout.js';
 import { temporaryFolder } from '../harness/index.js';
@@ -15,8 +15,12 @@ describe('admin catalog check', () => {
   let builtIn: number;
 
   beforeAll(() => {
-    builtIn = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    const rows = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /models.[^/\\]+\.ya?ml$/.test(file),
+    );
+    // A row of a model that the partner has ended says when and no more.
+    builtIn = rows.filter(
+      (file) => !/^ended:/m.test(readFileSync(path.join(providers, file), 'utf8')),
     ).length;
   });
 
@@ -25,6 +29,7 @@ describe('admin catalog check', () => {
       models: builtIn,
       revision: expect.stringMatching(/^[0-9a-f]{64}$/),
       problems: [],
+      warnings: expect.any(Array),
     });
   });
 
@@ -32,7 +37,7 @@ describe('admin catalog check', () => {
     const directory = temporaryFolder('catalog');
     writeFileSync(path.join(directory, 'hide.yaml'), 'id: bfl/flux-pro-1.1\nhidden: true\n');
     expect((await runAdmin(env, 'catalog', 'check', directory)).out).toMatch(
-      new RegExp(`^${builtIn - 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n$`),
+      new RegExp(`^${builtIn - 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n(Warning: .*\n)*$`),
     );
   });
 
@@ -49,7 +54,18 @@ describe('admin catalog check', () => {
         { file: broken, pointer: '', reason: expect.stringMatching(/./) },
         { file: stranger, pointer: '/id', reason: 'no provider is named nobody' },
       ],
+      warnings: expect.any(Array),
     });
+  });
+
+  it('warns of a model whose end is near, and ends with 0', async () => {
+    const directory = temporaryFolder('catalog');
+    const file = path.join(directory, 'ending.yaml');
+    const ends = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+    writeFileSync(file, `${row('bfl/ending')}ends: ${ends}\n`);
+    const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
+    expect(code).toBe(0);
+    expect(out).toContain(`Warning: ${file}#/ends: ends on ${ends}\n`);
   });
 
   it('prints problems for people as one line each', async () => {
@@ -58,7 +74,7 @@ describe('admin catalog check', () => {
     writeFileSync(file, row('bfl/dear').replace('{ usd: 0.01 }', '{ usd: much }'));
     const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
     expect(code).toBe(1);
-    expect(out).toMatch(/^[^\n]+#\/price[^\n]*: [^\n]+\n$/);
+    expect(out).toMatch(/^[^\n]+#\/price[^\n]*: [^\n]+\n(Warning: .*\n)*$/);
     expect(out.startsWith(file)).toBe(true);
   });
 
@@ -66,5 +82,33 @@ describe('admin catalog check', () => {
     const { code, out } = await runAdmin(env, 'catalog', 'check', '/no/such/directory');
     expect(code).toBe(1);
     expect(out).toMatch(/^\/no\/such\/directory: .*ENOENT/);
+  });
+});
+
+describe('admin catalog prices', () => {
+  const directory = temporaryFolder('catalog');
+  const price = `
+  usd: 0.1
+  times: [{ number: /duration, default: 5, most: 10 }]
+  plus: [{ usd: 0.03 }]
+  reported: [{ at: /cost, usd: 0.01 }]
+  source: partner.example/pricing
+  date: 2026-11-22`;
+  beforeAll(() =>
+    writeFileSync(path.join(directory, 'own.yaml'), row('bfl/own').replace('{ usd: 0.01 }', price)),
+  );
+
+  it('tells price, source, date, and what the example reserves and costs', async () => {
+    const { models } = await answerOf<{ models: { model: string }[] }>(env, 'catalog', 'prices', directory);
+    expect(models.length).toBeGreaterThan(100);
+    expect(models.find(({ model }) => model === 'bfl/own')).toEqual({
+      model: 'bfl/own',
+      price: expect.objectContaining({ usd: 0.1, source: 'partner.example/pricing', date: '2026-11-22' }),
+      example: { reserved_cents: 103, computed_cents: 53, basis: 'computed' },
+    });
+    const { out } = await runAdmin(env, 'catalog', 'prices', directory);
+    expect(out.split('\n').find((line) => line.startsWith('bfl/own'))).toMatch(
+      /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +partner\.example\/pricing$/,
+    );
   });
 });

@@ -78,6 +78,16 @@ describe('admin workspace and credits', () => {
     });
   });
 
+  it('sets a mark-up and shows it', async () => {
+    await answerOf(env, 'workspace', 'set', 'narrow', '--markup', '1.25');
+    expect(await answerOf(env, 'workspace', 'show', 'narrow')).toMatchObject({
+      name: 'narrow',
+      markup: 1.25,
+    });
+    const { code, error } = await runAdmin(env, 'workspace', 'set', 'narrow', '--markup', '-1');
+    expect([code === 0, error]).toEqual([false, expect.stringContaining('Expected a number from 0 to 100')]);
+  });
+
   it('sets and adds credits through the ledger, so that entries and balance agree', async () => {
     const { id } = await answerOf<WorkspaceDocument>(env, 'workspace', 'set', 'open', '--credits-cents', '0');
     await answerOf(env, 'workspace', 'set', 'open', '--credits-cents', '300');

@@ -8,16 +8,15 @@ import { pathOf, textOf } from './checkout-files.js';
 
 const names = (env: object): string[] => Object.keys(env).sort();
 
-describe('docs/configuration.md and .env.example', () => {
-  it('say what the settings of the built apps say', () => {
-    const { stderr, status } = spawnSync(
-      process.execPath,
-      [pathOf('scripts/docs-configuration.mjs'), '--check'],
-      {
-        encoding: 'utf8',
-        timeout: 60_000,
-      },
-    );
+describe.each([
+  ['docs/configuration.md and .env.example', 'scripts/docs-configuration.mjs'],
+  ['docs/operations/catalog-reference.md', 'scripts/docs-catalog.mjs'],
+])('%s', (_pages, script) => {
+  it('say what the schemas of the built apps say, each field with a description', () => {
+    const { stderr, status } = spawnSync(process.execPath, [pathOf(script), '--check'], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
     expect(stderr).toBe('');
     expect(status).toBe(0);
   });

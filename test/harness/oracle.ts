@@ -82,13 +82,14 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
   const allowed = new Map<string, number>();
   const { providers } = bindProviders(system.env());
   for (const { sent, provider, ...run } of runs) {
+    if (!sent) continue;
     const input = run.body ?? (await system.payload(run.runId, 'input')) ?? Buffer.alloc(0);
     const body = withMembersFirst(input, run.members ?? {});
     // Where a partner wants the input in another form, its adapter says in which.
     const digest = sha256(
       Buffer.from(providers.get(provider)?.adapter.submit({ ...run, body }).body ?? body),
     );
-    allowed.set(digest, (allowed.get(digest) ?? 0) + (sent ? 1 : 0));
+    allowed.set(digest, (allowed.get(digest) ?? 0) + 1);
   }
   const broken: string[] = [];
   for (const { requestId, body } of agedOut) {

@@ -122,7 +122,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
   );
 
   it.each([
-    ['gateway', 'http'],
+    ['gateway', 'internal'],
     ['worker', 'internal'],
   ])('probes %s on its port %s, spreads it, and keeps a disruption from taking it away', (name, port) => {
     const { spec } = deployment(manifests, name);

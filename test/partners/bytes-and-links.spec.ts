@@ -45,6 +45,26 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     expect(answer.bytes.readUInt16BE()).toBe(0xfffb);
   });
 
+  it('edits an image with the model that draws one', async () => {
+    const tag = newTag('edit');
+    const image = 'data:image/png;base64,iVBORw0KGgo=';
+    const answer = await run(
+      'openai/gpt-image-2',
+      `{"prompt":"[[sim:tag=${tag}]]","image":"${image}","n":1}`,
+    );
+    expect([answer.status, Buffer.from((await entryOf(tag)).bodyBase64, 'base64').toString()]).toEqual([
+      200,
+      `{"model":"gpt-image-2","prompt":"[[sim:tag=${tag}]]","images":[{"image_url":"${image}"}],"n":1}`,
+    ]);
+  });
+
+  it('refuses a URL where the partner takes the file itself, before it is called', async () => {
+    const answer = await run('stability/upscale-fast', '{"image":"https://a.example/x.png"}');
+    const msg = 'This model takes the file itself: base64, or a data: URL.';
+    expect(answer.status).toBe(422);
+    expect(answer.json()).toMatchObject({ detail: [{ loc: ['body', 'image'], msg }] });
+  });
+
   it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {
     const tag = newTag('stored');
     const answer = await run(

@@ -16,7 +16,7 @@ export interface Case {
   only?: 'poll' | 'fetch';
 }
 
-/** With each row: what a reply becomes on the whole way, beside what the row's recorded replies say of it. */
+/** With each row: what a reply becomes on the whole way, beside what the provider's fixtures say of it. */
 export const ofEachRow: readonly Case[] = [
   // Copies have other URLs. An asset that is not there is not copied: the result is the partner's, byte for byte.
   { name: 'success with a 64-bit id', tokens: 'int64_id asset_404', accepted: 1 },

@@ -48,7 +48,7 @@ export async function crossAll(
 }
 
 /** A few at a time: this is not about load. */
-async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+export async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += 16)
     results.push(...(await Promise.all(items.slice(at, at + 16).map(act))));

@@ -7,7 +7,7 @@ import { testedRows } from './rows.js';
 const rows = await testedRows();
 const planned = [...plan(rows, ofEachRow), ...plan(oneOfEachShape(rows), ofEachShape)];
 
-// How an adapter reads a reply is shown by its recorded replies, in libs/providers/src/conformance.spec.ts. Here each
+// How an adapter reads a reply is shown by its fixtures, in libs/providers/src/conformance.spec.ts. Here each
 // row goes the whole way, and each shape with what a reply may become on it. What takes a time budget or a pause, and
 // that nothing is sent twice, is in test/faults/every-provider.spec.ts.
 describe.each(transports().slice(0, 1))('every provider on %s', (transport) => {

@@ -18,15 +18,13 @@ export interface TestedRow {
   members: Record<string, unknown>;
   /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
   answers: 'at once' | 'poll' | 'fetch';
-  /** How the caller's bytes reach the partner. */
   wraps: 'not' | 'envelope' | 'form';
 }
 
 /** One row of every protocol of every provider; their short twins are written to the folder. */
 export async function testedRows(folder?: string): Promise<TestedRow[]> {
   const { models } = await loadCatalog();
-  return providerList.flatMap((definition) => {
-    const { name, defaultBase } = definition;
+  return providerList.flatMap(({ name }) => {
     // What a model is to do is told by words in its prompt.
     const ofProvider = models.filter(
       ({ provider, example }) => provider === name && withWords(example, '') !== undefined,
@@ -34,9 +32,6 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
     const kinds = new Map(ofProvider.toReversed().map((model) => [kindOf(model), model]));
     return [...kinds.values()].map((model): TestedRow => {
       if (folder !== undefined) writeShortTwin(model, folder);
-      const run = { runId: 'r', model: model.id, upstream: model.upstream, body: Buffer.from('{"a":1}') };
-      const { body = '' } = definition.create(defaultBase, {}).submit(run);
-      const sent = Buffer.from(body).toString();
       return {
         provider: name,
         model: model.id,
@@ -44,18 +39,29 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
         example: model.example ?? {},
         members: model.members ?? {},
         answers: resultOf(model),
-        wraps: sent === '{"a":1}' ? 'not' : sent.startsWith('{') ? 'envelope' : 'form',
+        wraps: wrappingOf(model),
       };
     });
   });
 }
 
-/** Which reply holds the result, as the recorded replies of the row's protocol say. */
+/** How the caller's bytes reach the partner of this row. */
+export function wrappingOf({ id, provider, upstream }: Model): TestedRow['wraps'] {
+  const definition = providerList.find(({ name }) => name === provider);
+  if (!definition) throw new Error(`there is no provider ${provider}`);
+  const run = { runId: 'r', model: id, upstream, body: Buffer.from('{"a":1}') };
+  const { body = '' } = definition.create(definition.defaultBase, {}).submit(run);
+  const sent = Buffer.from(body).toString();
+  if (sent === '{"a":1}') return 'not';
+  return sent.startsWith('{') ? 'envelope' : 'form';
+}
+
+/** Which reply holds the result, as the fixtures of the row's protocol say. */
 function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
   const found = fixtureFolders(provider)
     .map((folder) => openFixtures(folder).facts)
     .find(({ run }) => run.upstream['protocol'] === upstream['protocol']);
-  if (!found) throw new Error(`no replies are recorded for the protocol of ${id}`);
+  if (!found) throw new Error(`no fixtures are of the protocol of ${id}`);
   return found.result === 'submit' ? 'at once' : found.result;
 }
 
@@ -70,7 +76,7 @@ function writeShortTwin({ id, provider, model }: Model, folder: string): void {
   writeFileSync(path.join(folder, `${provider}-${model}.yaml`), `${text}budget_seconds: ${shortBudgetS}\n`);
 }
 
-const texts = new Set(['prompt', 'promptText', 'input', 'text', 'negative_prompt']);
+const texts = new Set(['prompt', 'promptText', 'input', 'text', 'negative_prompt', 'text_prompt']);
 
 /** The example with `words` at the end of its prompt, wherever this model has it; undefined when it has none. */
 export function withWords(value: unknown, words: string): unknown {

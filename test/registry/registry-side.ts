@@ -28,12 +28,14 @@ export class RegistryReader {
     this.pages = new NodePages(new NodeReader(database), {
       REGISTRY_CACHE_SECONDS: 60,
       REGISTRY_CACHE_BYTES: 64 * 1024 * 1024,
+      REGISTRY_READS_PER_MINUTE: 1_000_000,
+      DATABASE_REGISTRY_POOL: 2,
     });
   }
 
   /** The body of an answer. */
   async read(query: string): Promise<Buffer> {
-    return this.pages.page(this.pages.parse(query, parsed(query)));
+    return this.pages.page(this.pages.parse(query, parsed(query)), 'here');
   }
 
   async list(query = ''): Promise<RegistryNodeList> {

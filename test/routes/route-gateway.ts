@@ -33,7 +33,8 @@ export class RouteGateway {
     private readonly app: Pick<RunningApp, 'url' | 'internalUrl' | 'logs'>,
     /** The address of its database, for programs beside it. */
     readonly databaseUrl: string,
-    private readonly assets: string,
+    /** Its folder of assets. */
+    readonly assets: string,
   ) {
     this.database = patientDatabase(databaseUrl);
   }

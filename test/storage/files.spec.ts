@@ -65,9 +65,9 @@ async function serve(openSigned: AssetStore['openSigned']) {
       signature: url.searchParams.get('signature') ?? '',
     };
     openSigned(claim, { nowMs: Date.now(), signal: AbortSignal.timeout(10_000) })
-      .then(({ mediaType, bytes, body }) => {
-        response.writeHead(200, { 'content-type': mediaType, 'content-length': bytes });
-        return pipeline(body, response);
+      .then((asset) => {
+        response.writeHead(200, { 'content-type': asset.mediaType, 'content-length': asset.bytes });
+        return pipeline(asset.read(), response);
       })
       .catch((error: unknown) => {
         response.writeHead(error instanceof StorageError && error.failure === 'not_found' ? 404 : 500).end();

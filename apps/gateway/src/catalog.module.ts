@@ -4,6 +4,7 @@ import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InfrastructureModule } from './infrastructure.module.js';
+import { ProviderKeys } from './models/provider-keys.js';
 import type { GatewaySettings } from './settings.js';
 import { SETTINGS } from './settings.module.js';
 
@@ -11,6 +12,7 @@ import { SETTINGS } from './settings.module.js';
 @Module({
   imports: [InfrastructureModule],
   providers: [
+    ProviderKeys,
     {
       provide: LiveCatalog,
       inject: [SETTINGS, ProcessRecord, LOG, Metrics],
@@ -26,7 +28,7 @@ import { SETTINGS } from './settings.module.js';
         }),
     },
   ],
-  exports: [LiveCatalog],
+  exports: [LiveCatalog, ProviderKeys],
 })
 export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

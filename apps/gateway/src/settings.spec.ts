@@ -14,7 +14,6 @@ describe('the settings of a gateway', () => {
       HOST: '127.0.0.1',
       PORT: 8080,
       BODY_LIMIT: 32 * 1024 * 1024,
-      BODY_CHECK_AT_ONCE: 64 * 1024,
       SIGNING_SECRET: [least.SIGNING_SECRET],
       TRUSTED_PROXIES: [],
     });

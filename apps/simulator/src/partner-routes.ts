@@ -5,6 +5,7 @@ import { concerns, plannedFault } from './control.js';
 import type { Generation } from './ledger/generation.js';
 import { bearerOf, type Call, type Partner, type Protocol, type View } from './partner.js';
 import { Replies } from './replies.js';
+import { Schemas } from './schemas.js';
 import { sendSpoilt } from './reply-faults.js';
 import { type Side, type Simulation, viewOf } from './simulation.js';
 import { takeSubmission } from './submission.js';
@@ -57,6 +58,7 @@ const sidesOf = (simulation: Simulation, partner: Partner): Side[] =>
     partner,
     protocol,
     replies: new Replies(partner, protocol),
+    schemas: new Schemas(partner.name),
   }));
 
 function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, partner: Partner): void {

@@ -1,16 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { type Control, amount } from './control.js';
+import { simulatorFolder } from './folder.js';
 import { failureOf } from './ledger/generation.js';
 import { fileOf } from './media/media.js';
 import type { Partner, Protocol, Reply, View } from './partner.js';
-
-/** What is wrong with a submission, and where: names and positions from the top of the body. */
-interface Fault {
-  at: readonly (string | number)[];
-  text: string;
-}
+import type { Fault } from './schemas.js';
 
 /**
  * The replies of a partner as its public documents give them, from `apps/simulator/replies`: own files, so that
@@ -212,13 +208,4 @@ function readReplies(partner: string, protocol = ''): Map<string, Written> {
   const text = readFileSync(path.join(simulatorFolder, 'replies', `${partner}.yaml`), 'utf8');
   const file = parse(text) as Record<string, Record<string, Written>>;
   return new Map(Object.entries({ ...file['replies'], ...file[protocol] }));
-}
-
-/** Of the sources, also for what was built from them. */
-const simulatorFolder = path.join(findRoot(import.meta.dirname), 'apps/simulator');
-
-function findRoot(folder: string): string {
-  if (existsSync(path.join(folder, 'package.json'))) return folder;
-  if (path.dirname(folder) === folder) throw new Error('no package.json above this file');
-  return findRoot(path.dirname(folder));
 }

@@ -5,6 +5,7 @@ import type { Ledger } from './ledger/ledger.js';
 import type { RequestLog } from './request-log.js';
 import type { Partner, Protocol, View } from './partner.js';
 import type { Replies } from './replies.js';
+import type { Schemas } from './schemas.js';
 
 /** What every route of the simulator works with. `addresses` are known once both listeners are up. */
 export interface Simulation {
@@ -25,6 +26,7 @@ export interface Side {
   partner: Partner;
   protocol: Protocol;
   replies: Replies;
+  schemas: Schemas;
 }
 
 export function viewOf(simulation: Simulation, partner: Partner, generation: Generation): View {

@@ -12,7 +12,7 @@ import { digestOf, hang, refuseCall, send } from './wire.js';
 
 /** Takes one submission: check it as the partner would, apply the planned faults, write the ledger, answer. */
 export async function takeSubmission(
-  { simulation, partner, protocol, replies }: Side,
+  { simulation, partner, protocol, replies, schemas }: Side,
   submit: Submit,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -21,7 +21,12 @@ export async function takeSubmission(
   const bodySha256 = createHash('sha256').update(body).digest('hex');
   const attempt = countAttempt(simulation, `${partner.name}/${bodySha256}`);
 
-  const read = await readRequest(submit, request, body);
+  const fields = await readFields(submit, body, request.headers);
+  if (fields === undefined)
+    return refuseCall(reply, `the body is no ${submit.form ? 'form' : 'JSON object'}`);
+  const fault = schemas.faultOf(request.url.slice(partner.name.length + 1), fields);
+  if (fault) return send(reply, replies.rejection(fault));
+  const read = readRequest(submit, request, fields);
   if (typeof read === 'string') return refuseCall(reply, read);
   const { model, prompt } = read;
   const tokens = tokensOf(prompt);
@@ -93,15 +98,13 @@ function refusalOf(replies: Replies, control: Control, attempt: number): Reply |
 }
 
 /** What the call is about, or what is wrong with it. */
-async function readRequest(
+function readRequest(
   submit: Submit,
   { headers, params }: FastifyRequest,
-  body: Buffer,
-): Promise<{ model: string; prompt: string } | string> {
+  fields: Record<string, unknown>,
+): { model: string; prompt: string } | string {
   for (const [name, value] of Object.entries(submit.headers ?? {}))
     if (headers[name] !== value) return `the header ${name} is not ${value}`;
-  const fields = await readFields(submit, body, headers);
-  if (fields === undefined) return `the body is no ${submit.form ? 'form' : 'JSON object'}`;
   const { modelOf, promptOf, promptOptional } = submit;
   const model = modelOf ? modelOf(params as Record<string, string>, fields) : fields['model'];
   if (typeof model !== 'string') return 'no model is named';

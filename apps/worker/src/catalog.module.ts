@@ -46,7 +46,7 @@ async function openCatalog(
     alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
     everyMs: CATALOG_POLL_MS,
     prepare: async (next) => providers.bind(next),
-    report: (state) => record.report(state),
+    report: (state) => record.report({ ...state, providers: providers.keyed() }),
     log,
     metrics,
   });

@@ -28,6 +28,11 @@ export class Providers {
     return [...this.byName.keys()];
   }
 
+  /** Whether there is a key, by provider. */
+  keyed(): Record<string, boolean> {
+    return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
+  }
+
   /** Takes over a catalog's providers, with their addresses and keys as they are now. Throws `BadSettings`. */
   bind(catalog: Catalog): void {
     const { providers, withoutKey } = bindProviders(

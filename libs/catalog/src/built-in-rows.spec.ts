@@ -30,8 +30,10 @@ function* within(schema: JsonSchema, at = ''): Generator<[string, JsonSchema]> {
 }
 
 describe('the rows that come with the providers', () => {
-  it('pass the operator check: examples are accepted, counter-examples fail as stated', async () => {
-    expect(await checkCatalog()).toEqual([]);
+  it('pass the operator check: examples are accepted, counter-examples fail as stated, none has ended', async () => {
+    const findings = await checkCatalog();
+    // That a model ends soon is no failure; that its successor does not exist is one here.
+    expect(findings.filter(({ pointer, isWarning }) => !(isWarning && pointer === '/ends'))).toEqual([]);
   });
 
   it('cover every provider', () => {

@@ -37,13 +37,15 @@ const sound = {
   ],
 };
 
-async function problemsOf(row: object, provider = 'a'): Promise<[string, string][]> {
+async function problemsOf(row: object, provider = 'a'): Promise<string[][]> {
   const directory = await mkdtemp(join(tmpdir(), 'catalog-'));
   try {
     await writeFile(join(directory, 'row.yaml'), stringify(row));
     const builtIn = providerList.slice(0, 1).map((some) => ({ ...some, name: provider }));
     const problems = await checkCatalog({ directories: [directory], builtIn });
-    return problems.map(({ pointer, reason }) => [pointer, reason]);
+    return problems.map(({ pointer, reason, isWarning }) =>
+      isWarning ? [pointer, reason, 'warning'] : [pointer, reason],
+    );
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -53,6 +55,8 @@ const withProperty = (name: string, schema: object) => ({
   ...sound,
   input: { ...sound.input, properties: { ...sound.input.properties, [name]: schema } },
 });
+
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 describe('checkCatalog', () => {
   it('has nothing to say about a sound row, authored or not', async () => {
@@ -116,6 +120,26 @@ describe('checkCatalog', () => {
     ],
   ])('finds %s', async (_, row, pointer, reason) => {
     expect(await problemsOf(row)).toContainEqual([pointer, expect.stringContaining(reason)]);
+  });
+
+  it('warns of a model that ends within thirty days, and fails one that has ended', async () => {
+    expect(await problemsOf({ ...sound, ends: day(32) })).toEqual([]);
+    expect(await problemsOf({ ...sound, ends: day(29) })).toEqual([
+      ['/ends', `ends on ${day(29)}`, 'warning'],
+    ]);
+    expect(await problemsOf({ ...sound, ends: day(0), successor: 'a/none' })).toEqual([
+      ['/ends', expect.stringContaining('ended on')],
+      ['/successor', 'there is no model a/none', 'warning'],
+    ]);
+  });
+
+  it('finds an example that needs a member which the router adds', async () => {
+    const members = { model: 'b-1' };
+    expect(await problemsOf({ ...sound, members })).toEqual([]);
+    const input = { ...sound.input, minProperties: 2 };
+    expect(await problemsOf({ ...sound, members, input, counter_examples: [] })).toEqual([
+      ['/example', expect.stringContaining('too_short')],
+    ]);
   });
 
   it('finds an id whose provider does not exist', async () => {

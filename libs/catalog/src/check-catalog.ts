@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
-import { type CounterExample, hidingRow, type Model, modelRow } from './model.js';
+import { endsSoon, hasEnded } from './lifecycle.js';
+import { type CounterExample, endedRow, hidingRow, type Model, modelRow } from './model.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
@@ -12,17 +13,20 @@ import { type CatalogProblem, readDirectory } from './read-rows.js';
 type Finding = Omit<CatalogProblem, 'file'>;
 
 /**
- * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields,
- * examples pass and counter-examples fail as stated.
+ * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields, examples pass and
+ * counter-examples fail as stated, no model has ended. A warning tells of one that ends within thirty days.
  */
 export async function checkCatalog({
   directories = builtInDirectories(),
   builtIn,
 }: CatalogSources = {}): Promise<CatalogProblem[]> {
-  const { models, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
+  const { models, ended, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
+  const ids = new Set([...models.map(({ model }) => model.id), ...ended.keys()]);
   return [
     ...problems,
-    ...models.flatMap(({ file, model }) => findings(model).map((finding) => ({ file, ...finding }))),
+    ...models.flatMap(({ file, model }) =>
+      [...findings(model), ...lifecycle(model, ids)].map((finding) => ({ file, ...finding })),
+    ),
   ];
 }
 
@@ -36,6 +40,23 @@ function findings(model: Model): Finding[] {
       passedCounterExample(model, counterExample, `/counter_examples/${index}`),
     ),
   ];
+}
+
+function lifecycle(model: Model, ids: ReadonlySet<string>): Finding[] {
+  const { ends, successor } = model;
+  const findings: Finding[] = [];
+  if (hasEnded(model)) {
+    findings.push({
+      pointer: '/ends',
+      reason: `ended on ${ends}: a row of id, ended and successor is enough`,
+    });
+  } else if (endsSoon(model)) {
+    findings.push({ pointer: '/ends', reason: `ends on ${ends}`, isWarning: true });
+  }
+  if (successor !== undefined && !ids.has(successor)) {
+    findings.push({ pointer: '/successor', reason: `there is no model ${successor}`, isWarning: true });
+  }
+  return findings;
 }
 
 const callbackFields = ({ input }: Model): Finding[] =>
@@ -63,7 +84,11 @@ function failedExample(model: Model): Finding[] {
   if (model.example === undefined) {
     return model.isAuthored ? [{ pointer: '/example', reason: 'an authored schema has one' }] : [];
   }
-  return inputErrors(model, model.example).map(({ loc, type, msg }) => ({
+  // With the members that name the model and without: both are complete.
+  const { example, members = {} } = model;
+  const bare = Object.fromEntries(Object.entries(example).filter(([name]) => !Object.hasOwn(members, name)));
+  const refused = [example, bare, { ...members, ...bare }].map((input) => inputErrors(model, input));
+  return (refused.find((errors) => errors.length > 0) ?? []).map(({ loc, type, msg }) => ({
     pointer: pointerFrom(['example', ...loc.slice(1)]),
     reason: `the schema refuses it: ${type}, ${msg}`,
   }));
@@ -102,7 +127,7 @@ function step(schema: JsonSchema, segment: string): JsonSchema[] {
 
 /** JSON Schema of the files of a catalog directory, for editors that complete and check while one types. */
 export const catalogSchemas = {
-  model: () => editorSchema(z.union([modelRow, hidingRow]), 'A model of a catalog directory'),
+  model: () => editorSchema(z.union([modelRow, endedRow, hidingRow]), 'A model of a catalog directory'),
   provider: () => editorSchema(providerRow, 'A provider declared in a catalog directory'),
 };
 

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type ProviderDefinition, providerList, settingStem } from '#providers';
+import { packageRoot, type ProviderDefinition, providerList, settingStem } from '#providers';
 import { type Catalog, catalogOf } from './catalog.js';
 import type { Model } from './model.js';
-import { packageRoot } from './parsed-rows.js';
 import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
 /** Some row cannot be used; nothing of the catalog is. */

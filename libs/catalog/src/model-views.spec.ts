@@ -20,6 +20,7 @@ describe('openApiDocument', () => {
       openapi: '3.1.0',
       info: { title: 'a/b', version: expect.stringMatching(/^[0-9a-f]{12}$/) },
       'x-service-input-schema-authored': true,
+      'x-service-price': { text: expect.stringContaining('$'), usd: expect.any(Number), times: [], plus: [] },
       paths: {
         '/v1/models/a/b': {
           post: {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelListEntry } from '#schemas';
 import { endsSoon } from './lifecycle.js';
 import type { Model } from './model.js';
+import { priceText } from './price-text.js';
 
 export type Generation = 'v1' | 'v2';
 
@@ -49,6 +50,7 @@ function render(model: Model, generation: Generation): ModelDocument {
     'x-service-input-modalities': model.modalities?.in,
     'x-service-output-modalities': model.modalities?.out,
     'x-service-lifecycle': endsSoon(model) ? { ends: model.ends, successor: model.successor } : undefined,
+    'x-service-price': priceOf(model),
     paths: { [runPath(model, generation)]: { post: operation } },
   };
   const bytes = Buffer.from(JSON.stringify(document));
@@ -62,6 +64,11 @@ function descriptionOf(model: Model): string | undefined {
   const ending = endsSoon(model) ? `Ends on ${ends}: from that day runs are refused.${instead}` : undefined;
   return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
 }
+
+const priceOf = ({ price }: Model) => {
+  const { usd, times, plus, date } = price;
+  return { text: priceText(price), usd, times, plus, date };
+};
 
 /** Changes with the row. */
 const versionOf = (model: Model): string =>

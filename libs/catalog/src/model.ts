@@ -60,6 +60,11 @@ const modalities = z.array(modality).min(1);
 
 const memberValue: z.ZodType<MemberValue> = z.union([z.string(), z.number(), z.boolean()]);
 
+const id = routerModelId.describe('Provider and model, joined by a slash: acme/paint-2.');
+const successor = routerModelId
+  .optional()
+  .describe('The id of the model to use instead: the first suggestion when it has ended.');
+
 const inputValue = z.record(z.string(), z.json());
 const assetPointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
 
@@ -76,40 +81,90 @@ const anySchema = z.unknown().meta({
 /** One YAML file of a catalog directory, field by field; unknown fields are problems. */
 export const modelRow = z
   .strictObject({
-    id: routerModelId,
-    title: z.string().min(1).max(100).optional(),
-    description: z.string().min(1).max(300).optional(),
-    modalities: z.strictObject({ in: modalities, out: modalities }).optional(),
-    ends: z.iso.date().optional(),
-    successor: routerModelId.optional(),
-    upstream: z.object({ path: z.string().min(1) }).catchall(z.string()),
-    charges_on_policy_rejection: routerChargesOnPolicyRejection,
-    price,
-    budget_seconds: z.int().min(1).max(86_400).default(defaultBudgetSeconds),
-    assets: z.array(assetPointer).default([]),
+    id,
+    title: z.string().min(1).max(100).optional().describe('The name that people know it by.'),
+    description: z.string().min(1).max(300).optional().describe('One sentence for people.'),
+    modalities: z
+      .strictObject({
+        in: modalities.describe('What the input may hold.'),
+        out: modalities.describe('What the result holds.'),
+      })
+      .optional()
+      .describe('What goes in and comes out.'),
+    ends: z.iso
+      .date()
+      .optional()
+      .describe(
+        'The first day, in UTC, on which it is not listed and a run answers 404; documents and checks tell 30 days before.',
+      ),
+    successor,
+    upstream: z
+      .object({ path: z.string().min(1).describe('The path, or what stands for it there.') })
+      .catchall(z.string())
+      .describe('The address of the model at the partner, for {upstream.<name>} of its provider.'),
+    charges_on_policy_rejection: routerChargesOnPolicyRejection.describe(
+      'Whether a run that the partner refuses by its content policy is billed.',
+    ),
+    price: price.describe('What a run costs.'),
+    budget_seconds: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .default(defaultBudgetSeconds)
+      .describe('How long the partner may take before the run ends as provider_timeout.'),
+    assets: z
+      .array(assetPointer)
+      .default([])
+      .describe('Where URLs of files stand in the output, to be copied; * stands for every element.'),
     members: z
       .record(z.string().min(1), memberValue)
       .refine((members) => inRange(Object.keys(members).length, 1, 3), { message: 'one to three members' })
-      .optional(),
-    refused_fields: z.array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'a name or a JSON pointer')).default([]),
-    input: anySchema.optional(),
+      .optional()
+      .describe(
+        'Constants of the body that name the model. The worker puts those first that the caller leaves out; another value is refused with 422.',
+      ),
+    refused_fields: z
+      .array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'a name or a JSON pointer'))
+      .default([])
+      .describe(
+        'Fields that would make the partner call or store elsewhere, beside those named like webhook, callback, notify, pubsub or storage_uri at the top level; nested ones as JSON pointers.',
+      ),
+    input: anySchema
+      .optional()
+      .describe('Schema of the input, open unless it closes itself; left out, any JSON object is accepted.'),
     output: z
       .strictObject({
-        media_type: z.string().regex(/^[^/\s]+\/[^/\s]+$/),
-        schema: anySchema.optional(),
+        media_type: z
+          .string()
+          .regex(/^[^/\s]+\/[^/\s]+$/)
+          .describe('Such as application/json.'),
+        schema: anySchema
+          .optional()
+          .describe('Schema of the result, for documents; results are not checked.'),
       })
-      .optional(),
-    example: inputValue.optional(),
+      .optional()
+      .describe('What a result is.'),
+    example: inputValue.optional().describe('An input that is accepted; required beside `input`.'),
     counter_examples: z
       .array(
         z.strictObject({
-          input: inputValue,
+          input: inputValue.describe('The input.'),
           fails: z
-            .array(z.strictObject({ loc: z.array(z.union([z.string(), z.int()])).min(1), type: z.string() }))
-            .min(1),
+            .array(
+              z.strictObject({
+                loc: z
+                  .array(z.union([z.string(), z.int()]))
+                  .min(1)
+                  .describe('Where: body, then the way to the field.'),
+                type: z.string().describe('Such as missing or less_than_equal.'),
+              }),
+            )
+            .min(1)
+            .describe('Every entry of the 422 answer.'),
         }),
       )
-      .default([]),
+      .default([])
+      .describe('Inputs that must be refused, tried by `admin catalog check`.'),
   })
   .superRefine(({ id }, context) => {
     const [provider, model] = id.split('/');
@@ -120,13 +175,16 @@ export const modelRow = z
 
 /** A model that is gone, for callers who still ask for it. */
 export const endedRow = z.strictObject({
-  id: routerModelId,
-  ended: z.iso.date(),
-  successor: routerModelId.optional(),
+  id,
+  ended: z.iso.date().describe('When it ended.'),
+  successor,
 });
 
 /** Hides the row of the same id that an earlier directory brings. */
-export const hidingRow = z.strictObject({ id: routerModelId, hidden: z.literal(true) });
+export const hidingRow = z.strictObject({
+  id,
+  hidden: z.literal(true).describe('Hides the row of this id that an earlier directory brings.'),
+});
 
 export interface RowProblem {
   path: readonly PropertyKey[];

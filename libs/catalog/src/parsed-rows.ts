@@ -1,17 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { packageRoot } from '#providers';
 import { parse } from 'yaml';
-
-/** The nearest folder upwards that has a package.json. */
-export function packageRoot(from: string = import.meta.dirname): string {
-  let root = from;
-  while (!existsSync(join(root, 'package.json'))) {
-    if (dirname(root) === root) throw new Error(`no package.json above ${from}`);
-    root = dirname(root);
-  }
-  return root;
-}
 
 let known: Readonly<Record<string, unknown>> | undefined;
 

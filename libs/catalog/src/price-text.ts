@@ -25,7 +25,10 @@ function factorText(factor: Factor): string {
   if ('megapixels' in factor) return less('megapixels', factor);
   if ('characters' in factor) return `characters of ${name(factor.characters)}${per(factor)}`;
   if ('tokens' in factor) return `tokens of ${name(factor.tokens)}`;
-  if ('present' in factor) return `number of ${factor.present.map(name).join(', ')}`;
+  if ('present' in factor) {
+    const [first = '', ...others] = factor.present.map(name);
+    return `number of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  }
   const values = Object.values(factor.values);
   return `${name(factor.table)} (${number(Math.min(...values))} to ${number(Math.max(...values))})`;
 }

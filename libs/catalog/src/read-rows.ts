@@ -13,6 +13,8 @@ export interface CatalogProblem {
   file: string;
   pointer: string;
   reason: string;
+  /** Worth knowing; what says it may be used all the same. */
+  isWarning?: true;
 }
 
 /** What one file says: a model, one that has ended, one to hide, or a provider. */

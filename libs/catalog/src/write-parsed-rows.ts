@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '#providers';
+
 import { builtInDirectories } from './load-catalog.js';
-import { packageRoot, parsedRows, parsedRowsFile } from './parsed-rows.js';
+import { parsedRows, parsedRowsFile } from './parsed-rows.js';
 
 // Part of `npm run build`: what the built-in rows say, in a form that is quick to read.
 const texts = builtInDirectories().flatMap((directory) =>

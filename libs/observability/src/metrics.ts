@@ -33,6 +33,11 @@ export class Metrics {
     'Synchronous calls that wait for the outcome of their run.',
   );
 
+  readonly refusedConnections = this.counter(
+    'router_connections_refused_total',
+    'Connections of callers that were closed because there were MAX_CONNECTIONS.',
+  );
+
   // Admission.
   readonly refusals = this.counter(
     'router_admission_rejections_total',

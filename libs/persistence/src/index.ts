@@ -1,5 +1,6 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
+export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
@@ -10,7 +11,7 @@ export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
-export { ProcessRecord, type RunningProcess, runningProcesses } from './processes.js';
+export { ProcessRecord, providersWithoutKey, type RunningProcess, runningProcesses } from './processes.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
 export {

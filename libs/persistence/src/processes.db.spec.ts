@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { createLog } from '#observability';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { ProcessRow } from './entities/operations.entity.js';
-import { ProcessRecord, runningProcesses } from './processes.js';
+import { ProcessRecord, providersWithoutKey, runningProcesses } from './processes.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
@@ -53,4 +53,42 @@ it('that have been silent for 100 s are gone, and forgotten by the next report o
   });
   expect(await seen()).toEqual([['worker', 'one', undefined]]);
   await Promise.all([silent, other].map((each) => each.onModuleDestroy()));
+});
+
+it('tell which providers have no key: none before a worker has reported, and the last state while none runs', async () => {
+  await rows().then((left) =>
+    Promise.all(left.map(({ id }) => dataSource.getRepository(ProcessRow).delete(id))),
+  );
+  const { database } = file.process();
+  const withoutKey = async () =>
+    (await providersWithoutKey(database)).sort((one, other) => (one < other ? -1 : 1));
+  const become = (expected: string[]) =>
+    waitFor(async () => JSON.stringify(await withoutKey()) === JSON.stringify(expected), {
+      withinMs: 20_000,
+      what: `no key for ${expected.join()}`,
+    });
+  const gateway = record('gateway');
+  gateway.report({ revision: 'one' });
+  await see([['gateway', 'one', undefined]]);
+  expect(await withoutKey()).toEqual([]);
+
+  const [first, second] = [record('worker'), record('worker')];
+  first.report({ revision: 'one', providers: { bfl: true, fal: false, luma: false } });
+  await become(['fal', 'luma']);
+  second.report({ revision: 'one', providers: { bfl: false, fal: true, luma: false } });
+  await become(['luma']);
+  await first.onModuleDestroy();
+  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  await second.onModuleDestroy();
+  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  gateway.report({ revision: 'two' });
+  await see([['gateway', 'two', undefined]]);
+  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+
+  const third = record('worker');
+  third.report({ revision: 'one', providers: { bfl: true, fal: false, luma: true } });
+  await become(['fal']);
+  third.report({ revision: 'one', providers: { bfl: true, fal: true, luma: true } });
+  await become([]);
+  await Promise.all([gateway, third].map((each) => each.onModuleDestroy()));
 });

@@ -4,6 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { hostname } from 'node:os';
 import { type DataSource, Raw, Repository } from 'typeorm';
 import { v7 } from 'uuid';
+import type { Database } from './database.js';
 import { ProcessRow } from './entities/operations.entity.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
@@ -18,6 +19,11 @@ interface CatalogState {
   problem?: string;
 }
 
+interface ProcessState extends CatalogState {
+  /** Of a worker: whether it has a key, by provider. */
+  providers?: Record<string, boolean>;
+}
+
 export interface RunningProcess extends CatalogState {
   app: string;
   host: string;
@@ -29,7 +35,7 @@ export interface RunningProcess extends CatalogState {
 @Injectable()
 export class ProcessRecord implements OnModuleDestroy {
   private readonly id = v7();
-  private state: CatalogState | undefined;
+  private state: ProcessState | undefined;
   private heartbeat: PeriodicWork | undefined;
   private writing = Promise.resolve();
 
@@ -40,7 +46,7 @@ export class ProcessRecord implements OnModuleDestroy {
   ) {}
 
   /** Writes it now and again every half minute, until something else is reported or the process stops. */
-  report(state: CatalogState): void {
+  report(state: ProcessState): void {
     this.state = state;
     this.heartbeat ??= every(heartbeatMs, () => this.enqueueWrite(), { onError: () => {} });
     void this.enqueueWrite();
@@ -49,7 +55,9 @@ export class ProcessRecord implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.heartbeat?.stop();
     await this.writing;
-    if (this.state !== undefined) await this.rows.delete(this.id).catch(() => {});
+    if (this.state === undefined) return;
+    await this.rows.update(this.id, { seenAt: () => `'-infinity'` }).catch(() => {});
+    await this.forgetSilent().catch(() => {});
   }
 
   /** One write after the other: what was reported last is what stands there. */
@@ -59,7 +67,7 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 
   private async write(): Promise<void> {
-    const { revision = '', problem = null } = this.state ?? {};
+    const { revision = '', problem = null, providers = null } = this.state ?? {};
     try {
       await this.rows.upsert(
         {
@@ -69,15 +77,37 @@ export class ProcessRecord implements OnModuleDestroy {
           pid: process.pid,
           catalogRevision: revision,
           catalogProblem: problem,
+          providers,
           seenAt: () => 'router_now()',
         },
         ['id'],
       );
-      await this.rows.delete({ seenAt: Raw((column) => `${column} < ${aliveSince}`) });
+      await this.forgetSilent();
     } catch (error) {
       this.log.warn({ error }, 'the heartbeat of this process could not be written');
     }
   }
+
+  /** The last workers stay while none is alive: what can be served does not change by their absence. */
+  private async forgetSilent(): Promise<void> {
+    await this.rows.query(`DELETE FROM process WHERE seen_at < ${aliveSince} AND (providers IS NULL
+      OR EXISTS (SELECT FROM process AS other WHERE other.providers IS NOT NULL AND other.seen_at > ${aliveSince}))`);
+  }
+}
+
+/** The providers for which no worker has a key: of those alive, or of the last ones. Empty before a worker has ever reported. */
+export async function providersWithoutKey(database: Database): Promise<string[]> {
+  const rows = await database.read<{ provider: string }>(
+    {
+      name: 'providers_without_key',
+      text: `WITH worker AS (SELECT providers, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL)
+        SELECT key AS provider FROM worker, jsonb_each(providers)
+        WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive)
+        GROUP BY key HAVING NOT bool_or(value::boolean)`,
+    },
+    [],
+  );
+  return rows.map(({ provider }) => provider);
 }
 
 /** Those with a recent heartbeat. */

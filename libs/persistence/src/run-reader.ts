@@ -76,17 +76,24 @@ export class RunReader {
     return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
   }
 
-  async result(workspaceId: string, model: string, runId: string): Promise<RunResult | AgedOut | null> {
+  /** For an answer without its body, an output that lies in the database is not read. */
+  async result(
+    workspaceId: string,
+    model: string,
+    runId: string,
+    { withBody = true } = {},
+  ): Promise<RunResult | AgedOut | null> {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       {
         name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, status, failure, media_type AS "mediaType", body,
-            stored_as AS "storedAs", provider_urls AS "providerUrls", ${position}
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, status, failure,
+            media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
+            provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
             AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
           WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       },
-      [runId, workspaceId, model, ...this.periods],
+      [runId, workspaceId, model, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
     const { mediaType } = row;

@@ -13,7 +13,6 @@ import { credentialHeaders } from './trusted-origins.js';
 import { failureClasses } from './failure.js';
 import { providerList } from './providers.js';
 import type { Phase } from './rules.js';
-import { declaredTwins } from './testing/declared-twins.js';
 import { statusDefaults } from './testing/defaults.js';
 import { type Facts, type Fixture, fixtureFolders, openFixtures, replyOf } from './testing/fixtures.js';
 import { requiredFixtures } from './testing/required.js';
@@ -52,16 +51,13 @@ const handleOf = (outcome: Outcome): Handle => {
 const trusted = (of: ProviderAdapter, url: string, secret: string): boolean =>
   Object.keys(credentialHeaders(of, { method: 'GET', url }, secret, 0)).length > 0;
 
-const setsOf = (definitions: readonly ProviderDefinition[], as: string) =>
-  definitions.flatMap((definition) =>
-    fixtureFolders(definition.name).map((folder): [string, ProviderDefinition, string] => [
-      `${as}${folder.split('/providers/').at(-1) ?? folder}`,
-      definition,
-      folder,
-    ]),
-  );
-
-const sets = [...setsOf(providerList, ''), ...setsOf(declaredTwins(), 'declared ')];
+const sets = providerList.flatMap((definition) =>
+  fixtureFolders(definition.name).map((folder): [string, ProviderDefinition, string] => [
+    folder.split('/providers/').at(-1) ?? folder,
+    definition,
+    folder,
+  ]),
+);
 
 describe.each(sets)('%s', (_name, definition, folder) => {
   const { facts, names, load, reply } = openFixtures(folder);

@@ -36,7 +36,10 @@ export interface HttpReply {
  * `oversize`: the reply broke the size cap.
  */
 export type Fault =
-  | { fault: 'not_sent'; cause: 'dns' | 'connect' | 'tls' | 'refused_address' | 'no_token' | 'token_refused' }
+  | {
+      fault: 'not_sent';
+      cause: 'dns' | 'connect' | 'tls' | 'refused_address' | 'no_key' | 'no_token' | 'token_refused';
+    }
   | { fault: 'ambiguous'; cause: 'timeout' | 'reset' }
   | { fault: 'oversize' };
 

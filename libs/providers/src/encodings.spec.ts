@@ -18,6 +18,11 @@ describe('envelope', () => {
   });
 });
 
+it('holds what the row’s address says beside it', () => {
+  const { body } = envelope('input', ['version', 'none'])({ ...run('{}'), upstream: { version: '5c7d"' } });
+  expect(Buffer.from(body).toString()).toBe('{"version":"5c7d\\"","input":{}}');
+});
+
 describe('references', () => {
   const encode = references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } });
   const sent = (text: string) => Buffer.from(encode(run(text)).body).toString();

@@ -11,13 +11,19 @@ interface EncodedBody {
 /** Makes the request body out of the caller's bytes; the only places where these are not the body themselves. */
 export type Encoding = (run: Run) => EncodedBody;
 
-/** `{"<name>": …}` around the caller's own bytes. */
+/** `{"<name>": …}` around the caller's own bytes, and before it those entries `beside` that the row's address has. */
 export const envelope =
-  (name: string): Encoding =>
-  ({ body }) => ({
-    contentType: 'application/json',
-    body: Buffer.concat([Buffer.from(`{${JSON.stringify(name)}:`), body, Buffer.from('}')]),
-  });
+  (name: string, beside: readonly string[] = []): Encoding =>
+  ({ upstream, body }) => {
+    const members = beside
+      .filter((entry) => upstream[entry] !== undefined)
+      .map((entry) => `${JSON.stringify(entry)}:${JSON.stringify(upstream[entry])},`);
+    const opening = `{${members.join('')}${JSON.stringify(name)}:`;
+    return {
+      contentType: 'application/json',
+      body: Buffer.concat([Buffer.from(opening), body, Buffer.from('}')]),
+    };
+  };
 
 /**
  * Every member of the caller's object as a field of multipart/form-data: text as it is, numbers by their own

@@ -18,6 +18,7 @@ export { failureClasses, type Rejection, toRejection } from './failure.js';
 export { declaredProvider } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';
 export { job } from './job.js';
+export { packageRoot } from './package-root.js';
 export type { HandleFields, JobSpec, RunStatus } from './job-spec.js';
 export {
   type BoundProvider,

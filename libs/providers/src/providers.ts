@@ -3,51 +3,30 @@ import { join } from 'node:path';
 import { readSettings, type SettingsShape } from '#schemas';
 import { z } from 'zod';
 
+import { baseUrl } from './base-url.js';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
-import { bfl } from './providers/bfl/bfl.js';
+import { builtInDeclarations } from './declared/built-in.js';
 import { bytedance } from './providers/bytedance/bytedance.js';
-import { elevenlabs } from './providers/elevenlabs/elevenlabs.js';
-import { fal } from './providers/fal/fal.js';
 import { google } from './providers/google/google.js';
-import { ideogram } from './providers/ideogram/ideogram.js';
 import { kling } from './providers/kling/kling.js';
-import { ltx } from './providers/ltx/ltx.js';
-import { luma } from './providers/luma/luma.js';
-import { meshy } from './providers/meshy/meshy.js';
 import { minimax } from './providers/minimax/minimax.js';
 import { openai } from './providers/openai/openai.js';
-import { pixverse } from './providers/pixverse/pixverse.js';
-import { recraft } from './providers/recraft/recraft.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
 import { stability } from './providers/stability/stability.js';
-import { tripo } from './providers/tripo/tripo.js';
-import { vidu } from './providers/vidu/vidu.js';
-import { wan } from './providers/wan/wan.js';
 
 /** Every partner the service speaks to. */
 export const providerList: readonly ProviderDefinition[] = [
-  bfl,
+  ...builtInDeclarations(),
   bytedance,
-  elevenlabs,
-  fal,
   google,
-  ideogram,
   kling,
-  ltx,
-  luma,
-  meshy,
   minimax,
   openai,
-  pixverse,
-  recraft,
   replicate,
   runway,
   stability,
-  tripo,
-  vidu,
-  wan,
-];
+].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 /** A partner ready to be called. Without `secret` its calls go out unauthenticated and the partner refuses them. */
 export interface BoundProvider {
@@ -63,21 +42,6 @@ export interface BoundProvider {
 /** What the names of a provider's settings start with. */
 export const settingStem = (name: string): string =>
   `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
-
-/** An address that paths are added to; without a trailing slash. */
-export const baseUrl = () =>
-  z
-    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
-    .refine(
-      (text) => {
-        // A text that is no URL was reported by the check above, which does not stop this one.
-        if (!URL.canParse(text)) return true;
-        const { username, search, hash } = new URL(text);
-        return username === '' && search === '' && hash === '';
-      },
-      { error: 'expected a URL without user name, query and fragment' },
-    )
-    .transform((text) => text.replace(/\/+$/, ''));
 
 /** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner, and what it declares beside them. */
 const settingsOf = (definitions: readonly ProviderDefinition[]) =>
@@ -95,7 +59,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `The account key at ${name}; without it the models of ${name} fail at dispatch.`,
+          description: `The account key at ${name}; while no worker has one, the models of ${name} are not served.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(

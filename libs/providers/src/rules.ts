@@ -5,11 +5,13 @@ import { isSuccess } from './reply.js';
 /** Which of a run's calls a reply answers. */
 export type Phase = 'submit' | 'poll' | 'fetch';
 
-/**
- * Whether the call may be repeated: `same_call`, a poll or fetch may; `limited`, it may too, but three such replies in
- * a row end the run; `not_accepted`, the partner did not take the call, be it a submission.
- */
-export const ruleRetries = ['never', 'same_call', 'limited', 'not_accepted'] as const;
+/** Whether the call may be repeated. */
+export const ruleRetries = {
+  never: 'The run ends.',
+  same_call: 'The poll or fetch is repeated.',
+  limited: 'It is repeated too, but three such replies in a row end the run.',
+  not_accepted: 'The partner did not take the call, be it a submission: it is made again.',
+} as const;
 
 /** A regular expression, of whatever engine. */
 interface Pattern {
@@ -23,7 +25,7 @@ interface Pattern {
  * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing.
  */
 export interface Rule {
-  phase?: Phase;
+  phase?: Phase | readonly Phase[];
   http?: number | 'error';
   where?: JsonPointer | readonly JsonPointer[];
   header?: string;
@@ -31,7 +33,7 @@ export interface Rule {
   unless?: JsonPointer | readonly JsonPointer[];
   class: FailureClass | 'canceled';
   /** Left out, `never`. */
-  retry?: (typeof ruleRetries)[number];
+  retry?: keyof typeof ruleRetries;
 }
 
 function isValue(found: Json, wanted: Rule['is']): boolean {
@@ -41,7 +43,7 @@ function isValue(found: Json, wanted: Rule['is']): boolean {
 }
 
 function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefined): boolean {
-  if (rule.phase !== undefined && rule.phase !== phase) return false;
+  if (rule.phase !== undefined && ![rule.phase].flat().includes(phase)) return false;
   if (rule.http === 'error' ? isSuccess(reply) : rule.http !== undefined && rule.http !== reply.status) {
     return false;
   }

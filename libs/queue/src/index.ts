@@ -1,4 +1,5 @@
 export { boardPath, createBoard } from './board.js';
+export { PostgresListener } from './postgres-listener.js';
 export { ProviderSlots, type Slot } from './provider-slots.js';
 export { QueueModule } from './queue.module.js';
 export { type QueueCounts, type QueuedRun, type QueueName, RunQueues } from './run-queues.js';

@@ -7,7 +7,7 @@ import { folderFailed, placeFailure, readFailure } from './file-failure.js';
 import { listFiles, reserved, unlessGone } from './file-listing.js';
 import { checkKey, checkPrefix } from './key.js';
 import { MeasuredBody } from './measured-body.js';
-import type { Asset, AssetStore, Body, ListedAsset, PutFacts, Stored } from './port.js';
+import type { Asset, AssetStore, Body, ListedAsset, OpenAsset, PutFacts, Stored } from './port.js';
 import { signedSeconds } from './signed-seconds.js';
 import { StorageError } from './storage-error.js';
 
@@ -52,29 +52,15 @@ export class FilesStore implements AssetStore {
   }
 
   async get(key: string, signal: AbortSignal): Promise<Asset> {
-    checkKey(key);
-    signal.throwIfAborted();
-    const file = this.pathOf(key);
-    try {
-      const handle = await open(file, 'r');
-      const facts = await handle.stat();
-      if (!facts.isFile()) {
-        await handle.close();
-        throw new StorageError('not_found', `No asset ${key}`);
-      }
-      const mediaType = (await unlessGone(readFile(typeOf(file), 'utf8'))) ?? 'application/octet-stream';
-      const body = endedBy(signal, handle.createReadStream());
-      return { mediaType, bytes: facts.size, body };
-    } catch (error) {
-      throw readFailure(error, key);
-    }
+    const asset = await this.open(key, signal);
+    return { mediaType: asset.mediaType, bytes: asset.bytes, body: asset.read() };
   }
 
   async openSigned(claim: AssetUrlClaim, { nowMs, signal }: { nowMs: number; signal: AbortSignal }) {
     if (!verifyAssetUrl(claim, { secrets: this.options.secrets, nowMs })) {
       throw new StorageError('not_found', 'The asset URL is forged or has expired');
     }
-    return this.get(claim.key, signal);
+    return this.open(claim.key, signal);
   }
 
   async delete(keys: Iterable<string>, signal: AbortSignal): Promise<void> {
@@ -130,6 +116,30 @@ export class FilesStore implements AssetStore {
   }
 
   async close(): Promise<void> {}
+
+  private async open(key: string, signal: AbortSignal): Promise<OpenAsset> {
+    checkKey(key);
+    signal.throwIfAborted();
+    const file = this.pathOf(key);
+    try {
+      const handle = await open(file, 'r');
+      const facts = await handle.stat();
+      if (!facts.isFile()) {
+        await handle.close();
+        throw new StorageError('not_found', `No asset ${key}`);
+      }
+      const mediaType = (await unlessGone(readFile(typeOf(file), 'utf8'))) ?? 'application/octet-stream';
+      return {
+        mediaType,
+        bytes: facts.size,
+        version: `${facts.size.toString(36)}-${facts.mtimeMs.toString(36)}`,
+        read: (range) => endedBy(signal, handle.createReadStream(range)),
+        close: () => handle.close(),
+      };
+    } catch (error) {
+      throw readFailure(error, key);
+    }
+  }
 
   private pathOf(key: string): string {
     return path.join(this.root, ...key.split('/'));

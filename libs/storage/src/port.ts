@@ -25,6 +25,17 @@ export interface Asset {
   body: Readable;
 }
 
+/** An asset that is open and of which nothing is read yet. */
+export interface OpenAsset {
+  mediaType: string;
+  bytes: number;
+  /** Differs when other bytes are stored under the key. */
+  version: string;
+  /** The bytes from `start` to `end`, both included; without them all. To be called once, or `close`. */
+  read(range?: { start: number; end: number }): Readable;
+  close(): Promise<void>;
+}
+
 export interface ListedAsset {
   key: string;
   bytes: number;
@@ -57,10 +68,10 @@ export abstract class AssetStore {
   abstract list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
 
   /**
-   * Like `get`, for the holder of a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a claim
+   * Opens an asset for the holder of a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a claim
    * that is forged, expired or malformed, and always where signed URLs lead to the store itself.
    */
-  abstract openSigned(claim: AssetUrlClaim, when: { nowMs: number; signal: AbortSignal }): Promise<Asset>;
+  abstract openSigned(claim: AssetUrlClaim, when: { nowMs: number; signal: AbortSignal }): Promise<OpenAsset>;
 
   /** An absolute URL that opens the asset for everyone until it expires, at most seven days from `nowMs`. */
   abstract sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string>;

@@ -88,7 +88,7 @@ export class S3Store implements AssetStore {
     return this.pages(prefix, signal);
   }
 
-  async openSigned(): Promise<Asset> {
+  async openSigned(): Promise<never> {
     throw new StorageError('not_found', 'Signed URLs lead to S3, not to a gateway');
   }
 

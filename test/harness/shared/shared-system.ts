@@ -1,5 +1,5 @@
 import { afterAll } from '@jest/globals';
-import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { builtInDirectories, revisionOf } from '#catalog';
 import { runFolder } from '../running.js';
@@ -43,10 +43,14 @@ class SharedSystem extends SystemSide {
 
   /**
    * Puts files into the catalog, by their names, and waits until every app runs what lies there then. Names of files,
-   * models and providers are one's own, and a bad file would keep everybody's changes from being served.
+   * models and providers are one's own, and a bad file would keep everybody's changes from being served. A provider
+   * without a key gets one.
    */
   async serve(files: Record<string, string>): Promise<void> {
     for (const [name, text] of Object.entries(files)) {
+      const [, provider] = /^provider: (\S+)/m.exec(text) ?? [];
+      if (provider !== undefined && !existsSync(this.keyFile(provider)))
+        this.giveKey(provider, `${provider}-key`);
       // Moved, so that nobody reads half of it.
       const written = path.join(runFolder(), `${process.pid}-${name}`);
       writeFileSync(written, text);
@@ -66,8 +70,12 @@ class SharedSystem extends SystemSide {
 
   /** The account key of a provider that the catalog declares; give it before the provider is served. */
   giveKey(provider: string, key: string): void {
-    writeFileSync(path.join(this.env()['PROVIDER_KEYS_DIR'] ?? '', provider), key);
+    writeFileSync(this.keyFile(provider), key);
     appendFileSync(secretsFile(), `${key}\n`);
+  }
+
+  private keyFile(provider: string): string {
+    return path.join(this.env()['PROVIDER_KEYS_DIR'] ?? '', provider);
   }
 
   /** Ends the connections of this process; the system itself goes on. */

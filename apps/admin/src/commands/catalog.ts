@@ -27,15 +27,19 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .argument('[directory]', 'rows that add to, replace or hide built-in ones, and providers')
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
-      const problems = await checkCatalog({ directories });
+      const findings = await checkCatalog({ directories });
+      const problems = findings.filter(({ isWarning }) => !isWarning);
+      const warnings = findings.filter(({ isWarning }) => isWarning);
+      const warned = warnings.map((each) => `Warning: ${problemLine(each)}`);
       if (problems.length > 0) {
-        desk.answer({ document: { problems }, text: problems.map(problemLine).join('\n'), bad: true });
+        const text = [...problems.map(problemLine), ...warned].join('\n');
+        desk.answer({ document: { problems, warnings }, text, bad: true });
         return;
       }
       const { models, revision } = await loadCatalog({ directories });
       desk.answer({
-        document: { models: models.length, revision, problems },
-        text: `${models.length} models, no problems. Revision ${short(revision)}.`,
+        document: { models: models.length, revision, problems, warnings },
+        text: [`${models.length} models, no problems. Revision ${short(revision)}.`, ...warned].join('\n'),
       });
     });
 

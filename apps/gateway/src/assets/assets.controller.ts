@@ -1,9 +1,13 @@
 import { RouterError } from '#errors';
-import { type Asset, type AssetUrlClaim, AssetStore, dispositionOf, StorageError } from '#storage';
+import type { RegistryErrorResponse } from '#schemas';
+import { type AssetUrlClaim, AssetStore, dispositionOf, type OpenAsset, StorageError } from '#storage';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { openedFor } from '../http/caller-gone.js';
+import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
+import { noBody } from '../http/no-body.js';
+import { requestedRange } from '../http/ranges.js';
 import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
 
 interface SignedRequest {
@@ -30,10 +34,18 @@ export class AssetsController {
     area: 'Service',
     summary: 'Open a copied asset',
     description:
-      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it.',
+      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it. A `Range` of one part is heeded, with `If-Range` too.',
     query: signature,
+    headers: ifNoneMatch,
     answers: [
-      answer(200, 'The asset, with its own media type.', { '*/*': null }, ['Cache-Control']),
+      answer(200, 'The asset, with its own media type.', { '*/*': null }, ['ETag', 'Cache-Control']),
+      answer(206, 'The bytes that were asked for.', { '*/*': null }, [
+        'ETag',
+        'Cache-Control',
+        'Content-Range',
+      ]),
+      answer(304, 'The asset has not changed.', {}, ['ETag', 'Cache-Control']),
+      registryFailure(416, 'The asset has no such bytes.', ['Content-Range']),
       registryFailure(404, 'There is no such asset, or its link has expired.'),
       registryFailure(503, 'The asset cannot be read now; retry.'),
     ],
@@ -41,21 +53,42 @@ export class AssetsController {
   async read(@Req() request: FastifyRequest<SignedRequest>, @Res() reply: FastifyReply): Promise<void> {
     const { expires, signature } = request.query;
     const claim = { key: request.params['*'], expires: String(expires), signature: String(signature) };
-    const { mediaType, bytes, body } = await openedFor(reply, openMs, (signal) => this.open(claim, signal));
+    const asset = await openedFor(reply, openMs, (signal) => this.open(claim, signal));
+    const { mediaType, bytes } = asset;
+    const etag = `"${asset.version}"`;
     void reply
       .header('content-type', mediaType)
-      .header('content-length', bytes)
+      .header('accept-ranges', 'bytes')
       // A partner's file must never run as a page of ours, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
       .header('content-disposition', dispositionOf(mediaType))
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('access-control-allow-origin', '*')
-      .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`)
-      .send(body);
+      .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`);
+    const { range: asked, 'if-range': ifRange = etag } = request.headers;
+    const range = ifRange === etag && request.method === 'GET' ? requestedRange(asked, bytes) : undefined;
+    if (sentUnchanged(request, reply, etag)) return asset.close();
+    if (range === null) {
+      void reply
+        .code(416)
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('content-range', `bytes */${bytes}`)
+        .send({
+          error: 'invalid_input',
+          message: 'The asset has no such bytes.',
+        } satisfies RegistryErrorResponse);
+      return asset.close();
+    }
+    const { start, end } = range ?? { start: 0, end: bytes - 1 };
+    if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end}/${bytes}`);
+    void reply.header('content-length', end - start + 1);
+    if (request.method === 'GET') return void reply.send(asset.read(range));
+    void reply.send(noBody());
+    return asset.close();
   }
 
-  private async open(claim: AssetUrlClaim, signal: AbortSignal): Promise<Asset> {
+  private async open(claim: AssetUrlClaim, signal: AbortSignal): Promise<OpenAsset> {
     try {
       return await this.store.openSigned(claim, { nowMs: Date.now(), signal });
     } catch (error) {

@@ -9,6 +9,8 @@ interface AccessToken {
   expiresAtMs: number;
 }
 
+/** Tolerated clock difference to the issuer. */
+export const clockToleranceS = 30;
 /** Tokens with a longer key id are refused before the key is looked up. */
 const maxKeyIdLength = 256;
 /** Identity providers sign other things with the same keys, such as logout notices. */
@@ -38,7 +40,7 @@ export class AccessTokens {
         algorithms: this.algorithms,
         issuer: this.settings.JWT_ISSUER,
         audience: this.settings.JWT_AUDIENCE,
-        clockTolerance: this.settings.JWT_CLOCK_TOLERANCE_S,
+        clockTolerance: clockToleranceS,
         requiredClaims: ['exp', 'sub', 'workspace'],
       });
       if (!accessTokenTypes.includes(protectedHeader.typ?.toLowerCase())) return null;

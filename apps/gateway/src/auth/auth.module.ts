@@ -1,7 +1,9 @@
 import { type Log, LOG } from '#observability';
-import { ApiKeyRepository } from '#persistence';
-import { Module } from '@nestjs/common';
+import { ApiKeyRepository, credentialChannel } from '#persistence';
+import { PostgresListener } from '#queue';
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { InfrastructureModule } from '../infrastructure.module.js';
+import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { AccessTokens } from './access-tokens.js';
 import { CallerGuard } from './caller.guard.js';
@@ -20,6 +22,11 @@ import type { AuthSettings } from './settings.js';
         new Identification(keys, tokens, settings),
     },
     {
+      provide: PostgresListener,
+      inject: [Identification, SETTINGS, LOG],
+      useFactory: listenForChanges,
+    },
+    {
       provide: AccessTokens,
       inject: [SETTINGS, LOG],
       useFactory: (settings: AuthSettings, log: Log) =>
@@ -33,4 +40,33 @@ import type { AuthSettings } from './settings.js';
   ],
   exports: [CallerGuard, Identification],
 })
-export class AuthModule {}
+export class AuthModule implements OnApplicationShutdown {
+  constructor(private readonly changes: PostgresListener) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.changes.close();
+  }
+}
+
+/** Postgres tells of revoked keys, also where Redis carries the runs: the admin commands know only the database. */
+function listenForChanges(
+  identification: Identification,
+  settings: GatewaySettings,
+  log: Log,
+): PostgresListener {
+  let isLost = false;
+  return new PostgresListener({
+    url: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
+    channel: credentialChannel,
+    heard: (workspaceId) => identification.forget(workspaceId),
+    connected: () => {
+      isLost = false;
+      identification.forget();
+    },
+    lost: (error) => {
+      if (!isLost)
+        log.warn({ error }, 'nobody tells of revoked keys: they work until the cache forgets them');
+      isLost = true;
+    },
+  });
+}

@@ -7,10 +7,7 @@ import { Identification } from './identification.js';
 import { authSettings } from './settings.js';
 
 const secret = 'a-secret-of-tests-for-access-tokens-00';
-const settings = readSettings(authSettings, {
-  JWT_SECRET: secret,
-  AUTH_CACHE_ENTRIES: '3',
-});
+const settings = readSettings(authSettings, { JWT_SECRET: secret });
 const row: CallerRow = {
   workspaceId: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234',
   workspaceName: 'demo',
@@ -68,9 +65,25 @@ describe('Identification', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('asks again about a key whose workspace has changed, also when it is being asked', async () => {
+    await key('good');
+    identification.forget('another');
+    await key('good');
+    expect(asked).toHaveLength(1);
+    identification.forget(row.workspaceId);
+    const looked = key('good');
+    identification.forget(row.workspaceId);
+    await looked;
+    await key('good');
+    expect(asked).toHaveLength(3);
+    identification.forget();
+    await key('good');
+    expect(asked).toHaveLength(4);
+  });
+
   it('does not let guesses push out a known key', async () => {
     await key('good');
-    for (let nth = 0; nth < 20; nth += 1) await key(`guess ${nth}`);
+    for (let nth = 0; nth < 10_001; nth += 1) await key(`guess ${nth}`);
     asked = [];
     await key('good');
     expect(asked).toEqual([]);

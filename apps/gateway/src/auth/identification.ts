@@ -1,9 +1,12 @@
 import type { ApiKeyRepository } from '#persistence';
 import { LRUCache } from 'lru-cache';
-import type { AccessTokens } from './access-tokens.js';
+import { type AccessTokens, clockToleranceS } from './access-tokens.js';
 import type { Caller } from './caller.js';
 import type { Credential } from './credential.js';
 import type { AuthSettings } from './settings.js';
+
+/** Known credentials, and as many refused ones. */
+const maxCached = 10_000;
 
 interface Found {
   caller: Caller;
@@ -12,13 +15,14 @@ interface Found {
 }
 
 /**
- * Finds the caller of a credential. Known credentials are cached for seconds, so that a revoked key ends soon;
- * refused ones are cached separately, so that guesses cannot evict known ones.
+ * Finds the caller of a credential. Known credentials are cached until they change, and for seconds at most; refused ones are cached separately, so that guesses cannot evict known ones.
  */
 export class Identification {
   private readonly known: LRUCache<string, Caller>;
   private readonly refused: LRUCache<string, true>;
   private readonly lookUps = new Map<string, Promise<Caller | null>>();
+  /** Counts the changes: what was looked up before one is not cached after it. */
+  private changes = 0;
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -26,7 +30,7 @@ export class Identification {
     private readonly settings: AuthSettings,
     private readonly now: () => number = Date.now,
   ) {
-    const options = { max: settings.AUTH_CACHE_ENTRIES, perf: { now }, ttlResolution: 0 };
+    const options = { max: maxCached, perf: { now }, ttlResolution: 0 };
     this.known = new LRUCache({ ...options, ttl: settings.AUTH_CACHE_MS });
     this.refused = new LRUCache({ ...options, ttl: settings.AUTH_REFUSED_CACHE_MS });
   }
@@ -46,7 +50,17 @@ export class Identification {
     return lookUp;
   }
 
+  /** To be called when a credential of the workspace may have changed; without one, any credential. */
+  forget(workspaceId?: string): void {
+    this.changes += 1;
+    this.lookUps.clear();
+    for (const [name, caller] of this.known.entries()) {
+      if (workspaceId === undefined || caller.workspaceId === workspaceId) this.known.delete(name);
+    }
+  }
+
   private async lookUp(credential: Credential, name: string): Promise<Caller | null> {
+    const { changes } = this;
     const found = await (credential.kind === 'api_key'
       ? this.byApiKey(credential.text)
       : this.byAccessToken(credential.text));
@@ -56,7 +70,7 @@ export class Identification {
     }
     const ttl = Math.min(found.untilMs - this.now(), this.settings.AUTH_CACHE_MS);
     // To the cache a time to live of 0 means no end.
-    if (ttl > 0) this.known.set(name, found.caller, { ttl });
+    if (ttl > 0 && changes === this.changes) this.known.set(name, found.caller, { ttl });
     return found.caller;
   }
 
@@ -71,6 +85,6 @@ export class Identification {
     const workspace = await this.keys.byWorkspace(token.workspaceId);
     if (workspace === null) return null;
     const caller = { ...workspace, scopes: token.scopes, credential: `token:${token.subject}` };
-    return { caller, untilMs: token.expiresAtMs + this.settings.JWT_CLOCK_TOLERANCE_S * 1000 };
+    return { caller, untilMs: token.expiresAtMs + clockToleranceS * 1000 };
   }
 }

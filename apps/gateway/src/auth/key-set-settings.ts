@@ -43,10 +43,6 @@ export const keySetSettings = {
       'How long published keys are used before they are fetched again: a removed key ends within it.',
     example: '600',
   }),
-  JWT_JWKS_STALE_SECONDS: count(86_400).meta({
-    description: 'How long known keys go on verifying while they cannot be fetched again.',
-    example: '86400',
-  }),
   JWT_JWKS_COOLDOWN_SECONDS: count(30).meta({
     description:
       'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',

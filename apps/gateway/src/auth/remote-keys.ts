@@ -9,6 +9,9 @@ import {
 } from 'jose';
 import type { KeySetSettings } from './key-set-settings.js';
 
+/** How long known keys go on verifying while they cannot be fetched again. */
+const maxStaleMs = 86_400_000;
+
 /**
  * The public keys that an identity provider publishes as a JSON Web Key Set. The set is fetched when it is
  * first needed, when it has aged, and for a key id that it lacks, but at most once a cooldown, whether the
@@ -82,7 +85,7 @@ export class RemoteKeys {
   }
 
   private usable(): boolean {
-    return this.ageMs() < this.settings.JWT_JWKS_STALE_SECONDS * 1000;
+    return this.ageMs() < maxStaleMs;
   }
 
   private ageMs(): number {

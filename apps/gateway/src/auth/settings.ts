@@ -1,4 +1,4 @@
-import { accessTokenSettings, count, milliseconds } from '#schemas';
+import { accessTokenSettings, milliseconds } from '#schemas';
 import type { z } from 'zod';
 import { keySetSettings } from './key-set-settings.js';
 
@@ -15,23 +15,14 @@ export const authSettings = {
   AUTH_CACHE_MS: milliseconds(30_000)
     .refine((ms) => ms <= 30_000, 'must be at most 30000')
     .meta({
-      description: 'How long a known credential is cached: a revoked key stops working within this time.',
+      description:
+        'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
       example: '30000',
     }),
   AUTH_REFUSED_CACHE_MS: milliseconds(2_000).meta({
     description: 'How long the refusal of an unknown credential is cached.',
     example: '2000',
   }),
-  AUTH_CACHE_ENTRIES: count(10_000).meta({
-    description: 'Maximum number of credentials cached by one gateway.',
-    example: '10000',
-  }),
-  JWT_CLOCK_TOLERANCE_S: milliseconds(30)
-    .refine((seconds) => seconds <= 60, 'must be at most 60')
-    .meta({
-      description: 'Tolerated clock difference to the issuer of access tokens, in seconds.',
-      example: '30',
-    }),
 };
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;

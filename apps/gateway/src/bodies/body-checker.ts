@@ -10,6 +10,8 @@ import type { BodySettings } from './settings.js';
 type CheckedBody = { bytes: Buffer } & CheckedInput;
 
 const maxWaiting = 1000;
+/** Larger bodies are checked in the thread. */
+const maxCheckedAtOnce = 64 * 1024;
 
 /**
  * Checks bodies: small ones at once, large ones in a thread beside the event loop, where they hold up no other call. A
@@ -31,7 +33,7 @@ export class BodyChecker implements OnApplicationShutdown {
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
-    if (bytes.length <= this.settings.BODY_CHECK_AT_ONCE) {
+    if (bytes.length <= maxCheckedAtOnce) {
       return { bytes, ...checkBody(model, bytes) };
     }
     const report = await this.checkInThread(model, bytes);

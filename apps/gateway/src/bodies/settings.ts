@@ -11,13 +11,8 @@ export const bodySettings = {
   }),
   BODY_BUDGET: count(256 * mebibyte).meta({
     description:
-      'Maximum size of all bodies that a gateway holds at once, in bytes; above it calls answer 503.',
+      'Maximum size of all bodies above 64 KiB that a gateway holds at once, in bytes. A workspace may hold as much of it as is left free; above that its calls answer 503.',
     example: '268435456',
-  }),
-  BODY_CHECK_AT_ONCE: count(64 * 1024).meta({
-    description:
-      'Largest body, in bytes, that is checked between other calls; larger ones are checked in a thread beside the event loop.',
-    example: '65536',
   }),
   BODY_CHECK_TIMEOUT_MS: milliseconds(15_000).meta({
     description: 'Time limit for checking a large body, its wait for a thread included.',

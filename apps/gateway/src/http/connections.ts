@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Metrics } from '#observability';
 import type { FastifyInstance } from 'fastify';
 
 /** For a request that is on its way when the stop begins. */
@@ -30,4 +31,31 @@ export function closeSilentConnections(server: FastifyInstance): void {
     setTimeout(() => silent.forEach((socket) => socket.destroy()), graceMs).unref();
     done();
   });
+}
+
+/** Longest time in which a caller may take less of a waiting answer than `minTakenBytes`. */
+const unreadMs = 30_000;
+const minTakenBytes = 64 * 1024;
+
+/**
+ * Bounds how many connections there are and how long a caller may leave its answer unread: each one holds memory, and
+ * the file or the download that the answer comes from.
+ */
+export function boundConnections(server: FastifyInstance, maxConnections: number, metrics: Metrics): void {
+  const taken = new Map<Socket, number>();
+  server.server.maxConnections = maxConnections;
+  server.server.on('drop', () => metrics.refusedConnections.inc());
+  server.server.on('connection', (socket: Socket) => {
+    taken.set(socket, -Infinity);
+    socket.once('close', () => taken.delete(socket));
+  });
+  const timer = setInterval(() => {
+    for (const [socket, before] of taken) {
+      // What is written and not taken is the caller's delay; before it, ours.
+      const now = socket.bytesWritten - socket.writableLength;
+      if (socket.writableLength > 0 && now - before < minTakenBytes) socket.destroy();
+      taken.set(socket, now);
+    }
+  }, unreadMs);
+  server.addHook('onClose', async () => clearInterval(timer));
 }

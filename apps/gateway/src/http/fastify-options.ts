@@ -5,6 +5,12 @@ import { newRequestId } from './request-ids.js';
 import { routablePath } from './routable-path.js';
 import type { HttpSettings } from './settings.js';
 
+/** For receiving one request, its body included. */
+const requestTimeoutMs = 120_000;
+const headersTimeoutMs = 15_000;
+/** Of the request line and the headers together. */
+const maxHeaderBytes = 16 * 1024;
+
 /** The limits of the public listener. Nothing here is left to a default that a new version could change. */
 export function fastifyOptions(settings: HttpSettings) {
   return {
@@ -12,20 +18,20 @@ export function fastifyOptions(settings: HttpSettings) {
     genReqId: newRequestId,
     requestIdHeader: false,
     trustProxy: settings.TRUSTED_PROXIES.length > 0 ? settings.TRUSTED_PROXIES : false,
-    requestTimeout: settings.REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: settings.KEEP_ALIVE_TIMEOUT_MS,
     // Calls that are under way are answered; connections that only idle are closed.
     forceCloseConnections: 'idle',
     // A call that arrives while the listener closes is served like any other.
     return503OnClosing: false,
     http: {
-      headersTimeout: settings.HEADERS_TIMEOUT_MS,
-      maxHeaderSize: settings.MAX_HEADER_BYTES,
+      headersTimeout: headersTimeoutMs,
+      maxHeaderSize: maxHeaderBytes,
       insecureHTTPParser: false,
       // Node's own refusal would carry no request id; the call is refused by a hook instead.
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: settings.MAX_HEADER_BYTES },
+    routerOptions: { maxParamLength: maxHeaderBytes },
     rewriteUrl: ({ url }) => routablePath(url ?? '/'),
     clientErrorHandler: answerBrokenRequest,
   } as const satisfies FastifyHttpOptions<Server>;

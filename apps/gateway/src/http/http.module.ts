@@ -9,7 +9,7 @@ import { InfrastructureModule } from '../infrastructure.module.js';
 import { allowOtherOrigins } from '../nodes/other-origins.js';
 import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
-import { closeAnsweredConnections, closeSilentConnections } from './connections.js';
+import { boundConnections, closeAnsweredConnections, closeSilentConnections } from './connections.js';
 import { takeOverFromNode } from './expectations.js';
 import { namePublicOrigin } from './origin.js';
 import type { HttpSettings } from './settings.js';
@@ -33,6 +33,7 @@ export class HttpModule implements OnModuleInit {
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
     recordCalls(server, this.log, this.metrics, this.tracing);
+    boundConnections(server, this.settings.MAX_CONNECTIONS, this.metrics);
     closeSilentConnections(server);
     takeOverFromNode(server);
     allowOtherOrigins(server);

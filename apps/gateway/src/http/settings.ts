@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { list, milliseconds } from '#schemas';
+import { count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const addressOrRange = (text: string): boolean => {
@@ -34,22 +34,15 @@ export const httpSettings = {
       description: 'Proxies whose X-Forwarded headers are trusted: addresses or ranges, separated by commas.',
       example: '10.0.0.0/8',
     }),
-  REQUEST_TIMEOUT_MS: milliseconds(120_000).meta({
-    description: 'Time limit for receiving one request, its body included.',
-    example: '120000',
-  }),
-  HEADERS_TIMEOUT_MS: milliseconds(15_000).meta({
-    description: 'Time limit for receiving the headers of a request.',
-    example: '15000',
+  MAX_CONNECTIONS: count(5000).meta({
+    description:
+      'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
+    example: '5000',
   }),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds(75_000).meta({
     description:
       'How long an idle connection stays open; longer than the idle time of the load balancer in front.',
     example: '75000',
-  }),
-  MAX_HEADER_BYTES: z.coerce.number().int().min(1024).max(65_536).default(16_384).meta({
-    description: 'Maximum size of request line and headers together, in bytes.',
-    example: '16384',
   }),
   CLOSE_TIMEOUT_MS: milliseconds(20_000).meta({
     description: 'Time limit for a stop in all: calls in flight are answered, then connections are closed.',

@@ -18,6 +18,7 @@ import { answer, ApiRoute, failure, json, modelNotFound } from '../reference/api
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
+import { ProviderKeys } from './provider-keys.js';
 import { pageQuery } from './page-query.js';
 
 @Controller(['v1/models', 'v2/models'])
@@ -25,6 +26,7 @@ import { pageQuery } from './page-query.js';
 export class ModelsController {
   constructor(
     private readonly catalog: LiveCatalog,
+    private readonly keys: ProviderKeys,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -50,7 +52,7 @@ export class ModelsController {
     const { models, hasMore } = this.catalog.current.page({
       ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
       limit,
-      filter: ({ id }) => maySee(caller, id) && mayRun(caller, id),
+      filter: ({ id, provider }) => maySee(caller, id) && mayRun(caller, id) && this.keys.has(provider),
     });
     const last = models.at(-1);
     return {

@@ -25,9 +25,11 @@ function pagesOf({ bytes = 100_000 } = {}) {
   const pages = new NodePages({ page } as unknown as NodeReader, {
     REGISTRY_CACHE_SECONDS: 60,
     REGISTRY_CACHE_BYTES: bytes,
+    REGISTRY_READS_PER_MINUTE: 6000,
+    DATABASE_REGISTRY_POOL: 100,
   });
   const total = async (parameters: Record<string, string | string[]> = {}) => {
-    const body = await pages.page(pages.parse(JSON.stringify(parameters), parameters));
+    const body = await pages.page(pages.parse(JSON.stringify(parameters), parameters), 'a');
     return (JSON.parse(body.toString()) as RegistryNodeList).total;
   };
   return { total, waiting };

@@ -5,17 +5,26 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { SETTINGS } from '../settings.module.js';
 import { type NodeQuery, parseNodeQuery } from './node-query.js';
+import { NodeReads } from './node-reads.js';
 import { platformFilter } from './platform-filter.js';
 
 interface NodePageSettings {
   REGISTRY_CACHE_SECONDS: number;
   REGISTRY_CACHE_BYTES: number;
+  REGISTRY_READS_PER_MINUTE: number;
+  DATABASE_REGISTRY_POOL: number;
 }
 
 /** The body of an answer, and the moment that it shows, by `performance.now()`. */
 interface CachedPage {
   body: Buffer;
   asOfMs: number;
+}
+
+/** What is read, and the address that is the first to ask for it. */
+interface Reading {
+  query: NodeQuery;
+  address: string;
 }
 
 /** What an entry takes beside its key and its body, roughly. */
@@ -31,14 +40,16 @@ export class NodePages {
   private readonly parsedUrls = new LRUCache<string, { query: NodeQuery; key: string }>({
     max: maxParsedUrls,
   });
-  private readonly pages: LRUCache<string, CachedPage, NodeQuery>;
+  private readonly pages: LRUCache<string, CachedPage, Reading>;
+  private readonly reads: NodeReads;
 
   constructor(
     private readonly reader: NodeReader,
     @Inject(SETTINGS) settings: NodePageSettings,
   ) {
+    this.reads = new NodeReads(settings.REGISTRY_READS_PER_MINUTE, settings.DATABASE_REGISTRY_POOL);
     this.maxAgeMs = settings.REGISTRY_CACHE_SECONDS * 1000;
-    this.pages = new LRUCache<string, CachedPage, NodeQuery>({
+    this.pages = new LRUCache<string, CachedPage, Reading>({
       maxSize: settings.REGISTRY_CACHE_BYTES,
       sizeCalculation: ({ body }, key) => body.byteLength + 2 * key.length + entryBytes,
       // The clock by which pages tell their age.
@@ -63,26 +74,31 @@ export class NodePages {
     return parsed;
   }
 
-  async page({ query, key }: { query: NodeQuery; key: string }): Promise<Buffer> {
-    if (query.latest) return this.latest(query, key);
-    const page = this.pages.get(key) ?? (await this.pages.fetch(key, { context: query }));
+  /** Throws `rate_limited` for an address that reads too much. */
+  async page({ query, key }: { query: NodeQuery; key: string }, address: string): Promise<Buffer> {
+    const kept = query.latest ? undefined : this.pages.get(key);
+    if (kept !== undefined) return kept.body;
+    this.reads.count(address);
+    if (query.latest) return this.latest({ query, address }, key);
+    const page = await this.pages.fetch(key, { context: { query, address } });
     if (page === undefined) throw new Error('A page was neither read nor refused.');
     return page.body;
   }
 
   /** Reads a page whatever is cached, and caches it for everybody, unless a newer one is there. */
-  private async latest(query: NodeQuery, key: string): Promise<Buffer> {
-    const page = await this.read(query, 0);
+  private async latest(reading: Reading, key: string): Promise<Buffer> {
+    const page = await this.read(reading, 0);
     const kept = this.pages.peek(key);
     if (kept === undefined || kept.asOfMs <= page.asOfMs)
       this.pages.set(key, page, { ttl: this.remainingMs(page) });
     return page.body;
   }
 
-  private async read(query: NodeQuery, maxAgeMs: number): Promise<CachedPage> {
+  private async read({ query, address }: Reading, maxAgeMs: number): Promise<CachedPage> {
     const { page, limit } = query;
-    const { nodes, total, asOfMs } = await this.reader
-      .page({ ...query, accepts: platformFilter(query), offset: (page - 1) * limit, maxAgeMs })
+    const wanted = { ...query, accepts: platformFilter(query), offset: (page - 1) * limit, maxAgeMs };
+    const { nodes, total, asOfMs } = await this.reads
+      .inTurn(address, () => this.reader.page(wanted))
       .catch(failed);
     const list: RegistryNodeList = { nodes, page, limit, total, totalPages: Math.ceil(total / limit) };
     return { body: Buffer.from(JSON.stringify(list)), asOfMs };

@@ -1,6 +1,7 @@
 import { registryNodeList } from '#schemas';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { noBody } from '../http/no-body.js';
 import { answer, ApiRoute, json, registryFailure } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
 import { nodeQuery } from './node-query.js';
@@ -24,15 +25,19 @@ export class NodesController {
       answer(200, 'One page; empty behind the last one.', json(registryNodeList), anyOrigin),
       registryFailure(400, 'A parameter has the wrong type, or `sort` names no column.', anyOrigin),
       registryFailure(404, 'Nothing is found at this path, or not with this method.', anyOrigin),
-      registryFailure(500, 'The registry cannot be read at the moment.', anyOrigin),
+      registryFailure(
+        500,
+        'The registry cannot be read at the moment, or the address has read too many pages (`rate_limited`).',
+        anyOrigin,
+      ),
     ],
   })
   async list(
-    @Req() { method, url, query }: FastifyRequest<{ Querystring: Record<string, string | string[]> }>,
+    @Req() { method, url, query, ip }: FastifyRequest<{ Querystring: Record<string, string | string[]> }>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const parsed = this.pages.parse(url, query);
-    const body = method === 'HEAD' ? undefined : await this.pages.page(parsed);
+    const body = method === 'HEAD' ? noBody() : await this.pages.page(parsed, ip);
     void reply.header('content-type', 'application/json; charset=utf-8').send(body);
   }
 }

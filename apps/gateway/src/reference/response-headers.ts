@@ -9,8 +9,11 @@ export const responseHeaders = {
     description: 'The id of this call, as it is recorded; not the id of a run.',
   }),
   'X-Service-Error-Type': routerErrorType,
-  ETag: z.string().meta({ description: 'A strong tag of the document’s bytes.' }),
+  ETag: z.string().meta({ description: 'A strong tag of the bytes.' }),
   'Cache-Control': z.string().meta({ description: 'How long the document may be kept.' }),
+  'Content-Range': z.string().meta({
+    description: 'Which bytes of how many these are; `bytes */<how many>` when there are none of the range.',
+  }),
   'Access-Control-Allow-Origin': z.literal('*').meta({
     description: '`*`: pages of any origin may read the answer.',
   }),

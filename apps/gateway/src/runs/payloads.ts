@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { openedFor } from '../http/caller-gone.js';
+import { noBody } from '../http/no-body.js';
 import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
 import type { Output } from './result.js';
@@ -49,14 +50,16 @@ export class Payloads {
 
   /**
    * Sends a result with the partner's own content type; what lies in the store is streamed. Its last
-   * chunk is written when `beforeTheEnd` is done, which is not called when the result cannot be read.
+   * chunk is written when `beforeTheEnd` is done, which is not called when the result cannot be read. To HEAD
+   * nothing is read.
    */
   async send(
     reply: FastifyReply,
     { mediaType, body }: Output,
     beforeTheEnd?: () => Promise<void>,
   ): Promise<void> {
-    let payload = 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
+    const isHead = reply.request.method === 'HEAD';
+    let payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
     if (beforeTheEnd && payload instanceof Readable) payload = endingAfter(beforeTheEnd, payload);
     else await beforeTheEnd?.();
     void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);

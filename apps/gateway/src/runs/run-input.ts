@@ -1,4 +1,5 @@
 import { LiveCatalog, type Model, type Quote } from '#catalog';
+import { RouterError } from '#errors';
 import type { PayloadBody } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -8,6 +9,7 @@ import { BodyChecker } from '../bodies/body-checker.js';
 import type { CheckedInput } from '../bodies/check-thread.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { type ModelSegments, runnableModel } from '../models/find-model.js';
+import { ProviderKeys } from '../models/provider-keys.js';
 import { Fingerprint, idempotencyKey } from './idempotency-key.js';
 import { Payloads } from './payloads.js';
 
@@ -33,6 +35,7 @@ interface AcceptedInput {
 export class RunInput {
   constructor(
     private readonly catalog: LiveCatalog,
+    private readonly keys: ProviderKeys,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
     private readonly payloads: Payloads,
@@ -41,6 +44,9 @@ export class RunInput {
   /** Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal. */
   async accept(request: FastifyRequest, caller: Caller, segments: ModelSegments): Promise<AcceptedInput> {
     const model = runnableModel(this.catalog.current, caller, segments);
+    if (!(await this.keys.hasNow(model.provider))) {
+      throw new RouterError('not_enabled', `The provider ${model.provider} is not set up on this router.`);
+    }
     const key = idempotencyKey(request.headers);
     const fingerprint = key === undefined ? undefined : new Fingerprint('POST', request.originalUrl);
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>

@@ -50,7 +50,8 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = runAddress(segments, caller, this.catalog.current);
-    const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId));
+    const withBody = request.method !== 'HEAD';
+    const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody }));
     reply.headers(costHeader(result));
     if (result.stage === 'completed') return this.payloads.send(reply, outputOf(result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));

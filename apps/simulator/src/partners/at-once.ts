@@ -27,6 +27,8 @@ export const ideogram: Partner = {
       submits: ['ideogram-v3', 'ideogram-v4'].map((model) => ({
         path: `/v1/${model}/generate`,
         modelOf: () => model,
+        promptOf: ({ prompt, text_prompt, json_prompt }) =>
+          prompt ?? text_prompt ?? (json_prompt && JSON.stringify(json_prompt)),
       })),
     },
   ],

@@ -67,11 +67,13 @@ export class PartnerClient {
   private async authenticated(provider: BoundProvider, asked: PartnerCall): Promise<Signal> {
     const { secret, adapter } = provider;
     const { exchange } = adapter;
+    // The key may come, and another worker may have it.
+    if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
     const send = (credential: string | undefined) => {
       const dispatcher = this.agents.to(new URL(asked.call.url), provider.base);
       return this.send(provider, asked, credential, dispatcher);
     };
-    if (!exchange || secret === undefined) return send(secret);
+    if (!exchange) return send(secret);
     const token = () =>
       this.tokens.of(provider, exchange, secret, (call) =>
         this.send(

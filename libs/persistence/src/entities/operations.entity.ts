@@ -14,7 +14,7 @@ export class ProviderPauseRow {
   @Column('text') reason: string;
 }
 
-/** What a running gateway or worker says about itself; for operators to read. */
+/** What a running gateway or worker says about itself. */
 @Entity({ name: 'process' })
 export class ProcessRow {
   @PrimaryColumn('uuid') id: string;
@@ -23,6 +23,8 @@ export class ProcessRow {
   @Column('integer') pid: number;
   @Column('text') catalogRevision: string;
   @Column('text', { nullable: true }) catalogProblem: string | null;
+  /** Of a worker: whether it has a key, by provider. */
+  @Column('jsonb', { nullable: true }) providers: Record<string, boolean> | null;
   @Column(createdNow) startedAt: Date;
   @Column(createdNow) seenAt: Date;
 }

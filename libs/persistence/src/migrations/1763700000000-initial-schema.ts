@@ -2,6 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { admit } from '../functions/admit.js';
 import { backlog } from '../functions/backlog.js';
 import { claim } from '../functions/claim.js';
+import { credentialChanges } from '../functions/credential-changes.js';
 import { finish } from '../functions/finish.js';
 import { keepOutput } from '../functions/keep-output.js';
 import { partitions } from '../functions/partitions.js';
@@ -36,6 +37,7 @@ const schema = [
   keepOutput,
   requestCancel,
   releaseHeldRun,
+  credentialChanges,
   registryFunctions,
   // TypeORM made this table before, and compares the expressions of its entities with what stands there.
   `INSERT INTO typeorm_metadata (type, database, schema, "table", name, value)

@@ -234,7 +234,8 @@ CREATE TABLE provider_pause (
   PRIMARY KEY (provider, calls, asked_by)
 );
 
--- What each running gateway and worker says about itself. Nothing decides by it: it is for operators to read.
+-- What each running gateway and worker says about itself, and the last workers when none runs. Gateways serve a provider
+-- for which a worker has a key (providers: whether it has one, by name); the rest is for operators to read.
 CREATE TABLE process (
   id uuid PRIMARY KEY,
   app text NOT NULL,
@@ -242,6 +243,7 @@ CREATE TABLE process (
   pid integer NOT NULL,
   catalog_revision text NOT NULL,
   catalog_problem text,
+  providers jsonb,
   started_at timestamptz NOT NULL DEFAULT router_now(),
   seen_at timestamptz NOT NULL DEFAULT router_now()
 );

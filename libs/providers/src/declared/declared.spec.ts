@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ProviderAdapter, Run } from '../contract.js';
+import { providerList } from '../providers.js';
 import { declaredProvider } from './declared.js';
 
 const sound = {
@@ -201,6 +202,16 @@ describe('a declared provider', () => {
 });
 
 describe('a declaration', () => {
+  it('of a built-in provider has no problems', () => {
+    const declarations = providerList.flatMap(({ declaration }) => declaration ?? []);
+    expect(declarations.length).toBeGreaterThan(10);
+    expect(
+      declarations
+        .map((row) => declaredProvider(JSON.parse(row)))
+        .flatMap((read) => (read.definition ? [] : read.problems)),
+    ).toEqual([]);
+  });
+
   it.each([
     ['an unknown field', { ...sound, colour: 'red' }, ''],
     ['a name in capitals', { ...sound, provider: 'Acme' }, 'provider'],
@@ -208,6 +219,8 @@ describe('a declaration', () => {
     ['a header in capitals', { ...sound, auth: { Authorization: '{secret}' } }, 'auth.Authorization'],
     ['a line break in a header', { ...sound, auth: { a: 'x\r\ny: z' } }, 'auth.a'],
     ['an unknown value in the credential', { ...sound, auth: { a: '{key}' } }, 'auth.a'],
+    ['no key in the credential', { ...sound, auth: { a: 'x' } }, 'auth'],
+    ['a value that is worked on', { ...sound, auth: { a: 'Basic {secret|base64}' } }, 'auth.a'],
     ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
     [
       'an address of its own for a variant',

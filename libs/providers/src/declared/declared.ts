@@ -23,7 +23,8 @@ export function declaredProvider(
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
-function definitionOf(row: ProviderRow): ProviderDefinition {
+/** Of a row that was checked. */
+export function definitionOf(row: ProviderRow): ProviderDefinition {
   return {
     name: row.provider,
     defaultBase: row.base,
@@ -40,7 +41,9 @@ function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
     if (text === undefined) throw new Error(`model ${run.model} has no address`);
     return text;
   };
-  const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept);
+  // What the partner names must not become more than one segment of ours; the row's own path may be several.
+  const isOurs = (name: string) => handle?.[name] !== undefined && 'upstream' in handle[name];
+  const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
   const common = {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
@@ -73,13 +76,20 @@ function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
 
 type DeclaredCall = NonNullable<ProviderRow['fetch']>;
 
-function callOf(declared: DeclaredCall, base: string, kept: Kept<HandleFields>): HttpCall {
+function callOf(
+  declared: DeclaredCall,
+  base: string,
+  kept: Kept<HandleFields>,
+  isOurs: (name: string) => boolean,
+): HttpCall {
   const keptValue = (name: string) => (Object.hasOwn(kept, name) ? kept[name] : undefined);
   const inAddress = (template: string) => (name: string) => {
     if (name === 'base') return base;
     const value = keptValue(name);
-    // A URL of the partner's is taken as it is; any other value must not become more than one segment of ours.
-    return template === `{${name}}` || value === undefined ? value : encodeURIComponent(value);
+    // A URL of the partner's is taken as it is.
+    return template === `{${name}}` || isOurs(name) || value === undefined
+      ? value
+      : encodeURIComponent(value);
   };
   for (const template of [declared.url].flat()) {
     const url = filled(template, inAddress(template));
@@ -113,7 +123,7 @@ const addressOf = (name: string, run: Run, base: string): string =>
   name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
 
 function encodingOf(encode: NonNullable<ProviderRow['submit']['encode']>): Encoding {
-  if ('envelope' in encode) return envelope(encode.envelope);
+  if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
   return 'form' in encode
     ? form(encode.form)
     : references(encode.references.within, encode.references.members);

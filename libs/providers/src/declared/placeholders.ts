@@ -22,6 +22,9 @@ export function placeholderProblems(row: ProviderRow): Problem[] {
     ...submitted(['submit', 'url'], submit.url),
     ...(submit.variant ? submitted(['submit', 'variant', 'url'], submit.variant.url) : []),
     ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
+    ...(Object.values(auth).some((value) => namesIn(value).includes('secret'))
+      ? []
+      : [{ path: ['auth'], message: 'a call without {secret} has no key' }]),
     ...unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.')),
     ...(poll === undefined ? withoutPoll(row) : []),
     ...(fetch === undefined
@@ -50,7 +53,9 @@ export function placeholderProblems(row: ProviderRow): Problem[] {
             ]),
         // A partner's own words may hold what no header may.
         ...unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name)),
-        ...textsIn(call.body ?? null).flatMap((text) => unknown([step, 'body'], text, isThereFor(step))),
+        ...textsIn(call.body ?? null).flatMap((text) =>
+          unknown([step, 'body'], text, isThereFor(step), namesIn),
+        ),
       ];
     }),
   ];
@@ -69,8 +74,17 @@ const submitted = (path: string[], url: string): Problem[] => [
   ...misplaced(path, url, []),
 ];
 
-const unknown = (path: string[], template: string, known: (name: string) => boolean): Problem[] =>
-  namesIn(template)
+/** Anything in braces is meant as a value: `{secret|base64}` too. */
+const bracesIn = (template: string): string[] =>
+  [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+
+const unknown = (
+  path: string[],
+  template: string,
+  known: (name: string) => boolean,
+  namesOf = bracesIn,
+): Problem[] =>
+  namesOf(template)
     .filter((name) => !known(name))
     .map((name) => ({ path, message: `there is no {${name}} here` }));
 

@@ -1,8 +1,9 @@
 import { routerProviderSegment } from '#schemas';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { baseUrl } from '../providers.js';
+import { baseUrl } from '../base-url.js';
 import { ruleRetries } from '../rules.js';
+import { failureClasses } from './failure-classes.js';
 
 const pointer = z.templateLiteral(['/', z.string()]).meta({
   description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
@@ -24,25 +25,49 @@ const url = z.union([template, z.array(template).min(1)]).meta({
 
 const encode = z
   .union([
-    z.strictObject({ envelope: z.string().min(1) }),
-    z.strictObject({ form: z.strictObject({ files: z.array(z.string()).default([]) }) }),
     z.strictObject({
-      references: z.strictObject({
-        within: z.string().min(1),
-        members: z.record(
-          z.string(),
-          z.strictObject({ as: z.string().min(1), list: z.literal(true).optional() }),
-        ),
-      }),
+      envelope: z.string().min(1).describe('The member of the body whose value the caller’s bytes become.'),
+      beside: z
+        .array(z.string())
+        .default([])
+        .describe('Entries of the row’s `upstream` that stand before it.'),
+    }),
+    z.strictObject({
+      form: z
+        .strictObject({
+          files: z
+            .array(z.string())
+            .default([])
+            .describe('Members in base64 or a data: URL, which are sent as files.'),
+        })
+        .describe('Every member becomes a field of multipart/form-data.'),
+    }),
+    z.strictObject({
+      references: z
+        .strictObject({
+          within: z.string().min(1).describe('The member of the body that holds the list of them.'),
+          members: z
+            .record(
+              z.string(),
+              z.strictObject({
+                as: z.string().min(1).describe('What the entry is called there.'),
+                list: z.literal(true).optional().describe('Each element is an entry.'),
+              }),
+            )
+            .describe('The members of the input that are entries.'),
+        })
+        .describe('Members of the input become entries of one list.'),
     }),
   ])
   .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' });
 
 const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
   z.strictObject({
-    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).default(method),
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).default(method).describe('The HTTP method.'),
     url,
-    headers: headers.optional(),
+    headers: headers
+      .optional()
+      .describe('More header fields; {<name>} is a value of the handle that the row gave.'),
     body: z.json().optional().meta({ description: 'Sent as JSON; its texts are templates.' }),
   });
 
@@ -56,6 +81,10 @@ const matching = z
   })
   .meta({ description: 'Texts and numbers in which the pattern is found.' });
 
+/** One of the names of a table, which says what each does. */
+const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
+  z.enum(Object.keys(meanings) as [Name, ...Name[]]).meta({ meanings });
+
 /** Replies are as long as a partner likes: patterns run on an engine whose time grows with the length only. */
 export const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
 
@@ -67,28 +96,31 @@ function isLinear(pattern: string): boolean {
   }
 }
 
+const phase = z.enum(['submit', 'poll', 'fetch']);
+
 const rule = z
   .strictObject({
-    phase: z.enum(['submit', 'poll', 'fetch']).optional(),
-    http: z.union([status, z.literal('error')]).optional(),
-    where: pointers.optional(),
-    header: header.optional(),
-    is: z.union([z.string(), z.number(), z.boolean(), matching]).optional(),
+    phase: z
+      .union([phase, z.array(phase).min(1)])
+      .optional()
+      .describe('The call, or several; left out, every one.'),
+    http: z
+      .union([status, z.literal('error')])
+      .optional()
+      .describe('The status of the reply, or `error` for any that is not 2xx.'),
+    where: pointers
+      .optional()
+      .describe('The place, or several, one of which must hold something, or hold what `is` says.'),
+    header: header.optional().describe('The header field that must be there, or hold what `is` says.'),
+    is: z
+      .union([z.string(), z.number(), z.boolean(), matching])
+      .optional()
+      .describe('The value at `where` or `header`.'),
     unless: pointers
       .optional()
       .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
-    class: z.enum([
-      'rejected_input',
-      'content_policy',
-      'partner_failed',
-      'partner_timeout',
-      'partner_unavailable',
-      'partner_account',
-      'model_gone',
-      'unreadable',
-      'canceled',
-    ]),
-    retry: z.enum(ruleRetries).optional(),
+    class: named(failureClasses).describe('What the reply means.'),
+    retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
   })
   .refine(({ http, where, header: named }) => [http, where, named].some((each) => each !== undefined), {
     message: 'a rule names http, where or header; without one it would hold for every reply',
@@ -116,33 +148,47 @@ export const providerRow = z.strictObject({
   unique_header: header
     .optional()
     .meta({ description: 'A header field that gets a new UUID in every call.' }),
-  submit: z.strictObject({
-    url: template,
-    headers: headers.optional(),
-    encode: encode.optional(),
-    variant: z
-      .strictObject({ members: z.array(z.string()).min(1), url: template, encode: encode.optional() })
-      .optional()
-      .meta({
-        description:
-          'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
-      }),
-    refusals: z.array(status).default([]),
-    timeout_seconds: seconds.default(30),
-  }),
+  submit: z
+    .strictObject({
+      url: template.describe('The address of the POST: {base}/ and {upstream.<name>}.'),
+      headers: headers.optional().describe('More header fields; {upstream.<name>} is of the model’s row.'),
+      encode: encode.optional(),
+      variant: z
+        .strictObject({
+          members: z.array(z.string()).min(1).describe('Members of the input.'),
+          url: template.describe('The address for such an input.'),
+          encode: encode.optional(),
+        })
+        .optional()
+        .meta({
+          description:
+            'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
+        }),
+      refusals: z
+        .array(status)
+        .default([])
+        .describe(
+          'Statuses beside 429 that say that it has not accepted the submission, which is made again.',
+        ),
+      timeout_seconds: seconds.default(30).describe('How long a submission may take.'),
+    })
+    .describe('The call that starts a generation.'),
   handle: z
     .record(
       z
         .string()
-        .regex(/^(?!(v|step|base|secret|upstream)$)[a-z][a-z0-9_]*$/i, 'a name of letters and digits'),
+        .regex(/^(?!(v|step|base|secret|upstream)$)[a-zA-Z][a-zA-Z0-9_]*$/, 'a name of letters and digits'),
       z.union([
         z.strictObject({
-          at: pointer,
-          url: z.literal(true).optional(),
-          optional: z.literal(true).optional(),
+          at: pointer.describe('Where the value stands in the reply.'),
+          url: z.literal(true).optional().describe('It is an address to call.'),
+          optional: z.literal(true).optional().describe('It may be missing.'),
         }),
-        z.strictObject({ at: pointer, polled: z.literal(true) }),
-        z.strictObject({ upstream: z.string().min(1) }),
+        z.strictObject({
+          at: pointer.describe('Where the value stands in the reply.'),
+          polled: z.literal(true).describe('Of the last poll, for the fetch.'),
+        }),
+        z.strictObject({ upstream: z.string().min(1).describe('The name in the row’s `upstream`.') }),
       ]),
     )
     .optional()
@@ -152,27 +198,40 @@ export const providerRow = z.strictObject({
     }),
   poll: call('GET')
     .extend({
-      status: z.union([pointer, z.literal('http')]),
-      statuses: z.record(z.string(), word),
-      every_seconds: seconds.min(0.05),
+      status: z
+        .union([pointer, z.literal('http')])
+        .describe('Where its word for the state stands, or `http` for the status of the reply.'),
+      statuses: z
+        .record(z.string(), word)
+        .describe('What its words mean; one that is missing here means running.'),
+      every_seconds: seconds.min(0.05).describe('The pause between two polls.'),
     })
-    .optional(),
-  fetch: call('GET').optional(),
+    .optional()
+    .describe('The call that asks how it is doing; without it the submit reply is the result.'),
+  fetch: call('GET')
+    .optional()
+    .describe(
+      'The call that gets the result of what has succeeded; without it the poll’s reply is the result.',
+    ),
   cancel: call('POST')
     .extend({
       replies: z
         .array(
           z.strictObject({
-            http: status.optional(),
-            where: pointer.optional(),
-            is: z.union([z.string(), z.boolean()]).optional(),
-            answer: z.enum(['requested', 'too_late']),
+            http: status.optional().describe('The status of the reply.'),
+            where: pointer.optional().describe('The place that must hold something, or hold what `is` says.'),
+            is: z.union([z.string(), z.boolean()]).optional().describe('The value at `where`.'),
+            answer: z
+              .enum(['requested', 'too_late'])
+              .describe('Whether the partner will try, or has ended already.'),
           }),
         )
-        .default([]),
+        .default([])
+        .describe('What its replies mean; the first that fits counts.'),
     })
-    .optional(),
-  rules: z.array(rule).default([]),
+    .optional()
+    .describe('The call that cancels.'),
+  rules: z.array(rule).default([]).describe('Replies that are failures; the first rule that holds counts.'),
   retry_after: pointer.optional().meta({
     description: 'Where an error body says how many seconds to wait, if no Retry-After header does.',
   }),
@@ -186,9 +245,9 @@ export const providerRow = z.strictObject({
   }),
   rejections: z
     .strictObject({
-      msg: pointers,
-      type: pointers.optional(),
-      field: pointer.optional(),
+      msg: pointers.describe('Where the sentence stands.'),
+      type: pointers.optional().describe('Where the kind of error stands.'),
+      field: pointer.optional().describe('Where the name of the field stands.'),
     })
     .optional()
     .meta({ description: 'Where a rejected input is worded as one sentence; left out, as FastAPI does.' }),

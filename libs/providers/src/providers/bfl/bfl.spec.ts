@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 
 import type { HttpReply, Outcome } from '../../contract.js';
-import { bfl } from './bfl.js';
+import { providerOf } from '../../testing/provider-of.js';
 
-const adapter = bfl.create('http://127.0.0.1:4010/bfl', {});
+const adapter = providerOf('bfl').create('http://127.0.0.1:4010/bfl', {});
 const run = { runId: 'r', model: 'bfl/flux-2-pro', upstream: { path: 'flux-2-pro' }, body: new Uint8Array() };
 const reply = (body: string): HttpReply => ({
   status: 200,

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { failuresOf } from '../../testing/failures.js';
-import { pixverse } from './pixverse.js';
+import { providerOf } from '../../testing/provider-of.js';
 
-const { submitted, polled } = failuresOf(pixverse, { path: 'video/text/generate' }, { id: '7' });
+const { submitted, polled } = failuresOf(
+  providerOf('pixverse'),
+  { path: 'video/text/generate' },
+  { id: '7' },
+);
 const reply = (code: number) => ({ ErrCode: code, ErrMsg: 'x', Resp: null });
 const rejected = ['rejected_input, never', 'partner_failed, same_call'] as const;
 

@@ -17,7 +17,10 @@ const inputLines: FieldReader = (body) => {
   return found.length > 0 ? found : [fieldError([], detail, undefined)];
 };
 
-/** Replicate: the caller's own object inside `{"input": …}`; polled and cancelled by the URLs of the reply. */
+/**
+ * Replicate: the caller's own object inside `{"input": …}`, beside the `version` that rows of community models have
+ * (their path is `predictions`); polled and cancelled by the URLs of the reply.
+ */
 export const replicate: ProviderDefinition = {
   name: 'replicate',
   defaultBase: 'https://api.replicate.com/v1',
@@ -25,7 +28,7 @@ export const replicate: ProviderDefinition = {
   create: (base) =>
     job({
       base,
-      submit: { encode: envelope('input') },
+      submit: { encode: envelope('input', ['version']) },
       handle: { getUrl: { at: '/urls/get', url: true }, cancelUrl: { at: '/urls/cancel', url: true } },
       poll: {
         call: ({ getUrl }) => ({ method: 'GET', url: getUrl }),

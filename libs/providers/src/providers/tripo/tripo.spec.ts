@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { failuresOf } from '../../testing/failures.js';
-import { tripo } from './tripo.js';
+import { providerOf } from '../../testing/provider-of.js';
 
-const { submitted, polled } = failuresOf(tripo, { path: 'task' }, { id: '7' });
+const { submitted, polled } = failuresOf(providerOf('tripo'), { path: 'task' }, { id: '7' });
 
 describe('tripo codes', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { failuresOf } from '../../testing/failures.js';
-import { vidu } from './vidu.js';
+import { providerOf } from '../../testing/provider-of.js';
 
-const { submitted, polled } = failuresOf(vidu, { path: 'text2video' }, { id: '7' });
+const { submitted, polled } = failuresOf(providerOf('vidu'), { path: 'text2video' }, { id: '7' });
 
 describe('vidu codes', () => {
   it.each([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { failuresOf } from '../../testing/failures.js';
-import { wan } from './wan.js';
+import { providerOf } from '../../testing/provider-of.js';
 
 const { submitted, polled } = failuresOf(
-  wan,
+  providerOf('wan'),
   { path: 'services/aigc/text2image/image-synthesis' },
   { id: '7' },
 );

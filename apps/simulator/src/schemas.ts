@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { simulatorFolder } from './folder.js';
+
+/** What is wrong with a submission, and where: names and positions from the top of the body. */
+export interface Fault {
+  at: readonly (string | number)[];
+  text: string;
+}
+
+/**
+ * What a partner's own schemas say of a submission, from `apps/simulator/schemas`, where `scripts/partner-schemas.mjs`
+ * puts them. Read at the first submission and compiled one by one: a start needs none of them.
+ */
+export class Schemas {
+  private files: { address: RegExp; schema: object; check?: ValidateFunction }[] | undefined;
+
+  constructor(private readonly partner: string) {}
+
+  /** `url` as the partner sees it below its base. Undefined when its schema takes the body, or there is none. */
+  faultOf(url: string, body: object): Fault | undefined {
+    const [address = ''] = url.split('?');
+    this.files ??= readSchemas(this.partner);
+    const file = this.files.find((each) => each.address.test(address));
+    if (!file) return undefined;
+    file.check ??= new Ajv2020({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(
+      file.schema,
+    );
+    return file.check(body) ? undefined : faultIn(file.check.errors ?? []);
+  }
+}
+
+/** Of alternatives that all fail, the one that got deepest is what was meant. */
+function faultIn(errors: readonly ErrorObject[]): Fault {
+  const places = errors.map(({ instancePath, params, message = 'is not valid' }) => {
+    const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
+    const member = missingProperty ?? additionalProperty;
+    const at = instancePath.split('/').slice(1);
+    return { at: member === undefined ? at : [...at, member], text: message };
+  });
+  return places.reduce((one, other) => (other.at.length > one.at.length ? other : one));
+}
+
+function readSchemas(partner: string) {
+  const folder = path.join(simulatorFolder, 'schemas', partner);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((name) => {
+    const file = readFileSync(path.join(folder, name), 'utf8');
+    const { path: address, schema } = JSON.parse(file) as { path: string; schema: object };
+    return { address: new RegExp(`^${address.replaceAll(/\{\w+\}/g, '[^/:]+')}$`), schema };
+  });
+}

@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { reportedMicros } from '#providers';
+import type { Catalog } from './catalog.js';
+import { loadCatalog } from './load-catalog.js';
+import { quote } from './price.js';
+
+interface PricedInput {
+  model: string;
+  input: object;
+  /** What the partner's public price list asks for this input, in dollars; sources are in the rows. */
+  listUsd: number;
+  /** The reply of a partner that reports what this input cost. */
+  reply?: { json?: object; headers?: Record<string, string> };
+  /** What is reserved and billed, in dollars. */
+  reserved: number;
+  billed: number;
+}
+
+const text = 'x'.repeat(36);
+const veo = {
+  instances: [{ prompt: 'a' }],
+  parameters: { durationSeconds: 4, generateAudio: false, resolution: '720p', sampleCount: 1 },
+};
+const video = { prompt: 'a', content: [{ type: 'text', text: 'a' }], resolution: '720p', duration: 5 };
+const tokens = (completion_tokens: number) => ({ json: { usage: { completion_tokens } } });
+
+/** Twenty inputs from the cheapest to the dearest. */
+const inputs: PricedInput[] = [
+  { model: 'openai/tts-1', input: { input: text }, listUsd: 0.00054, reserved: 0.00054, billed: 0.00054 },
+  {
+    model: 'elevenlabs/multilingual-v2-aria',
+    input: { text },
+    listUsd: 0.0036,
+    reply: { headers: { 'character-cost': '36' } },
+    reserved: 0.0108,
+    billed: 0.0036,
+  },
+  {
+    model: 'openai/gpt-image-1.5',
+    input: { prompt: 'a', quality: 'low', size: '1024x1024', n: 1 },
+    listUsd: 0.009,
+    reply: {
+      json: { usage: { input_tokens_details: { text_tokens: 8, image_tokens: 0 }, output_tokens: 272 } },
+    },
+    reserved: 0.009005,
+    billed: 0.008744,
+  },
+  {
+    model: 'elevenlabs/sound-effects',
+    input: { text: 'rain', duration_seconds: 5 },
+    listUsd: 0.0117,
+    reserved: 0.011667,
+    billed: 0.011667,
+  },
+  {
+    model: 'bfl/flux-2-pro',
+    input: { prompt: 'a', width: 1024, height: 1024 },
+    listUsd: 0.03,
+    reply: { json: { cost: 3.0 } },
+    reserved: 0.045,
+    billed: 0.03,
+  },
+  {
+    model: 'bytedance/seedream-4.0',
+    input: { prompt: 'a', sequential_image_generation: 'disabled' },
+    listUsd: 0.03,
+    reply: { json: { usage: { generated_images: 1 } } },
+    reserved: 0.03,
+    billed: 0.03,
+  },
+  {
+    model: 'ideogram/ideogram-v4',
+    input: { text_prompt: 'a', rendering_speed: 'TURBO' },
+    listUsd: 0.03,
+    reserved: 0.03,
+    billed: 0.03,
+  },
+  {
+    model: 'bfl/flux-kontext-pro',
+    input: { prompt: 'a' },
+    listUsd: 0.04,
+    reply: { json: { cost: '4' } },
+    reserved: 0.04,
+    billed: 0.04,
+  },
+  {
+    model: 'recraft/recraft-v4',
+    input: { prompt: 'a', n: 1 },
+    listUsd: 0.04,
+    reply: { json: { credits: 40 } },
+    reserved: 0.04,
+    billed: 0.04,
+  },
+  {
+    model: 'bfl/flux-2-max',
+    input: { prompt: 'a', width: 1024, height: 1024 },
+    listUsd: 0.07,
+    reply: { json: { cost: 7 } },
+    reserved: 0.1,
+    billed: 0.07,
+  },
+  {
+    model: 'bytedance/seedance-1.0-pro-fast',
+    input: video,
+    listUsd: 0.103,
+    reply: tokens(102_960),
+    reserved: 0.1128,
+    billed: 0.10296,
+  },
+  {
+    model: 'runway/gen4-turbo',
+    input: { duration: 5 },
+    listUsd: 0.25,
+    reply: { json: { cost: { credits: 25 } } },
+    reserved: 0.25,
+    billed: 0.25,
+  },
+  {
+    model: 'bytedance/seedance-1.0-pro',
+    input: video,
+    listUsd: 0.2574,
+    reply: tokens(102_960),
+    reserved: 0.282,
+    billed: 0.2574,
+  },
+  {
+    model: 'bytedance/seedance-1.5-pro',
+    input: { ...video, generate_audio: true },
+    listUsd: 0.2592,
+    reply: tokens(108_000),
+    reserved: 0.27072,
+    billed: 0.2592,
+  },
+  {
+    model: 'minimax/hailuo-02',
+    input: { prompt: 'a', duration: 6, resolution: '768P' },
+    listUsd: 0.28,
+    reserved: 0.28,
+    billed: 0.28,
+  },
+  {
+    model: 'google/veo-3.1-fast',
+    input: veo,
+    listUsd: 0.32,
+    reply: { json: { response: { videos: [{}] } } },
+    reserved: 0.32,
+    billed: 0.32,
+  },
+  {
+    model: 'vidu/q2-text-to-video',
+    input: { duration: 6, resolution: '1080p' },
+    listUsd: 0.35,
+    reply: { json: { credits: 70 } },
+    reserved: 0.35,
+    billed: 0.35,
+  },
+  {
+    model: 'google/veo-3.1',
+    input: veo,
+    listUsd: 0.8,
+    reply: { json: { response: { videos: [{}] } } },
+    reserved: 0.8,
+    billed: 0.8,
+  },
+  {
+    model: 'pixverse/v5-text-to-video',
+    input: { quality: '1080p', duration: 5, motion_mode: 'normal' },
+    listUsd: 1.2,
+    reserved: 1.2,
+    billed: 1.2,
+  },
+  {
+    model: 'luma/ray-2',
+    input: { resolution: '1080p', duration: '9s' },
+    listUsd: 2.8672,
+    reserved: 2.873194,
+    billed: 2.873194,
+  },
+];
+
+describe('twenty priced inputs', () => {
+  let catalog: Catalog;
+  beforeAll(async () => {
+    catalog = await loadCatalog();
+  });
+
+  it.each(inputs)('$model: $billed of $reserved dollars', ({ model, input, listUsd, reply, ...expected }) => {
+    const row = catalog.models.find(({ id }) => id === model);
+    if (row === undefined) throw new Error(`there is no ${model}`);
+    const { upperMicros, computedMicros, reported } = quote(row, input);
+    const told =
+      reply &&
+      reportedMicros(reported, {
+        status: 200,
+        headers: { ...reply.headers },
+        body: new TextEncoder().encode(JSON.stringify(reply.json ?? {})),
+      });
+    expect(told !== undefined).toBe(reply !== undefined);
+    const billed = Math.min(upperMicros, told ?? computedMicros) / 1e6;
+    expect({ reserved: upperMicros / 1e6, billed }).toEqual(expected);
+    expect(Math.abs(billed / listUsd - 1)).toBeLessThan(0.05);
+  });
+});

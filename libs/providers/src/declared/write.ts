@@ -1,0 +1,3 @@
+import { writeDeclarations } from './built-in.js';
+
+writeDeclarations();

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { QueryConfig } from 'pg';
+import { Session } from './postgres-connections.js';
+import { reconnectDelayMs } from './redis-connections.js';
+
+const HEARTBEAT_MS = 5_000;
+const MAX_SILENCE_MS = 15_000;
+
+interface Listening {
+  url: string;
+  channel: string;
+  heard: (payload: string) => void;
+  /** Whenever the session stands: what was notified before it is lost. */
+  connected: () => void;
+  lost: (error: unknown) => void;
+}
+
+/** LISTEN over a session of its own, which is replaced when it is lost. */
+export class PostgresListener {
+  private readonly closing = new AbortController();
+  private readonly ended: Promise<void>;
+
+  constructor(private readonly listening: Listening) {
+    this.ended = this.listen();
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.ended;
+  }
+
+  private async listen(): Promise<void> {
+    const { signal } = this.closing;
+    const { url, channel, heard, connected, lost } = this.listening;
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      const session = new Session(url, 'model-router signals');
+      try {
+        await session.connect();
+        session.on('notification', ({ payload }) => heard(payload ?? ''));
+        await session.query(`LISTEN ${channel}`);
+        attempt = 0;
+        connected();
+        await this.untilLost(session);
+      } catch (error) {
+        lost(error);
+      }
+      await session.shut();
+      if (!signal.aborted) await sleep(reconnectDelayMs(attempt + 1), undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /**
+   * Asks for a sign of life now and then: a listener sends nothing and would not notice a dead peer. Its answer may be
+   * late: a new session would miss signals, which a busy server delivers in the end.
+   */
+  private async untilLost(session: Session): Promise<void> {
+    const { signal } = this.closing;
+    const ended = new Promise<never>((_resolve, reject) =>
+      session.once('end', () => reject(new Error('the listening session has ended'))),
+    );
+    const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left')));
+    for (;;) {
+      const pause = new AbortController();
+      const beat = sleep(HEARTBEAT_MS, undefined, { signal: pause.signal, ref: false }).then(() =>
+        session.query({ text: 'SELECT 1', query_timeout: MAX_SILENCE_MS } as QueryConfig),
+      );
+      if ((await Promise.race([ended, left, beat]).finally(() => pause.abort())) === 'left') return;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { OwnPartner } from '../catalog/own-partner.js';
+import { provider, row } from '../catalog/own-rows.js';
+import { System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, temporaryFolder, transports, waitFor } from '../harness/index.js';
+
+describe('a provider without a key', () => {
+  const rows = temporaryFolder('rows');
+  let partner: OwnPartner;
+  let system: System;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    partner = await OwnPartner.start();
+    writeFileSync(path.join(rows, 'lab.yaml'), provider('lab', partner.url, ''));
+    writeFileSync(path.join(rows, 'paint.yaml'), row('lab/paint', 'now/paint', 1_000));
+    writeFileSync(
+      path.join(rows, 'brief.yaml'),
+      `${row('lab/brief', 'now/brief', 1_000)}budget_seconds: 2\n`,
+    );
+    const [transport = 'postgres'] = transports();
+    system = await System.start({ transport, workers: 0, env: { CATALOG_DIR: rows } });
+    caller = await system.caller();
+  });
+  afterAll(async () => {
+    await system.stop();
+    await partner.stop();
+  });
+
+  const submit = () => caller.call('POST', '/v2/models/lab/paint/requests', { body: '{"prompt":"a cat"}' });
+  const isListed = async () =>
+    (await caller.call('GET', '/v2/models?limit=1000')).bytes.toString().includes('"lab/paint"');
+  const untilListed = (listed: boolean) =>
+    waitFor(async () => (await isListed()) === listed, { withinMs: 20_000, what: `listed: ${listed}` });
+
+  it('is served until a worker has reported; then it is not listed, refused, and never called', async () => {
+    expect(await isListed()).toBe(true);
+    const early = await caller.submit('lab/paint', '{"prompt":"early"}');
+    const brief = await caller.submit('lab/brief', '{"prompt":"brief"}');
+
+    const keyless = await system.startWorker();
+    await untilListed(false);
+    const refused = await submit();
+    expect([refused.status, refused.headers.get('x-service-error-type')]).toEqual([403, 'not_enabled']);
+    expect((await caller.call('GET', '/v2/models/lab/paint')).status).toBe(200);
+    expect(await caller.completed(brief)).toMatchObject({ error_type: 'service_unavailable' });
+    expect(partner.submissions).toEqual([]);
+
+    const keyed = await system.startWorker({ PROVIDER_LAB_KEY: 'key' });
+    await untilListed(true);
+    await caller.completed(early, 120_000);
+    expect((await caller.collect(early)).bytes.toString()).toBe('{"echo": {"prompt":"early"}}');
+    expect(partner.submissions).toHaveLength(1);
+
+    await keyed.stop();
+    system.forget(keyed);
+    expect((await submit()).status).toBe(403);
+    // With no worker at all, the last state stays.
+    await keyless.stop();
+    system.forget(keyless);
+    expect((await submit()).status).toBe(403);
+    expect((await caller.submit('bfl/flux-2-pro', '{"prompt":"a cat"}')).requestId).toBeDefined();
+
+    await system.startWorker({ PROVIDER_LAB_KEY: 'key' });
+    await waitFor(async () => (await submit()).status === 201, {
+      withinMs: 20_000,
+      what: 'to be served again',
+    });
+  }, 180_000);
+});
+
+failOnLeftovers();

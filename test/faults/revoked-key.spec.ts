@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { System } from '../harness/faults.js';
+import { Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
+
+describe.each(transports())('on %s', (transport) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await System.start({ transport, gateways: 2 });
+  });
+  afterAll(() => system.stop());
+
+  const statuses = (key: string) =>
+    Promise.all(
+      system.gateways.map(
+        async ({ url }) => (await new Caller(() => [url], key).call('GET', '/v2/models')).status,
+      ),
+    );
+
+  it('a revoked key stops within two seconds, and so does one of a workspace that is switched off', async () => {
+    await system.operate(async (workspaces) => {
+      const { name } = await workspaces.create(`revoked-${process.pid}`, {});
+      const facts = { name: 'test', scopes: ['catalog'], expiresAt: null };
+      const [first, second] = [
+        await workspaces.createKey(name, facts),
+        await workspaces.createKey(name, facts),
+      ];
+      // Cached now.
+      expect(await statuses(first.key)).toEqual([200, 200]);
+      expect(await statuses(second.key)).toEqual([200, 200]);
+
+      await workspaces.revokeKey(first.row.id);
+      const revokedMs = performance.now();
+      await waitFor(async () => (await statuses(first.key)).every((status) => status === 401), {
+        withinMs: 2_000,
+        what: 'the key to be refused',
+      });
+      process.stderr.write(`refused ${Math.round(performance.now() - revokedMs)} ms after it was revoked\n`);
+      expect(await statuses(second.key)).toEqual([200, 200]);
+
+      await workspaces.set(name, { enabled: false });
+      await waitFor(async () => (await statuses(second.key)).every((status) => status === 403), {
+        withinMs: 2_000,
+        what: 'the workspace to be refused',
+      });
+    });
+  });
+});
+
+failOnLeftovers();

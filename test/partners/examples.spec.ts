@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { inputErrors, loadCatalog, missingMembers, type Model } from '#catalog';
+import { failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
+import { inTurns } from './crossing.js';
+import { wrappingOf, withWords } from './rows.js';
+
+const published = parse(
+  readFileSync(path.join(import.meta.dirname, 'published-inputs.yaml'), 'utf8'),
+) as Record<string, object>;
+const { models } = await loadCatalog();
+const byId = new Map(models.map((model) => [model.id, model]));
+
+/** A number that no double holds, in a field that no schema names yet. */
+const ofTomorrow = '"field_of_tomorrow":{"a":18446744073709551615, "b":1.0}';
+
+/** The input as a caller writes it: without the model's name, with its words where there is a prompt. */
+function bodyOf(model: Model, input: object, words: string): string {
+  const named = Object.keys(model.members ?? {});
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !named.includes(name)));
+  const text = JSON.stringify(withWords(rest, words) ?? rest);
+  const isClosed = inputErrors(model, { ...rest, field_of_tomorrow: 1 }).length > 0;
+  return isClosed ? text : `${text.slice(0, -1)}, ${ofTomorrow} }\n`;
+}
+
+/** What its partner gets of it: the members that name the model first, then the caller's own bytes. */
+function sentOf(model: Model, body: string): string {
+  const added = JSON.stringify(missingMembers(model, JSON.parse(body) as Record<string, unknown>));
+  const whole = added === '{}' ? body : `${added.slice(0, -1)},${body.slice(1)}`;
+  return wrappingOf(model) === 'envelope' ? `{"input":${whole}}` : whole;
+}
+
+/** Google's video models are told where to write, in the caller's own `parameters`. */
+const sentText = (base64: string) =>
+  Buffer.from(base64, 'base64')
+    .toString()
+    .replace(/"storageUri":"[^"]*",/, '');
+
+const examples = models.map((model): [string, object] => [model.id, model.example ?? {}]);
+const inputs = [...examples, ...Object.entries(published)].map(([id, input], at) => {
+  const model = byId.get(id);
+  if (!model) throw new Error(`there is no row ${id}`);
+  const body = bodyOf(model, input, `[[sim:tag=example-${at}]]`);
+  return { at, id, model, body };
+});
+
+describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
+  const system = sharedSystem(transport);
+  const statuses = new Map<number, string>();
+  let seen: Set<string>;
+
+  beforeAll(async () => {
+    const caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
+    const runs = await inTurns(inputs, async ({ at, id, body }) => ({
+      at,
+      run: await caller.submit(id, body),
+    }));
+    await system.ended(caller, 120_000);
+    await inTurns(runs, async ({ at, run }) => {
+      const { status, bytes } = await caller.collect(run);
+      statuses.set(at, `${status} ${status === 200 ? '' : bytes.subarray(0, 300).toString()}`);
+    });
+    const ledger = await system.partner.ledger();
+    seen = new Set(
+      ledger.map(({ provider, bodyBase64, tag }) => `${provider} ${sentText(bodyBase64)} ${tag}`),
+    );
+  });
+
+  it.each(inputs)('$id reaches its partner by the byte, and comes back ($at)', ({ at, model, body }) => {
+    expect(statuses.get(at)).toBe('200 ');
+    const tag = body.includes('[[sim:') ? `example-${at}` : 'null';
+    const sent = [...seen].filter(
+      (each) => each.startsWith(`${model.provider} `) && each.endsWith(` ${tag}`),
+    );
+    const isForm = wrappingOf(model) === 'form';
+    expect(isForm ? sent.map(() => 'a form') : sent).toContain(
+      isForm ? 'a form' : `${model.provider} ${sentOf(model, body)} ${tag}`,
+    );
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,39 @@
+import { expect, it } from '@jest/globals';
+import { sharedGateway } from '../gateways.js';
+import { bearer, routerRoutes } from '../generations.js';
+
+const gateway = sharedGateway();
+
+const withoutNames = ({ headers }: Response) =>
+  [...headers].filter(
+    ([name]) =>
+      !['date', 'x-service-request-id', 'content-length', 'connection', 'keep-alive'].includes(name),
+  );
+
+it.each(routerRoutes.filter(([method]) => method === 'GET'))('answers HEAD like %s %s', async (_, path) => {
+  const { workspace } = await gateway().caller();
+  const headers = await bearer(workspace.id);
+  const [get, head] = await Promise.all(
+    ['GET', 'HEAD'].map((method) => fetch(`${gateway().url}${path}`, { method, headers })),
+  );
+  expect([head?.status, head && withoutNames(head)]).toEqual([get?.status, get && withoutNames(get)]);
+  expect(await head?.text()).toBe('');
+  await get?.body?.cancel();
+});
+
+it('answers HEAD to a result without reading it', async () => {
+  const { caller } = await gateway().caller();
+  const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+  const { storedAs } = await gateway().outputBeside(run);
+  // It was never put there: whoever reads it fails.
+  await gateway().finish(run, { outcome: 'succeeded', mediaType: 'audio/mpeg', body: { storedAs } });
+  const path = `/v2/models/${run.model}/requests/${run.requestId}`;
+  expect((await caller.call('GET', path)).status).toBe(503);
+  const head = await caller.call('HEAD', path);
+  const { headers } = head;
+  expect([head.status, headers.get('content-type'), headers.get('content-length')]).toEqual([
+    200,
+    'audio/mpeg',
+    null,
+  ]);
+});
