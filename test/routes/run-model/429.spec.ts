@@ -7,7 +7,7 @@ const gateway = sharedGateway();
 describe.each(generations)('429 on %s', (generation) => {
   const call = async (facts: Parameters<ReturnType<typeof gateway>['caller']>[0]) => {
     const { caller, workspace } = await gateway().caller(facts);
-    // Takes 20 of the cents that the ceiling allows, and stays in flight.
+    // Takes 7.5 of the cents that the ceiling allows, and stays in flight.
     if (facts?.committedLimitMicros !== undefined)
       await caller.submit('bfl/flux-2-pro', '{"prompt":"in flight"}');
     return caller.call('POST', `/${generation}/models/bfl/flux-2-pro`, {
@@ -25,13 +25,13 @@ describe.each(generations)('429 on %s', (generation) => {
   });
 
   it('names the committed spend, with its three headers in cents', async () => {
-    const answer = await call({ committedLimitMicros: 350_000 });
+    const answer = await call({ committedLimitMicros: 100_000 });
     expect([answer.status, answer.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
     expect(answer.json()['detail']).toMatch(/committed spend/);
-    expect(answer.headers.get('x-committed-spend-limit')).toBe('35');
-    expect(answer.headers.get('x-committed-spend-current')).toBe('20');
+    expect(answer.headers.get('x-committed-spend-limit')).toBe('10');
+    expect(answer.headers.get('x-committed-spend-current')).toBe('8');
     // Positive: the refused call costs more than what is left.
-    expect(answer.headers.get('x-committed-spend-remaining')).toBe('15');
+    expect(answer.headers.get('x-committed-spend-remaining')).toBe('2');
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
