@@ -20,7 +20,7 @@ describe('a service account’s key', () => {
   const pictureOf = async (tag: string) => {
     const run = await caller.submit(
       'google/gemini-3-pro-image',
-      `{"contents":[{"parts":[{"text":"[[sim:tag=${tag}]]"}]}]}`,
+      `{"contents":[{"role":"user","parts":[{"text":"[[sim:tag=${tag}]]"}]}]}`,
     );
     await caller.completed(run, 60_000);
     return caller.collect(run);

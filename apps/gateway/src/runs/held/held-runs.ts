@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { Metrics } from '#observability';
+import { Metrics, withTimeout } from '#observability';
 import { RunReader, type RunResult } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
@@ -24,10 +24,10 @@ export class HeldRuns {
 
   /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` aborted. */
   async outcome(run: HeldRun, disconnected: AbortSignal): Promise<RunResult> {
-    const deadline = AbortSignal.timeout(this.settings.SYNC_DEADLINE_MS);
-    const signal = AbortSignal.any([deadline, disconnected, this.wakeUps.stopping]);
     this.metrics.heldCalls.inc();
-    const result = await this.wait(run, signal).finally(() => this.metrics.heldCalls.dec());
+    const result = await withTimeout(this.settings.SYNC_DEADLINE_MS, this.wakeUps.stopping, (ended) =>
+      this.wait(run, AbortSignal.any([ended, disconnected])),
+    ).finally(() => this.metrics.heldCalls.dec());
     return result ?? this.leave(run, disconnected.aborted);
   }
 
