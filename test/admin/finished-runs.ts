@@ -1,4 +1,5 @@
 import {
+  type Admission,
   AdmissionRepository,
   type Database,
   RunRepository,
@@ -26,6 +27,15 @@ interface Call {
 export const costMicros = 70_001;
 const leaseMs = 60_000;
 const usualModel = 'bfl/flux-2-pro';
+
+export const plainFacts: Admission['facts'] = {
+  upstream: {},
+  assets: [],
+  chargesOnPolicyRejection: 'no',
+  budgetMs: 60_000,
+  basis: 'computed',
+  reported: [],
+};
 
 export const succeeded: Ending = {
   outcome: 'succeeded',
@@ -71,14 +81,7 @@ export class RunMaker {
       model,
       provider: 'bfl',
       mode,
-      facts: {
-        upstream: {},
-        assets: [],
-        chargesOnPolicyRejection: 'no',
-        budgetMs: 60_000,
-        basis: 'computed',
-        reported: [],
-      },
+      facts: plainFacts,
       reservedMicros: costMicros,
       computedMicros: costMicros,
       call: { requestId: run.requestId, route, credential, origin: 'http://127.0.0.1' },

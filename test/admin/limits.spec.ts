@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { createDatabase, failOnLeftovers, patience, type TestDatabase } from '../harness/index.js';
+import { plainFacts } from './finished-runs.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface LimitsDocument {
@@ -109,14 +110,7 @@ async function park(admissions: AdmissionRepository, workspaceId: string): Promi
     model: 'bfl/flux-pro-1.1',
     provider: 'bfl',
     mode: 'queued',
-    facts: {
-      upstream: {},
-      assets: [],
-      chargesOnPolicyRejection: 'no',
-      budgetMs: 60_000,
-      basis: 'computed',
-      reported: [],
-    },
+    facts: plainFacts,
     reservedMicros: costMicros,
     computedMicros: costMicros,
     call: { requestId: v7(), route: 'test', credential: 'test', origin: 'http://127.0.0.1' },

@@ -11,7 +11,7 @@ import {
 } from '#catalog';
 import { type RunningProcess, runningProcesses } from '#persistence';
 import { Argument } from 'commander';
-import { centsFromMicros, centsText } from '../money.js';
+import { centsFromMicros } from '../money.js';
 import { withDatabase } from '../open-database.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -52,7 +52,8 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
       const { models } = await loadCatalog({ directories });
-      desk.answer({ document: { models: models.map(priceDocument) }, text: pricesText(models) });
+      const prices = models.map(priceDocument);
+      desk.answer({ document: { models: prices }, text: pricesText(prices) });
     });
 
   catalog
@@ -90,22 +91,18 @@ const priceDocument = (model: Model) => {
   };
 };
 
-const pricesText = (models: readonly Model[]): string =>
+const pricesText = (prices: readonly ReturnType<typeof priceDocument>[]): string =>
   table([
     ['MODEL', 'PRICE', 'REPORTED', 'EXAMPLE: RESERVED', 'COMPUTED (CENTS)', 'DATE', 'SOURCE'],
-    ...models.map((model) => {
-      const { upperMicros, computedMicros } = quote(model, model.example ?? {});
-      const { price } = model;
-      return [
-        model.id,
-        priceText(price),
-        reportedText(price) || '-',
-        centsText(upperMicros),
-        centsText(computedMicros),
-        price.date ?? '-',
-        price.source ?? '-',
-      ];
-    }),
+    ...prices.map(({ model, price, example }) => [
+      model,
+      priceText(price),
+      reportedText(price) || '-',
+      String(example.reserved_cents),
+      String(example.computed_cents),
+      price.date ?? '-',
+      price.source ?? '-',
+    ]),
   ]);
 
 const short = (revision: string): string => revision.slice(0, 12);

@@ -15,7 +15,8 @@ interface Found {
 }
 
 /**
- * Finds the caller of a credential. Known credentials are cached until they change, and for seconds at most; refused ones are cached separately, so that guesses cannot evict known ones.
+ * Finds the caller of a credential. Known credentials are cached until they change, and for seconds at most; refused
+ * ones are cached separately, so that guesses cannot evict known ones.
  */
 export class Identification {
   private readonly known: LRUCache<string, Caller>;

@@ -23,8 +23,8 @@ export type CheckReport =
   ({ bytes: Uint8Array } & CheckedInput) | { fields: FieldError[] } | { detail: string } | { bug: string };
 
 /**
- * Checks the body against the model. Throws
- * `InputRejection` for failing fields and `invalid_input`, 400, for what is not a JSON object within the limits.
+ * Checks the body against the model. Throws `InputRejection` for failing fields, and `invalid_input`, 400, for what is not
+ * a JSON object within the limits.
  */
 export function checkBody(model: Model, bytes: Buffer): CheckedInput {
   const input = parseInput(bytes);
