@@ -17,6 +17,7 @@ import { RunRepository } from './run.repository.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
+import { WebhookRepository } from './webhook.repository.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const services = [
@@ -34,6 +35,7 @@ const services = [
   RunRepository,
   StoredObjectRepository,
   UsageReader,
+  WebhookRepository,
   WorkspaceRepository,
 ];
 

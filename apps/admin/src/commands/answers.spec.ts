@@ -18,6 +18,8 @@ const workspace: Pick<Workspace, keyof Workspace> = {
   windowLimit: 600,
   balanceMicros: null,
   markup: 1.2,
+  webhookSecrets: ['whsec_5ec4e7'],
+  webhookSecretRotatedAt: null,
   inflight: 2,
   committedMicros: 55_000,
   heldMicros: 60_000,
