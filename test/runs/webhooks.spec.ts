@@ -67,7 +67,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
       data: { request_id: failed.requestId, status: 'COMPLETED', error_type: 'provider_error' },
     });
     const ahead = newTag('ahead');
-    const first = await caller.submit('bfl/flux-2-pro', `{"prompt":"[[sim:tag=${ahead}]] ${unending}"}`);
+    const first = await caller.submit('fal/flux-dev', `{"prompt":"[[sim:tag=${ahead}]] ${unending}"}`);
     const parked = await caller.submit('bfl/flux-2-pro', '{"prompt":"parked"}', {
       query: asked('/cancelled'),
     });
