@@ -25,7 +25,9 @@ it('counts files that are still arriving at their longest, and those that are th
 
 it('lets no two processes exceed the number of files together', async () => {
   const spaceId = await life.space({ fileLimit: 3 });
-  const reserving = Array.from({ length: 10 }, (_, nth) => reserve(spaceId, { by: nth % 2 ? first : second }));
+  const reserving = Array.from({ length: 10 }, (_, nth) =>
+    reserve(spaceId, { by: nth % 2 ? first : second }),
+  );
   const refusals = (await Promise.all(reserving)).filter(({ refusal }) => refusal !== null);
   expect(refusals.map(({ refusal }) => refusal)).toEqual(
     Array.from({ length: 7 }, () => ({ limit: 'files', maxAllowed: 3 })),

@@ -29,7 +29,8 @@ export async function* bodyStream(request: IncomingMessage, maxBytes: number): A
   } catch (error) {
     throw error instanceof RouterError ? error : callerLeft(error);
   } finally {
-    request.resume();
+    // The iterator's own way out waits for the next chunk; a stream with its listener does not flow.
+    request.removeAllListeners('readable').resume();
   }
 }
 
