@@ -70,16 +70,20 @@ function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
 
 const kindOf = ({ upstream, output }: Model): string => `${upstream['protocol']} ${output?.mediaType}`;
 
-const fileOf = ({ provider, model }: Model): string =>
-  readFileSync(
+function fileOf({ id, provider }: Model): string {
+  const [, model] = id.split('/');
+  return readFileSync(
     path.join(checkout, 'libs/providers/src/providers', provider, 'models', `${model}.yaml`),
     'utf8',
   );
+}
 
 function writeShortTwin(row: Model, folder: string): void {
-  const { id, provider, model } = row;
+  const { id, provider } = row;
+  const [, model] = id.split('/');
   const text = fileOf(row)
     .replace(/^budget_seconds: .*\n/m, '')
+    .replace(/^aliases: \[[^\]]*\]\n/m, '')
     .replace(/^id: .*$/m, `id: ${id}-short`);
   writeFileSync(path.join(folder, `${provider}-${model}.yaml`), `${text}budget_seconds: ${shortBudgetS}\n`);
 }

@@ -21,7 +21,7 @@ export interface CatalogProblem {
 /** What one file says: a model, one that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
   | { model: Model }
-  | { ended: string; successor?: string }
+  | { ended: string; aliases: string[]; successor?: string }
   | { hidden: true }
   | { provider: ProviderDefinition }
 );
@@ -89,7 +89,7 @@ function readRow(
   } catch (error) {
     return { problems: [{ path: ['like'], message: messageOf(error) }] };
   }
-  if (has(row, 'provider')) {
+  if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);
     return declared.definition ? { id: declared.definition.name, provider: declared.definition } : declared;
   }
