@@ -28,6 +28,7 @@ export const routerRoutes: [method: string, path: string][] = [
   ['POST', '/v2/models/bfl/flux-2-pro/requests'],
   ['GET', run],
   ['GET', `${run}/status`],
+  ['GET', `${run}/status/stream`],
   ['PUT', `${run}/cancel`],
   ['POST', '/v2/files'],
   ['GET', file],

@@ -22,6 +22,8 @@ const longPauseMs = 10_000;
 const minLookMs = 5_000;
 /** How often in a row a partner may deny knowing a handle before it is believed. */
 const lostPollsAllowed = 3;
+/** A poll writes nothing unless the partner has come so much further, as a share of 1. */
+const minProgress = 0.05;
 
 /** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
 @Processor('poll')
@@ -120,6 +122,8 @@ export class PollProcessor extends RunProcessor {
       case 'pending':
         if (poll.overdue) return this.failOverdue(run);
         if (poll.lostPolls > 0) await this.runs.noteLostPolls(run.runId, run.epoch, 0);
+        if (outcome.progress !== undefined && outcome.progress - (poll.progress ?? 0) >= minProgress)
+          await this.runs.noteProgress(run.runId, run.epoch, outcome.progress);
         if (run.reportedMicros !== undefined && run.reportedMicros !== poll.reportedMicros)
           await this.runs.saveHandle(
             run.runId,
