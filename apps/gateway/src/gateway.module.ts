@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountModule } from './account/account.module.js';
 import { AssetsModule } from './assets/assets.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -8,6 +9,15 @@ import { ReferenceModule } from './reference/reference.module.js';
 import { RunsModule } from './runs/runs.module.js';
 
 @Module({
-  imports: [HttpModule, ModelsModule, RunsModule, NodesModule, AssetsModule, ReferenceModule, HealthModule],
+  imports: [
+    HttpModule,
+    ModelsModule,
+    RunsModule,
+    AccountModule,
+    NodesModule,
+    AssetsModule,
+    ReferenceModule,
+    HealthModule,
+  ],
 })
 export class GatewayModule {}

@@ -11,12 +11,14 @@ import { OutboxRepository } from './outbox.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProcessRecord } from './processes.js';
 import { NodeReader } from './registry/node-reader.js';
+import { RequestReader } from './request-reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
+import { WorkspaceReader } from './workspace-reader.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const services = [
@@ -29,11 +31,13 @@ const services = [
   OutboxRepository,
   ProcessRecord,
   ProviderPauseRepository,
+  RequestReader,
   RetentionRepository,
   RunReader,
   RunRepository,
   StoredObjectRepository,
   UsageReader,
+  WorkspaceReader,
   WorkspaceRepository,
 ];
 

@@ -3,9 +3,28 @@ export {
   type AccessTokenClaims,
   accessTokenClaims,
   accessTokenSettings,
+  callerScopes,
   type Scope,
   scopes,
 } from './access-token.js';
+export {
+  type RouterKey,
+  routerKey,
+  routerKeyInput,
+  type RouterKeyListResponse,
+  routerKeyListResponse,
+  type RouterNewKey,
+  routerNewKey,
+  type RouterRequest,
+  routerRequest,
+  type RouterRequestListResponse,
+  routerRequestListResponse,
+  type RouterUsageResponse,
+  routerUsageResponse,
+  type RouterWorkspace,
+  routerWorkspace,
+  usageGroupings,
+} from './account-shapes.js';
 export {
   type RegistryErrorResponse,
   registryErrorResponse,

@@ -1,3 +1,4 @@
+import { scopes } from '#schemas';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -26,10 +27,12 @@ formats.default(ajv);
 let keyed: Record<string, string>;
 let tokened: Record<string, string>;
 let requestId: string;
+let keyId: string;
 beforeAll(async () => {
   document = (await (await get('/openapi.json')).json()) as Document;
   ajv.addSchema(document, 'document');
-  const { caller, workspace } = await gateway().caller();
+  const { caller, workspace, keyId: ownKeyId } = await gateway().caller({}, [...scopes]);
+  keyId = ownKeyId;
   keyed = { 'x-api-key': caller.key };
   requestId = (await caller.submit(model, input)).requestId;
   const token = await new SignJWT({ workspace: workspace.id, scope: 'catalog run', sub: 'tester' })
@@ -97,6 +100,18 @@ const calls: [
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 202, 'key'],
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 400, 'key'],
   ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
+  ['GET', '/v2/requests', 200, 'key'],
+  ['GET', '/v2/requests?status=x', 400, 'key'],
+  ['GET', '/v2/usage?group_by=day,model,key', 200, 'key'],
+  ['GET', '/v2/usage?group_by=x', 400, 'key'],
+  ['GET', '/v2/workspace', 200, 'key'],
+  ['GET', '/v2/keys', 200, 'key'],
+  ['POST', '/v2/keys', 201, 'key', { body: '{"name":"new","scopes":["run"]}' }],
+  ['POST', '/v2/keys', 400, 'key', { body: '{"name":"new"}' }],
+  ['POST', '/v2/keys', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['DELETE', `/v2/keys/${nobodys}`, 404, 'key'],
+  // The last call of the key.
+  ['DELETE', '/v2/keys/{key_id}', 204, 'key'],
   ['GET', '/nodes', 200, 'nobody'],
   ['GET', '/nodes?limit=x', 400, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],
@@ -112,7 +127,7 @@ const calls: [
 ];
 
 it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {
-  const answer = await get(path.replace('{request_id}', requestId), {
+  const answer = await get(path.replace('{request_id}', requestId).replace('{key_id}', keyId), {
     ...init,
     method,
     headers: {

@@ -25,6 +25,7 @@ const pathParameters: Record<string, z.ZodType> = {
   provider: routerProviderSegment,
   model: routerModelSegment,
   request_id: routerQueueRequestId,
+  key_id: z.uuid().meta({ description: 'The id of an API key.' }),
   name: z.string().meta({ description: 'Which file.' }),
   key: z.string().meta({ description: 'Which asset; slashes are part of it.' }),
 };
