@@ -26,6 +26,25 @@ const row = (id: string, more = '') =>
 const builtIn = providerList.slice(0, 2).map((some, index) => ({ ...some, name: ['a', 'b'][index] ?? '' }));
 const load = (...directories: string[]) => loadCatalog({ directories, builtIn });
 
+describe('aliases', () => {
+  it('name one model each, of all directories together', async () => {
+    const taken = await directoryOf({
+      '1.yaml': row('a/one', 'aliases: [b/x, a/two]\n'),
+      '2.yaml': row('a/two', 'aliases: [b/x]\n'),
+      '3.yaml': 'id: a/three\nended: 2026-01-01\naliases: [b-ai/x/y, a/one]\n',
+    });
+    await expect(load(taken)).rejects.toThrow(
+      /1\.yaml#\/aliases\/1: a\/two is a name of a\/two\n.*2\.yaml#\/aliases\/0: b\/x is a name of a\/one\n.*3\.yaml#\/aliases\/1: a\/one is a name of a\/one$/,
+    );
+  });
+
+  it('go with the row that a later directory replaces', async () => {
+    const release = await directoryOf({ 'm.yaml': row('a/one', 'aliases: [b/x]\n') });
+    const own = await directoryOf({ 'm.yaml': row('a/one'), 'n.yaml': row('a/two', 'aliases: [b/x]\n') });
+    expect((await load(release, own)).find('b/x')?.id).toBe('a/two');
+  });
+});
+
 describe('loadCatalog', () => {
   it.each(['yes', 'no', 'unknown'])('reads a bare %s as the text it is, not as a boolean', async (word) => {
     const text = row('a/b').replace('rejection: no', `rejection: ${word}`);
@@ -38,7 +57,6 @@ describe('loadCatalog', () => {
     expect(catalog.find('a/b')).toMatchObject({
       id: 'a/b',
       provider: 'a',
-      model: 'b',
       upstream: { path: 'x' },
       chargesOnPolicyRejection: 'no',
       price: { usd: 0.01, times: [], plus: [], reported: [] },
@@ -137,6 +155,14 @@ describe('a provider of a directory', () => {
     );
   });
 
+  it('may differ from the first segment of the id', async () => {
+    const catalog = await load(await directoryOf({ 'm.yaml': row('public/m', 'provider: a\n') }));
+    expect(catalog.find('public/m')).toMatchObject({ id: 'public/m', provider: 'a' });
+    await expect(load(await directoryOf({ 'm.yaml': row('a/m', 'provider: nobody\n') }))).rejects.toThrow(
+      /m\.yaml#\/provider: no provider is named nobody/,
+    );
+  });
+
   it('may not share the names of its settings with another', async () => {
     const files = { '1.yaml': provider('my-lab'), '2.yaml': provider('my.lab') };
     await expect(load(await directoryOf(files))).rejects.toThrow(
@@ -214,6 +240,42 @@ describe('a row', () => {
       type: 'object',
       properties: { seed: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
     });
+  });
+
+  it('may be like another one of its directory, but for what it says itself', async () => {
+    const directory = await directoryOf({
+      '1.yaml':
+        'id: a/fast\nlike: a/slow\nprice: { usd: 0.02, source: null }\nassets: [/audio]\nexample: { a: 1 }\n',
+      '2.yaml': row(
+        'a/slow',
+        'successor: a/new\nbudget_seconds: 60\nassets: [/video, /image]\nexample: { b: 1 }\n',
+      ).replace('usd: 0.01', 'usd: 0.01, source: x, plus: [{ usd: 1 }]'),
+    });
+    const { models, problems } = layered([await readDirectory(directory)], builtIn);
+    expect(problems).toEqual([]);
+    const fast = models.find(({ model }) => model.id === 'a/fast')?.model;
+    expect(fast?.price).not.toHaveProperty('source');
+    expect(fast).toMatchObject({
+      successor: undefined,
+      budgetMs: 60_000,
+      assetPointers: ['/audio'],
+      example: { a: 1 },
+      price: { usd: 0.02, plus: [{ usd: 1 }] },
+    });
+  });
+
+  it.each([
+    ['that is not there', 'like: a/absent\n', '/like', 'no row in the same directory is "a/absent"'],
+    ['that is like a third one', 'like: a/second\n', '/like', '"a/second" is itself like another row'],
+    ['and have a field that no row has', 'like: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
+  ])('may not be like one %s', async (_, text, pointer, reason) => {
+    const directory = await directoryOf({
+      '1.yaml': row('a/first'),
+      '2.yaml': 'id: a/second\nlike: a/first\n',
+      '3.yaml': `id: a/third\n${text}`,
+    });
+    const { problems } = layered([await readDirectory(directory)], builtIn);
+    expect(problems).toEqual([{ file: join(directory, '3.yaml'), pointer, reason }]);
   });
 
   it('may not describe an id that the same directory describes already', async () => {

@@ -111,7 +111,7 @@ const keyName = z
 
 /** The body of a new key. */
 export const routerKeyInput = z
-  .strictObject({
+  .object({
     name: keyName.meta({ description: 'What it is for.', example: 'web app' }),
     scopes: z.array(z.enum(scopes)).min(1).meta({
       description: 'What it is good for; nothing that the credential of this call is not good for.',

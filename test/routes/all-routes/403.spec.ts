@@ -3,6 +3,7 @@ import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
+const file = '/v2/files/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
 it.each([
@@ -14,6 +15,9 @@ it.each([
   ['run', 'GET', run],
   ['run', 'GET', `${run}/status`],
   ['run', 'PUT', `${run}/cancel`],
+  ['run', 'POST', '/v2/files'],
+  ['run', 'GET', file],
+  ['run', 'DELETE', file],
   ['requests', 'GET', '/v2/requests'],
   ['usage', 'GET', '/v2/usage'],
   ['workspace', 'GET', '/v2/workspace'],

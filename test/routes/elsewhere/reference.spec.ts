@@ -27,6 +27,7 @@ formats.default(ajv);
 let keyed: Record<string, string>;
 let tokened: Record<string, string>;
 let requestId: string;
+let fileId: string;
 let keyId: string;
 beforeAll(async () => {
   document = (await (await get('/openapi.json')).json()) as Document;
@@ -35,6 +36,7 @@ beforeAll(async () => {
   keyId = ownKeyId;
   keyed = { 'x-api-key': caller.key };
   requestId = (await caller.submit(model, input)).requestId;
+  fileId = String((await caller.call('POST', '/v2/files', { body: 'x' })).json()['id']);
   const token = await new SignJWT({ workspace: workspace.id, scope: 'catalog run', sub: 'tester' })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer('model-router')
@@ -100,6 +102,11 @@ const calls: [
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 202, 'key'],
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 400, 'key'],
   ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
+  ['POST', '/v2/files', 201, 'key', { body: 'x' }],
+  ['POST', '/v2/files', 400, 'key'],
+  ['GET', '/v2/files/{file_id}', 200, 'key'],
+  ['DELETE', '/v2/files/{file_id}', 204, 'key'],
+  ['GET', '/v2/files/{file_id}', 404, 'key'],
   ['GET', '/v2/requests', 200, 'key'],
   ['GET', '/v2/requests?status=x', 400, 'key'],
   ['GET', '/v2/usage?group_by=day,model,key', 200, 'key'],
@@ -127,7 +134,9 @@ const calls: [
 ];
 
 it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {
-  const answer = await get(path.replace('{request_id}', requestId).replace('{key_id}', keyId), {
+  const ids = { '{request_id}': requestId, '{file_id}': fileId, '{key_id}': keyId };
+  const named = Object.entries(ids).reduce((text, [name, id]) => text.replace(name, id), path);
+  const answer = await get(named, {
     ...init,
     method,
     headers: {

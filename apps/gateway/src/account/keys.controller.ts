@@ -100,7 +100,7 @@ export class KeysController {
   private async input(request: FastifyRequest, { workspaceId }: Caller) {
     const { bytes, release } = await this.bodies.read(request.raw, workspaceId);
     try {
-      const parsed = routerKeyInput.safeParse(parseInput(bytes));
+      const parsed = routerKeyInput.strict().safeParse(parseInput(bytes));
       if (parsed.success) return parsed.data;
       const [issue] = parsed.error.issues;
       throw new RouterError('invalid_input', `${issue?.path.join('.') || 'The body'}: ${issue?.message}.`);

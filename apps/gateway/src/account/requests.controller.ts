@@ -1,4 +1,4 @@
-import { openCursor, sealCursor } from '#catalog';
+import { LiveCatalog, openCursor, sealCursor } from '#catalog';
 import { type ListedRequest, RequestReader } from '#persistence';
 import {
   type RouterRequest,
@@ -25,7 +25,7 @@ import { momentQuery } from './moment-query.js';
 
 const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
-  model: routerModelId.optional().meta({ description: 'Only runs of this model.' }),
+  model: routerModelId.optional().meta({ description: 'Only runs of this model, by its id or an alias.' }),
   status: routerQueueStatus.optional().meta({ description: 'Only runs in this state.' }),
   error_type: routerErrorType.optional().meta({ description: 'Only runs that ended so.' }),
   key: z.uuid('must be the id of a key').optional().meta({
@@ -40,6 +40,7 @@ const requestQuery = pageQuery.extend({
 export class RequestsController {
   constructor(
     private readonly requests: RequestReader,
+    private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -72,7 +73,8 @@ export class RequestsController {
       caller.workspaceId,
       {
         requestId: query.request_id,
-        model: query.model,
+        // A model that the catalog no longer has may have had runs.
+        model: query.model && (this.catalog.current.find(query.model)?.id ?? query.model),
         stages: query.status && stagesOf(query.status),
         bucket: query.error_type,
         keyId: query.key,

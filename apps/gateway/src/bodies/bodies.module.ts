@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
-import { InfrastructureModule } from '../infrastructure.module.js';
+import { SettingsModule } from '../settings.module.js';
+import { BodyBudget } from './body-budget.js';
 import { BodyChecker } from './body-checker.js';
 import { BodyReader } from './body-reader.js';
 
-/** All bodies of a gateway share one budget. */
+/** What reads bodies; one budget for all of them. */
 @Module({
-  imports: [InfrastructureModule],
-  providers: [BodyChecker, BodyReader],
-  exports: [BodyChecker, BodyReader],
+  imports: [SettingsModule],
+  providers: [BodyBudget, BodyReader, BodyChecker],
+  exports: [BodyBudget, BodyReader, BodyChecker],
 })
 export class BodiesModule {}
