@@ -34,6 +34,9 @@ function findings(model: Model): Finding[] {
   return [
     ...callbackFields(model),
     ...undeclared(model.isAuthored ? model.input : undefined, pricePointers(model.price), () => '/price'),
+    ...model.variants.flatMap(({ holds }, index) =>
+      undeclared(model.isAuthored ? model.input : undefined, holds, () => `/variants/${index}/holds`),
+    ),
     ...undeclared(model.output?.schema, model.assetPointers, (index) => `/assets/${index}`),
     ...failedExample(model),
     ...model.counterExamples.flatMap((counterExample, index) =>

@@ -20,6 +20,12 @@ export interface CounterExample {
   fails: { loc: (string | number)[]; type: string }[];
 }
 
+/** For inputs that hold something at one of these places, entries of `upstream` that replace those of the model. */
+interface AddressVariant {
+  holds: string[];
+  upstream: Record<string, string>;
+}
+
 /** One runnable model: a row of the catalog, parsed once and frozen. */
 export interface Model {
   /** Two segments, of which callers see the first as its provider. */
@@ -38,6 +44,8 @@ export interface Model {
   successor?: string;
   /** The partner's own address of the model; `path` is always there. */
   upstream: Record<string, string>;
+  /** Inputs that go to another address. */
+  variants: AddressVariant[];
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
   price: Price;
   /** How long the partner may take for one run before it ends as `provider_timeout`. */
@@ -78,7 +86,7 @@ const successor = routerModelId
   .describe('The id of the model to use instead: the first suggestion when it has ended.');
 
 const inputValue = z.record(z.string(), z.json());
-const assetPointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
+const pointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
 
 const inRange = (value: number, min: number, max: number): boolean => value >= min && value <= max;
 
@@ -118,6 +126,15 @@ export const modelRow = z
       .object({ path: z.string().min(1).describe('The path, or what stands for it there.') })
       .catchall(z.string())
       .describe('The address of the model at the partner, for {upstream.<name>} of its provider.'),
+    variants: z
+      .array(
+        z.strictObject({
+          holds: z.array(pointer).min(1).describe('Places of the input, one of which holds something.'),
+          upstream: z.record(z.string(), z.string()).describe('The entries that are others then.'),
+        }),
+      )
+      .default([])
+      .describe('Inputs that go to another address: the first whose place holds something counts.'),
     charges_on_policy_rejection: routerChargesOnPolicyRejection.describe(
       'Whether a run that the partner refuses by its content policy is billed.',
     ),
@@ -129,7 +146,7 @@ export const modelRow = z
       .default(defaultBudgetSeconds)
       .describe('How long the partner may take before the run ends as provider_timeout.'),
     assets: z
-      .array(assetPointer)
+      .array(pointer)
       .default([])
       .describe('Where URLs of files stand in the output, to be copied; * stands for every element.'),
     members: z
@@ -265,6 +282,7 @@ function modelFrom(
     ends: row.ends,
     successor: row.successor,
     upstream: row.upstream,
+    variants: row.variants,
     chargesOnPolicyRejection: row.charges_on_policy_rejection,
     price: row.price,
     budgetMs: row.budget_seconds * 1000,

@@ -61,7 +61,7 @@ export class RunAdmission {
     input: Awaited<ReturnType<RunInput['accept']>>,
     mode: Admission['mode'],
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, price, members } = input;
+    const { runId, model, key, fingerprint, body, price, members, upstream } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -73,7 +73,7 @@ export class RunAdmission {
       provider: model.provider,
       mode,
       facts: {
-        upstream: model.upstream,
+        upstream,
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,
