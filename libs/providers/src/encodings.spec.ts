@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { envelope, form, references } from './encodings.js';
+import { envelope, form, references, settled } from './encodings.js';
 import { RefusedInput } from './refused-input.js';
 
 const run = (text: string) => ({
@@ -36,6 +36,21 @@ describe('references', () => {
     ['{}', '{}'],
   ])('%s becomes %s', (text, wanted) => {
     expect(sent(text)).toBe(wanted);
+  });
+});
+
+describe('settled', () => {
+  it.each([
+    ['{"stream" : true ,"n":1.0}', '{"stream" : false ,"n":1.0}'],
+    [
+      '{"a":{"stream":true},"stream":1,"Stream":"yes" }',
+      '{"a":{"stream":true},"stream":false,"Stream":false }',
+    ],
+    ['{"str\\u0065am":true}', '{"str\\u0065am":false}'],
+    ['{ "stream":false,"background":null, "seed":18446744073709551615}', undefined],
+    ['{}', undefined],
+  ])('%s becomes %s', (text, wanted = text) => {
+    expect(Buffer.from(settled(['stream', 'background'])(run(text)).body).toString()).toBe(wanted);
   });
 });
 

@@ -75,6 +75,28 @@ export const references =
     };
   };
 
+/**
+ * For a partner that would answer in a way that the service does not carry: `"stream": true` becomes
+ * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes.
+ */
+export const settled =
+  (members: readonly string[]): Encoding =>
+  ({ body }) => {
+    const parts: Uint8Array[] = [];
+    let from = 0;
+    // Some partners take a name in any case.
+    for (const { name, ...place } of membersOf(body)) {
+      if (!members.includes(name.toLowerCase())) continue;
+      if (isNull(body, place) || textAt(body, place) === 'false') continue;
+      parts.push(body.subarray(from, place.start), Buffer.from('false'));
+      from = place.end;
+    }
+    return {
+      contentType: 'application/json',
+      body: from === 0 ? body : Buffer.concat([...parts, body.subarray(from)]),
+    };
+  };
+
 interface Part {
   name: string;
   bytes: Uint8Array;

@@ -57,6 +57,12 @@ describe('protocols', () => {
     expect(adapter.onCancel?.(outcome.handle, reply(204, ''))).toBe('requested');
   });
 
+  it('speaks the first where the row names none', () => {
+    const unnamed = { ...run('speech'), upstream: { path: 'x' } };
+    expect(adapter.submit(unnamed).url).toBe('https://partner.example/speech');
+    expect(adapter.onSubmit(unnamed, reply(200, 'audio/mpeg', 'ID3'))).toMatchObject({ kind: 'succeeded' });
+  });
+
   it('takes a file for the result itself, and nothing else that is not JSON', () => {
     const spoken = (type: string) => adapter.onSubmit(run('speech'), reply(200, type, 'not JSON'));
     expect(spoken('audio/mpeg')).toMatchObject({ kind: 'succeeded', output: { mediaType: 'audio/mpeg' } });

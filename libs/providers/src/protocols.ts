@@ -1,14 +1,15 @@
-import type { Handle, Outcome, ProviderAdapter } from './contract.js';
+import type { Handle, Outcome, ProviderAdapter, Run } from './contract.js';
 
 const atOnce = 'a result that came at once is not polled for';
 
 /**
- * One partner that speaks several protocols: a model row's `protocol` says which is its own, and a handle
- * remembers it. Credentials and their origins are the same for all.
+ * One partner that speaks several protocols: a model row's `protocol` says which is its own, the first where it
+ * names none, and a handle remembers it. Credentials and their origins are the same for all.
  */
 export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): ProviderAdapter {
-  const [first] = Object.values(kinds);
+  const [[usual, first] = []] = Object.entries(kinds);
   if (first === undefined) throw new Error('a partner has at least one protocol');
+  const ofRow = ({ upstream }: Run) => upstream['protocol'] ?? usual ?? '';
 
   const speaking = (protocol: unknown): ProviderAdapter => {
     const adapter =
@@ -19,11 +20,12 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
   const of = (handle: Handle) => speaking(handle['protocol']);
   return {
     credentialOrigins: first.credentialOrigins,
+    assetsNeedKey: first.assetsNeedKey,
     exchange: first.exchange,
     credential: (call, secret, nowMs) => first.credential(call, secret, nowMs),
-    submit: (run) => speaking(run.upstream['protocol']).submit(run),
+    submit: (run) => speaking(ofRow(run)).submit(run),
     onSubmit: (run, signal) => {
-      const protocol = run.upstream['protocol'] ?? '';
+      const protocol = ofRow(run);
       return remembering(speaking(protocol).onSubmit(run, signal), protocol);
     },
     resume(handle) {

@@ -1,11 +1,12 @@
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
-import { envelope, form, references, type Encoding } from '../encodings.js';
+import { envelope, form, references, settled, type Encoding } from '../encodings.js';
 import { sentenceFields } from '../fields.js';
 import { job, upstream } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
+import { protocols } from '../protocols.js';
 import type { Rule } from '../rules.js';
 import { placeholderProblems } from './placeholders.js';
-import { linear, providerRow, type ProviderRow } from './shape.js';
+import { linear, type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
 
 interface RowProblem {
@@ -19,22 +20,32 @@ export function declaredProvider(
 ): { definition: ProviderDefinition } | { definition?: undefined; problems: RowProblem[] } {
   const parsed = providerRow.safeParse(given);
   if (!parsed.success) return { problems: parsed.error.issues };
-  const problems = placeholderProblems(parsed.data);
+  const problems = protocolsOf(parsed.data).flatMap(([name, row]) =>
+    placeholderProblems(row).map(({ path, message }) => ({
+      path: name === '' ? path : ['protocols', name, ...path],
+      message,
+    })),
+  );
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
 /** Of a row that was checked. */
 export function definitionOf(row: ProviderRow): ProviderDefinition {
+  const several = protocolsOf(row);
   return {
     name: row.provider,
     defaultBase: row.base,
-    submitTimeoutMs: row.submit.timeout_seconds * 1000,
+    submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
     declaration: JSON.stringify(row),
-    create: (base) => adapterOf(row, base),
+    create: (base) => {
+      const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
+      const [[, only] = []] = adapters;
+      return only && adapters.length === 1 ? only : protocols(Object.fromEntries(adapters));
+    },
   };
 }
 
-function adapterOf(row: ProviderRow, base: string): ProviderAdapter {
+function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
   const { submit, handle, poll, fetch, cancel, rejections } = row;
   const inSubmit = (run: Run) => (template: string) => {
     const text = filled(template, (name) => addressOf(name, run, base));
@@ -110,7 +121,7 @@ function callOf(
 }
 
 const variantOf = (
-  { members, url, encode }: NonNullable<ProviderRow['submit']['variant']>,
+  { members, url, encode }: NonNullable<ProtocolRow['submit']['variant']>,
   base: string,
 ) => ({
   members,
@@ -122,8 +133,9 @@ const variantOf = (
 const addressOf = (name: string, run: Run, base: string): string =>
   name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
 
-function encodingOf(encode: NonNullable<ProviderRow['submit']['encode']>): Encoding {
+function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encoding {
   if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
+  if ('settled' in encode) return settled(encode.settled);
   return 'form' in encode
     ? form(encode.form)
     : references(encode.references.within, encode.references.members);

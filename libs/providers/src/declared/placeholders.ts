@@ -1,4 +1,4 @@
-import type { ProviderRow } from './shape.js';
+import type { ProtocolRow } from './shape.js';
 import { namesIn, textsIn } from './templates.js';
 
 interface Problem {
@@ -7,7 +7,7 @@ interface Problem {
 }
 
 /** What the fields of a declaration mean together: every value in braces exists where it stands. */
-export function placeholderProblems(row: ProviderRow): Problem[] {
+export function placeholderProblems(row: ProtocolRow): Problem[] {
   const { handle = {}, submit, poll, fetch, cancel, auth } = row;
   const kept = Object.entries(handle);
   const polled = kept.flatMap(([name, field]) => ('polled' in field ? [name] : []));
@@ -61,7 +61,7 @@ export function placeholderProblems(row: ProviderRow): Problem[] {
   ];
 }
 
-const withoutPoll = ({ handle, fetch, cancel }: ProviderRow): Problem[] =>
+const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>
   Object.entries({ handle, fetch, cancel })
     .filter(([, part]) => part !== undefined)
     .map(([name]) => ({

@@ -58,6 +58,12 @@ const encode = z
         })
         .describe('Members of the input become entries of one list.'),
     }),
+    z.strictObject({
+      settled: z
+        .array(z.string().min(1))
+        .min(1)
+        .describe('Members that are sent as false when the caller names them: answers come whole.'),
+    }),
   ])
   .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' });
 
@@ -129,25 +135,8 @@ const rule = z
     message: 'is stands beside where or header',
   });
 
-/** One partner's protocol as a file of a catalog directory. */
-export const providerRow = z.strictObject({
-  provider: routerProviderSegment.meta({
-    description: 'The provider segment of model ids; also names PROVIDER_<NAME>_BASE_URL and _KEY.',
-  }),
-  base: baseUrl().meta({ description: 'Where the API is reached, without a trailing slash.' }),
-  credential_origins: z
-    .array(
-      z.string().regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'such as https://*.partner.example'),
-    )
-    .default([])
-    .meta({ description: 'Origins beside that of the base that may see the key and be polled.' }),
-  assets_need_key: z.boolean().default(false).meta({
-    description: 'Whether assets on these origins open with the key alone; else it is not sent for them.',
-  }),
-  auth: headers.meta({ description: 'Header fields that authenticate a call; {secret} is the key.' }),
-  unique_header: header
-    .optional()
-    .meta({ description: 'A header field that gets a new UUID in every call.' }),
+/** How one kind of generation is started, followed and read. */
+const protocol = z.strictObject({
   submit: z
     .strictObject({
       url: template.describe('The address of the POST: {base}/ and {upstream.<name>}.'),
@@ -253,4 +242,55 @@ export const providerRow = z.strictObject({
     .meta({ description: 'Where a rejected input is worded as one sentence; left out, as FastAPI does.' }),
 });
 
+/** One partner as a file of a catalog directory: its protocol, or several beside what they share. */
+export const providerRow = z
+  .strictObject({
+    provider: routerProviderSegment.meta({
+      description: 'The provider segment of model ids; also names PROVIDER_<NAME>_BASE_URL and _KEY.',
+    }),
+    base: baseUrl().meta({ description: 'Where the API is reached, without a trailing slash.' }),
+    credential_origins: z
+      .array(
+        z.string().regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'such as https://*.partner.example'),
+      )
+      .default([])
+      .meta({ description: 'Origins beside that of the base that may see the key and be polled.' }),
+    assets_need_key: z.boolean().default(false).meta({
+      description: 'Whether assets on these origins open with the key alone; else it is not sent for them.',
+    }),
+    auth: headers.meta({ description: 'Header fields that authenticate a call; {secret} is the key.' }),
+    unique_header: header
+      .optional()
+      .meta({ description: 'A header field that gets a new UUID in every call.' }),
+    ...protocol.shape,
+    submit: protocol.shape.submit.optional().describe('The call that starts a generation.'),
+    protocols: z
+      .record(z.string().regex(/^[a-z][a-z0-9_]*$/, 'a name of letters and digits'), protocol)
+      .refine((several) => Object.keys(several).length > 0, { message: 'at least one protocol' })
+      .optional()
+      .meta({
+        description:
+          'In the place of `submit`: several protocols by name. The fields of each count before those of the file, its rules too. A row names one as `upstream.protocol`; without it the first counts.',
+      }),
+  })
+  .refine(({ submit, protocols }) => (submit === undefined) !== (protocols === undefined), {
+    message: 'either submit or protocols',
+  });
+
 export type ProviderRow = z.infer<typeof providerRow>;
+
+/** One protocol of a partner, with all that it shares with the others. */
+export type ProtocolRow = Omit<ProviderRow, 'protocols'> & z.infer<typeof protocol>;
+
+/** The protocols of a file by name; the only one of a file has none. */
+export function protocolsOf({
+  protocols,
+  submit,
+  ...shared
+}: ProviderRow): [name: string, row: ProtocolRow][] {
+  if (submit) return [['', { ...shared, submit }]];
+  return Object.entries(protocols ?? {}).map(([name, own]) => [
+    name,
+    { ...shared, ...own, rules: [...own.rules, ...shared.rules] },
+  ]);
+}

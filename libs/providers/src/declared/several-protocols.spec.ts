@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Run } from '../contract.js';
+import { declaredProvider } from './declared.js';
+
+const submit = { url: '{base}/v1/{upstream.path}' };
+const shared = {
+  provider: 'acme',
+  base: 'https://api.acme.example',
+  auth: { authorization: 'Key {secret}' },
+  rules: [{ where: '/error', class: 'partner_failed' }],
+};
+const several = {
+  ...shared,
+  protocols: {
+    image: { submit: { ...submit, timeout_seconds: 90 } },
+    video: {
+      submit: { ...submit, encode: { settled: ['stream'] } },
+      handle: { id: { at: '/id' } },
+      poll: {
+        url: '{base}/v1/jobs/{id}',
+        status: '/status',
+        statuses: { done: 'succeeded' },
+        every_seconds: 2,
+      },
+      rules: [{ where: '/error', is: 'nsfw', class: 'content_policy' }],
+    },
+  },
+};
+
+const { definition } = declaredProvider(several);
+const adapter = definition?.create(definition.defaultBase, {});
+
+const run = (protocol: string): Run => ({
+  runId: 'r',
+  model: 'acme/paint',
+  upstream: { path: 'paint', protocol },
+  body: new TextEncoder().encode('{"stream":true}'),
+});
+const sent = (protocol: string) => Buffer.from(adapter?.submit(run(protocol)).body ?? []).toString();
+const outcome = (protocol: string, body: string) =>
+  adapter?.onSubmit(run(protocol), {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: new TextEncoder().encode(body),
+  });
+
+describe('several protocols of one partner', () => {
+  it('follows the row in its calls, and the handle afterwards', () => {
+    expect(sent('image')).toBe('{"stream":true}');
+    expect(sent('video')).toBe('{"stream":false}');
+    expect(outcome('image', '{"a":1}')).toMatchObject({ kind: 'succeeded' });
+    expect(outcome('video', '{"id":"7"}')).toMatchObject({
+      kind: 'pending',
+      handle: { id: '7', protocol: 'video' },
+    });
+  });
+
+  it('reads a reply by the rules of its protocol before the shared ones', () => {
+    expect(outcome('video', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'content_policy' } });
+    expect(outcome('image', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'partner_failed' } });
+  });
+
+  it('waits for a submission as long as the slowest of them', () => {
+    expect(definition?.submitTimeoutMs).toBe(90_000);
+  });
+
+  it('checks each, and takes either one submission or several protocols', () => {
+    const image = { submit: { url: '{base}/{id}' } };
+    expect(declaredProvider({ ...shared, protocols: { image } })).toMatchObject({
+      problems: [{ path: ['protocols', 'image', 'submit', 'url'], message: 'there is no {id} here' }],
+    });
+    for (const wrong of [{ ...several, submit }, { ...several, protocols: {} }, shared]) {
+      expect(declaredProvider(wrong)).toHaveProperty('problems');
+    }
+  });
+});
