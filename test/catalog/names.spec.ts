@@ -22,6 +22,10 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
   });
   afterAll(() => partner.stop());
 
+  const entitled = async (glob: string) => {
+    const other = await system.caller({ visible: [glob], runnable: [glob] });
+    return (await other.call('POST', '/v2/models/naming/clip', { body: '{"prompt":"a cat"}' })).status;
+  };
   const submit = (model: string, key: string) =>
     caller.call('POST', `/v2/models/${model}/requests`, {
       body: '{"prompt":"a cat"}',
@@ -75,12 +79,7 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
   });
 
   it('is seen and run by whoever is entitled to the id', async () => {
-    const run = async (globs: string[]) => {
-      const other = await system.caller({ visible: globs, runnable: globs });
-      return (await other.call('POST', '/v2/models/naming/clip', { body: '{"prompt":"a cat"}' })).status;
-    };
-    expect(await run(['public/*'])).toBe(200);
-    expect(await run(['naming/*'])).toBe(404);
+    expect([await entitled('public/*'), await entitled('naming/*')]).toEqual([200, 404]);
   });
 
   it.each([

@@ -61,9 +61,15 @@ describe('the address', () => {
   });
 
   it.each([
-    [{ prompt: 'x', image: null }, { path: 'text', host: 'a.example' }],
+    [
+      { prompt: 'x', image: null },
+      { path: 'text', host: 'a.example' },
+    ],
     [{ image: 'x' }, { path: 'image', host: 'b.example' }],
-    [{ input: { last: 'x' }, image: 'x' }, { path: 'frames', host: 'a.example' }],
+    [
+      { input: { last: 'x' }, image: 'x' },
+      { path: 'frames', host: 'a.example' },
+    ],
   ])('of %j is %j', (input, address) => {
     expect(addressFor(imageOrText, input)).toEqual(address);
   });
