@@ -6,7 +6,7 @@ import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { endsSoon, hasEnded } from './lifecycle.js';
 import type { CounterExample, Model } from './model.js';
-import { endedRow, hidingRow, modelRow } from './model-row.js';
+import { endedRow, hidingRow, likeRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
@@ -131,7 +131,8 @@ function step(schema: JsonSchema, segment: string): JsonSchema[] {
 
 /** JSON Schema of the files of a catalog directory, for editors that complete and check while one types. */
 export const catalogSchemas = {
-  model: () => editorSchema(z.union([modelRow, endedRow, hidingRow]), 'A model of a catalog directory'),
+  model: () =>
+    editorSchema(z.union([modelRow, likeRow, endedRow, hidingRow]), 'A model of a catalog directory'),
   provider: () => editorSchema(providerRow, 'A provider declared in a catalog directory'),
 };
 
