@@ -40,6 +40,8 @@ export const routerRoutes: [method: string, path: string][] = [
   ['GET', '/v2/requests'],
   ['GET', '/v2/usage'],
   ['GET', '/v2/workspace'],
+  ['GET', '/v2/webhooks/secret'],
+  ['POST', '/v2/webhooks/secret'],
   ['GET', '/v2/keys'],
   ['POST', '/v2/keys'],
   ['DELETE', '/v2/keys/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
