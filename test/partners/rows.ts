@@ -67,12 +67,16 @@ function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
 
 const kindOf = ({ upstream, output }: Model): string => `${upstream['protocol']} ${output?.mediaType}`;
 
-function writeShortTwin({ id, provider, model }: Model, folder: string): void {
+function writeShortTwin({ id, provider }: Model, folder: string): void {
+  const [, model] = id.split('/');
   const row = readFileSync(
     path.join(checkout, 'libs/providers/src/providers', provider, 'models', `${model}.yaml`),
     'utf8',
   );
-  const text = row.replace(/^budget_seconds: .*\n/m, '').replace(/^id: .*$/m, `id: ${id}-short`);
+  const text = row
+    .replace(/^budget_seconds: .*\n/m, '')
+    .replace(/^aliases: \[[^\]]*\]\n/m, '')
+    .replace(/^id: .*$/m, `id: ${id}-short`);
   writeFileSync(path.join(folder, `${provider}-${model}.yaml`), `${text}budget_seconds: ${shortBudgetS}\n`);
 }
 

@@ -3,8 +3,9 @@ import * as fc from 'fast-check';
 import { catalogOf } from './catalog.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
-const modelOf = (id: string) =>
+const modelOf = (id: string, more: Record<string, unknown> = {}) =>
   modelOfRow({
+    ...more,
     id,
     upstream: { path: id },
     charges_on_policy_rejection: 'unknown',
@@ -33,6 +34,25 @@ describe('find', () => {
   it('knows the ids of the rows and nothing that an object inherits', () => {
     expect(catalogWith('a/x').find('a/x')?.id).toBe('a/x');
     expect(catalogWith('a/x').find('constructor')).toBeUndefined();
+  });
+
+  it('knows aliases, of any number of segments; pages do not', () => {
+    const catalog = catalogOf([modelOf('a/x', { aliases: ['b/y', 'b-ai/y/dev'] }), modelOf('a/z')]);
+    expect([catalog.find('b/y')?.id, catalog.find('b-ai/y/dev')?.id]).toEqual(['a/x', 'a/x']);
+    expect(catalog.page({ limit: 9, filter: all }).models.map(({ id }) => id)).toEqual(['a/x', 'a/z']);
+  });
+});
+
+describe('the id behind a name', () => {
+  it('is the canonical one, also of what has ended; an unknown name is itself', () => {
+    const ended = [{ id: 'a/gone', aliases: ['b/gone'] }];
+    const catalog = catalogOf([modelOf('a/x', { aliases: ['b/y'], ends: '2026-01-01' })], { ended });
+    expect(['b/y', 'a/x', 'b/gone', 'c/z'].map((name) => catalog.idOf(name))).toEqual([
+      'a/x',
+      'a/x',
+      'a/gone',
+      'c/z',
+    ]);
   });
 });
 

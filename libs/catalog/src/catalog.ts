@@ -5,6 +5,13 @@ import { nearestIds } from './nearest-ids.js';
 
 export type ModelFilter = (model: Model) => boolean;
 
+/** A model that is gone, for callers who still ask for it. */
+export interface EndedModel {
+  id: string;
+  aliases: readonly string[];
+  successor?: string;
+}
+
 /** One immutable revision of what can be run. */
 export interface Catalog {
   /** Which files it was read from, as a hash. */
@@ -12,10 +19,11 @@ export interface Catalog {
   /** Ordered by id. */
   readonly models: readonly Model[];
   readonly providers: readonly ProviderDefinition[];
-  /** The successors of models that are gone, by their ids. */
-  readonly ended: ReadonlyMap<string, string | undefined>;
-  /** One whose end has come is not found, nor on a page, nor suggested. */
-  find(id: string): Model | undefined;
+  readonly ended: readonly EndedModel[];
+  /** By id or alias. One whose end has come is not found, nor on a page, nor suggested. */
+  find(name: string): Model | undefined;
+  /** The id of which this is an alias, also of a model that has ended; any other text is itself. */
+  idOf(name: string): string;
   /**
    * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
    * whether more of them follow.
@@ -25,8 +33,8 @@ export interface Catalog {
     hasMore: boolean;
   };
   /**
-   * Up to three ids of visible models: the successor of what was asked for, then those nearest to it, a joined
-   * three-segment id first.
+   * Up to three ids of visible models: that of which the whole path is an alias, or the successor of what was
+   * asked for, then those nearest to it, a joined three-segment id first.
    */
   suggest(asked: string, visible: ModelFilter): string[];
 }
@@ -36,13 +44,14 @@ export function catalogOf(
   {
     revision = '',
     providers = [],
-    ended = new Map(),
+    ended = [],
   }: Partial<Pick<Catalog, 'revision' | 'providers' | 'ended'>> = {},
 ): Catalog {
   const models = unordered.toSorted((one, other) => compare(one.id, other.id));
-  const byId = new Map(models.map((model) => [model.id, model]));
-  const find = (id: string) => {
-    const model = byId.get(id);
+  const byName = new Map(models.flatMap((model) => namesOf(model).map((name) => [name, model])));
+  const endedByName = new Map(ended.flatMap((gone) => namesOf(gone).map((name) => [name, gone])));
+  const find = (name: string) => {
+    const model = byName.get(name);
     return model === undefined || hasEnded(model) ? undefined : model;
   };
   return Object.freeze({
@@ -51,6 +60,7 @@ export function catalogOf(
     providers,
     ended,
     find,
+    idOf: (name: string) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
     page({ cursorAfterId, limit, filter }: { cursorAfterId?: string; limit: number; filter: ModelFilter }) {
       const served: Model[] = [];
       for (let at = firstBehind(models, cursorAfterId); at < models.length; at += 1) {
@@ -62,16 +72,17 @@ export function catalogOf(
       return { models: served, hasMore: false };
     },
     suggest(asked: string, visible: ModelFilter) {
-      const successor = find(byId.get(asked)?.successor ?? ended.get(asked) ?? '');
-      const first = successor !== undefined && visible(successor) ? [successor.id] : [];
-      const others = models.filter((model) => !hasEnded(model) && visible(model) && model !== successor);
-      const ids = others.map(({ id }) => id);
-      return [...first, ...nearestIds(asked, ids)].slice(0, maxSuggestions);
+      const meant = find(asked) ?? find((byName.get(asked) ?? endedByName.get(asked))?.successor ?? '');
+      const first = meant !== undefined && visible(meant) ? [meant.id] : [];
+      const others = models.filter((model) => !hasEnded(model) && visible(model) && model !== meant);
+      return [...first, ...nearestIds(asked, others)].slice(0, maxSuggestions);
     },
   });
 }
 
 const maxSuggestions = 3;
+
+const namesOf = ({ id, aliases }: Omit<EndedModel, 'successor'>): string[] => [id, ...aliases];
 
 // By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

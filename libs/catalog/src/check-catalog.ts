@@ -21,7 +21,7 @@ export async function checkCatalog({
   builtIn,
 }: CatalogSources = {}): Promise<CatalogProblem[]> {
   const { models, ended, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
-  const ids = new Set([...models.map(({ model }) => model.id), ...ended.keys()]);
+  const ids = new Set([...models.map(({ model }) => model.id), ...ended.map(({ id }) => id)]);
   return [
     ...problems,
     ...models.flatMap(({ file, model }) =>

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { packageRoot, type ProviderDefinition, providerList, settingStem } from '#providers';
-import { type Catalog, catalogOf } from './catalog.js';
+import { type Catalog, catalogOf, type EndedModel } from './catalog.js';
 import type { Model } from './model.js';
 import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
@@ -78,8 +78,7 @@ export async function revisionOf(directories: readonly string[]): Promise<string
 
 interface LayeredRows {
   models: { file: string; model: Model }[];
-  /** The successors of models that are gone, by their ids. */
-  ended: Map<string, string | undefined>;
+  ended: EndedModel[];
   /** Those of the release and those declared. */
   providers: ProviderDefinition[];
   /** Those of single files and those between files. */
@@ -92,7 +91,7 @@ export function layered(
   builtIn: readonly ProviderDefinition[] = providerList,
 ): LayeredRows {
   const models = new Map<string, { file: string; model: Model }>();
-  const ended = new Map<string, string | undefined>();
+  const ended = new Map<string, EndedModel & { file: string }>();
   const files = new Map<string, string>();
   const providers = new Map(builtIn.map((each) => [each.name, each]));
   for (const row of directories.flatMap(({ rows }) => rows)) {
@@ -104,13 +103,13 @@ export function layered(
     models.delete(row.id);
     ended.delete(row.id);
     if ('model' in row) models.set(row.id, row);
-    else if ('ended' in row) ended.set(row.id, row.successor);
+    else if ('ended' in row) ended.set(row.id, row);
   }
   const withoutProvider = [...models.values()]
     .filter(({ model }) => !providers.has(model.provider))
     .map(({ file, model }) => ({
       file,
-      pointer: '/id',
+      pointer: model.id.startsWith(`${model.provider}/`) ? '/id' : '/provider',
       reason: `no provider is named ${model.provider}`,
     }));
   const sharingSettings = [...files].flatMap(([name, file]) => {
@@ -119,10 +118,26 @@ export function layered(
     if (other === undefined) return [];
     return [{ file, pointer: '/provider', reason: `${other} has the same settings, ${stem}_…` }];
   });
+  const named = [...[...models.values()].map(({ file, model }) => ({ ...model, file })), ...ended.values()];
+  const owners = new Map(named.map(({ id }) => [id, id]));
+  const takenNames = named.flatMap(({ file, id, aliases }) =>
+    aliases.flatMap((alias, index) => {
+      const owner = owners.get(alias);
+      owners.set(alias, id);
+      return owner === undefined
+        ? []
+        : [{ file, pointer: `/aliases/${index}`, reason: `${alias} is a name of ${owner}` }];
+    }),
+  );
   return {
     models: [...models.values()],
-    ended,
+    ended: [...ended.values()],
     providers: [...providers.values()],
-    problems: [...directories.flatMap(({ problems }) => problems), ...withoutProvider, ...sharingSettings],
+    problems: [
+      ...directories.flatMap(({ problems }) => problems),
+      ...withoutProvider,
+      ...sharingSettings,
+      ...takenNames,
+    ],
   };
 }

@@ -82,12 +82,10 @@ const result = ({ output }: Model) => ({
 });
 
 /** The model as lists carry it. */
-export const entry = (model: Model): RouterModelListEntry => ({
-  id: model.id,
-  provider: model.provider,
-  model: model.model,
-  billing: { charges_on_policy_rejection: model.chargesOnPolicyRejection },
-});
+export function entry({ id, chargesOnPolicyRejection }: Model): RouterModelListEntry {
+  const [provider = '', model = ''] = id.split('/');
+  return { id, provider, model, billing: { charges_on_policy_rejection: chargesOnPolicyRejection } };
+}
 
 /**
  * The entry plus `input_schema_url`, which must be https: it is present only when a schema is authored and

@@ -22,10 +22,12 @@ export interface CounterExample {
 
 /** One runnable model: a row of the catalog, parsed once and frozen. */
 export interface Model {
-  /** `provider` and `model` joined by a slash. */
+  /** Two segments, of which callers see the first as its provider. */
   id: string;
+  /** Other names that callers may use; no list shows them. */
+  aliases: string[];
+  /** Which provider's adapter and key serve it. */
   provider: string;
-  model: string;
   title?: string;
   /** One sentence for people. */
   description?: string;
@@ -61,6 +63,16 @@ const modalities = z.array(modality).min(1);
 const memberValue: z.ZodType<MemberValue> = z.union([z.string(), z.number(), z.boolean()]);
 
 const id = routerModelId.describe('Provider and model, joined by a slash: acme/paint-2.');
+const alias = z
+  .string()
+  .regex(/^[a-z0-9]+([._-][a-z0-9]+)*(\/[a-z0-9]+([._-][a-z0-9]+)*){1,5}$/)
+  .max(193);
+const aliases = z
+  .array(alias)
+  .default([])
+  .describe(
+    'Other names of it, unique over all models: one of two segments answers every route, a longer one is suggested.',
+  );
 const successor = routerModelId
   .optional()
   .describe('The id of the model to use instead: the first suggestion when it has ended.');
@@ -82,6 +94,10 @@ const anySchema = z.unknown().meta({
 export const modelRow = z
   .strictObject({
     id,
+    aliases,
+    provider: routerProviderSegment
+      .optional()
+      .describe('The provider that serves it; left out, the first segment of the id.'),
     title: z.string().min(1).max(100).optional().describe('The name that people know it by.'),
     description: z.string().min(1).max(300).optional().describe('One sentence for people.'),
     modalities: z
@@ -176,6 +192,7 @@ export const modelRow = z
 /** A model that is gone, for callers who still ask for it. */
 export const endedRow = z.strictObject({
   id,
+  aliases,
   ended: z.iso.date().describe('When it ended.'),
   successor,
 });
@@ -237,11 +254,11 @@ function modelFrom(
   input: JsonSchema | undefined,
   outputSchema: JsonSchema | undefined,
 ): Model {
-  const [provider = '', model = ''] = row.id.split('/');
+  const [provider = ''] = row.id.split('/');
   return frozen({
     id: row.id,
-    provider,
-    model,
+    aliases: row.aliases,
+    provider: row.provider ?? provider,
     title: row.title,
     description: row.description,
     modalities: row.modalities,

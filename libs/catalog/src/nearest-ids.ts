@@ -1,18 +1,25 @@
 const most = 3;
 
 /**
- * Up to three of `ids`, nearest first by edit distance. A path of three segments is also read as its joined
+ * The ids of up to three of `models` whose id or an alias is nearest, by edit distance. A path of three segments is also read as its joined
  * id (`veo-3.1/fast` as `veo-3.1-fast`), which comes first when it exists. Ids that share less than half of
  * their letters with what was asked for are no suggestion.
  */
-export function nearestIds(asked: string, ids: readonly string[]): string[] {
+export function nearestIds(asked: string, models: readonly Named[]): string[] {
   const wanted = joined(asked.toLowerCase().slice(0, 193));
-  return ids
-    .map((id) => ({ id, distance: distanceWithin(wanted, id, Math.max(wanted.length, id.length) / 2) }))
-    .filter(({ distance }) => distance !== undefined)
-    .sort((one, other) => (one.distance ?? 0) - (other.distance ?? 0) || (one.id < other.id ? -1 : 1))
+  const distanceTo = (name: string) =>
+    distanceWithin(wanted, joined(name), Math.max(wanted.length, name.length) / 2) ?? Infinity;
+  return models
+    .map(({ id, aliases }) => ({ id, distance: Math.min(...[id, ...aliases].map(distanceTo)) }))
+    .filter(({ distance }) => distance !== Infinity)
+    .sort((one, other) => one.distance - other.distance || (one.id < other.id ? -1 : 1))
     .slice(0, most)
     .map(({ id }) => id);
+}
+
+interface Named {
+  id: string;
+  aliases: readonly string[];
 }
 
 function joined(asked: string): string {

@@ -26,6 +26,25 @@ const row = (id: string, more = '') =>
 const builtIn = providerList.slice(0, 2).map((some, index) => ({ ...some, name: ['a', 'b'][index] ?? '' }));
 const load = (...directories: string[]) => loadCatalog({ directories, builtIn });
 
+describe('aliases', () => {
+  it('name one model each, of all directories together', async () => {
+    const taken = await directoryOf({
+      '1.yaml': row('a/one', 'aliases: [b/x, a/two]\n'),
+      '2.yaml': row('a/two', 'aliases: [b/x]\n'),
+      '3.yaml': 'id: a/three\nended: 2026-01-01\naliases: [b-ai/x/y, a/one]\n',
+    });
+    await expect(load(taken)).rejects.toThrow(
+      /1\.yaml#\/aliases\/1: a\/two is a name of a\/two\n.*2\.yaml#\/aliases\/0: b\/x is a name of a\/one\n.*3\.yaml#\/aliases\/1: a\/one is a name of a\/one$/,
+    );
+  });
+
+  it('go with the row that a later directory replaces', async () => {
+    const release = await directoryOf({ 'm.yaml': row('a/one', 'aliases: [b/x]\n') });
+    const own = await directoryOf({ 'm.yaml': row('a/one'), 'n.yaml': row('a/two', 'aliases: [b/x]\n') });
+    expect((await load(release, own)).find('b/x')?.id).toBe('a/two');
+  });
+});
+
 describe('loadCatalog', () => {
   it.each(['yes', 'no', 'unknown'])('reads a bare %s as the text it is, not as a boolean', async (word) => {
     const text = row('a/b').replace('rejection: no', `rejection: ${word}`);
@@ -38,7 +57,6 @@ describe('loadCatalog', () => {
     expect(catalog.find('a/b')).toMatchObject({
       id: 'a/b',
       provider: 'a',
-      model: 'b',
       upstream: { path: 'x' },
       chargesOnPolicyRejection: 'no',
       price: { usd: 0.01, times: [], plus: [], reported: [] },
@@ -134,6 +152,14 @@ describe('a provider of a directory', () => {
   it('must be there for each row', async () => {
     await expect(load(await directoryOf({ 'm.yaml': row('nobody/m') }))).rejects.toThrow(
       /m\.yaml#\/id: no provider is named nobody/,
+    );
+  });
+
+  it('may differ from the first segment of the id', async () => {
+    const catalog = await load(await directoryOf({ 'm.yaml': row('public/m', 'provider: a\n') }));
+    expect(catalog.find('public/m')).toMatchObject({ id: 'public/m', provider: 'a' });
+    await expect(load(await directoryOf({ 'm.yaml': row('a/m', 'provider: nobody\n') }))).rejects.toThrow(
+      /m\.yaml#\/provider: no provider is named nobody/,
     );
   });
 

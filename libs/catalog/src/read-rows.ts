@@ -20,7 +20,7 @@ export interface CatalogProblem {
 /** What one file says: a model, one that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
   | { model: Model }
-  | { ended: string; successor?: string }
+  | { ended: string; aliases: string[]; successor?: string }
   | { hidden: true }
   | { provider: ProviderDefinition }
 );
@@ -74,7 +74,7 @@ function readRow(file: string, documents: Documents): Row | { problems: readonly
   } catch (error) {
     return { problems: [{ path: [], message: messageOf(error) }] };
   }
-  if (has(row, 'provider')) {
+  if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);
     return declared.definition ? { id: declared.definition.name, provider: declared.definition } : declared;
   }

@@ -13,7 +13,7 @@ export interface ModelSegments {
 export function visibleModel(catalog: Catalog, caller: Caller, { provider, model }: ModelSegments): Model {
   const id = `${provider}/${model}`;
   const found = catalog.find(id);
-  if (found !== undefined && maySee(caller, id)) return found;
+  if (found !== undefined && maySee(caller, found.id)) return found;
   throw modelNotFound(catalog, caller, id);
 }
 

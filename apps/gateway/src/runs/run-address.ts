@@ -16,10 +16,10 @@ export function runAddress(
   catalog: Catalog,
 ): { modelId: string; runId: string } {
   const { provider, model, requestId } = segments;
-  const modelId = `${provider}/${model}`;
-  if (!areSegments(segments)) throw modelNotFound(catalog, caller, modelId);
+  const name = `${provider}/${model}`;
+  if (!areSegments(segments)) throw modelNotFound(catalog, caller, name);
   if (!routerQueueRequestId.safeParse(requestId).success) throw runNotFound();
-  return { modelId, runId: requestId };
+  return { modelId: catalog.idOf(name), runId: requestId };
 }
 
 /** What was found of a run; throws the answer about one that is unknown, or that is no more than remembered. */

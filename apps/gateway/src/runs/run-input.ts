@@ -30,6 +30,12 @@ interface AcceptedInput {
   release: () => void;
 }
 
+/** Path and query, whichever of its names the caller gave to the model. */
+function addressOf({ originalUrl, routeOptions }: FastifyRequest, { id }: Model): string {
+  const query = originalUrl.indexOf('?');
+  return `${routeOptions.url?.replace(':provider/:model', id)}${query < 0 ? '' : originalUrl.slice(query)}`;
+}
+
 /** Turns a call into the input of a run: finds the model, then reads, checks and stores the body. */
 @Injectable()
 export class RunInput {
@@ -48,7 +54,7 @@ export class RunInput {
       throw new RouterError('not_enabled', `The provider ${model.provider} is not set up on this router.`);
     }
     const key = idempotencyKey(request.headers);
-    const fingerprint = key === undefined ? undefined : new Fingerprint('POST', request.originalUrl);
+    const fingerprint = key === undefined ? undefined : new Fingerprint('POST', addressOf(request, model));
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
       fingerprint?.add(chunk),
     );
