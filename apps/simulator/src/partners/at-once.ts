@@ -65,6 +65,7 @@ export const openai: Partner = {
   protocols: [
     { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
     { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+    { name: 'text', submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }] },
   ],
 };
 
