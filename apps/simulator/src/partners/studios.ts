@@ -1,4 +1,11 @@
-import { keyIn, type Partner } from '../partner.js';
+import { keyIn, type Partner, type Submit } from '../partner.js';
+
+const edit = (path: string, modelOf: Submit['modelOf']): Submit => ({
+  path,
+  modelOf,
+  promptOf: ({ instruction, prompt, object_name }) => instruction ?? prompt ?? object_name,
+  promptOptional: true,
+});
 
 /** Images and videos have their results under different names; one model writes text. */
 export const bria: Partner = {
@@ -7,15 +14,11 @@ export const bria: Partner = {
   protocols: [
     {
       submits: [
-        { path: '/image/edit', modelOf: (_params, { model_version }) => model_version },
-        { path: '/image/edit/:tool', modelOf: ({ tool }) => tool },
-        { path: '/video/edit/:tool', modelOf: ({ tool }) => `video ${tool}` },
-        { path: '/structured_instruction/generate', modelOf: () => 'structured instruction' },
-      ].map((submit) => ({
-        ...submit,
-        promptOf: ({ instruction, prompt, object_name }) => instruction ?? prompt ?? object_name,
-        promptOptional: true,
-      })),
+        edit('/image/edit', (_params, { model_version }) => model_version),
+        edit('/image/edit/:tool', ({ tool }) => tool),
+        edit('/video/edit/:tool', ({ tool }) => `video ${tool}`),
+        edit('/structured_instruction/generate', () => 'structured instruction'),
+      ],
       poll: { path: '/status/:id' },
       variantOf: ({ generation: { model } }) =>
         model.startsWith('video') ? '-video' : model.startsWith('structured') ? '-text' : '',
@@ -74,6 +77,44 @@ export const synclabs: Partner = {
         { path: '/generate', promptOf: ({ options }) => Object(options)['prompt'], promptOptional: true },
       ],
       poll: { path: '/generate/:id' },
+    },
+  ],
+};
+
+/** Images come with the reply, videos are polled for. */
+export const xai: Partner = {
+  name: 'xai',
+  protocols: [
+    { name: 'image', submits: [{ path: '/images/generations' }] },
+    { name: 'video', submits: [{ path: '/videos/generations' }], poll: { path: '/videos/:id' } },
+  ],
+};
+
+/** The prompt is a text among the parts of a message. */
+export const qwen: Partner = {
+  name: 'qwen',
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/services/aigc/multimodal-generation/generation',
+          promptOf: ({ input }) => {
+            const [{ content = [] } = {}] = Object(input)['messages'] ?? [];
+            return (content as { text?: string }[]).find(({ text }) => text !== undefined)?.text;
+          },
+        },
+      ],
+    },
+  ],
+};
+
+/** The voice stands in the body, the audio at an address in the reply. */
+export const heygen: Partner = {
+  name: 'heygen',
+  authorized: keyIn('x-api-key'),
+  protocols: [
+    {
+      submits: [{ path: '/v3/voices/speech', modelOf: () => 'starfish', promptOf: ({ text }) => text }],
     },
   ],
 };
