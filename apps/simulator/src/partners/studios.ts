@@ -28,7 +28,7 @@ export const bria: Partner = {
 
 /** The partner's second API. */
 export const luma2: Partner = {
-  name: 'luma_2',
+  name: 'luma-2',
   protocols: [{ submits: [{ path: '/generations' }], poll: { path: '/generations/:id' } }],
 };
 
