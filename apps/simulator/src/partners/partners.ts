@@ -1,5 +1,14 @@
 import type { Partner } from '../partner.js';
-import { anthropic, elevenlabs, ideogram, ltx, openai, recraft } from './at-once.js';
+import {
+  anthropic,
+  elevenlabs,
+  geminiInteractions,
+  ideogram,
+  ltx,
+  openai,
+  openrouter,
+  recraft,
+} from './at-once.js';
 import { bfl } from './bfl.js';
 import { fal } from './fal.js';
 import { google } from './google.js';
@@ -14,11 +23,13 @@ export const partners: readonly Partner[] = [
   bfl,
   elevenlabs,
   fal,
+  geminiInteractions,
   google,
   ideogram,
   kling,
   ltx,
   openai,
+  openrouter,
   recraft,
   ...Object.values(hosts),
   ...Object.values(polled),
