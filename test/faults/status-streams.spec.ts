@@ -73,9 +73,10 @@ it(`${streamCount} streams of one gateway cost little memory, and each is told o
   const after = await statusMs(caller, first, 0);
   const rise = residentBytes(gateway) - idle;
 
-  const told = runs.map((run, index) =>
-    streams[index]?.ended.then((isClean) => ({ id: run.requestId, isClean, atMs: Date.now() })),
-  );
+  const told = streams.map(async ({ ended }, index) => {
+    const isClean = await ended;
+    return { id: runs[index]?.requestId ?? '', isClean, atMs: Date.now() };
+  });
   await system.startWorker();
   const ended = await Promise.all(told);
   const completed = new Map(
@@ -86,7 +87,7 @@ it(`${streamCount} streams of one gateway cost little memory, and each is told o
       )
     ).map(({ id, atMs }) => [id, atMs]),
   );
-  const lateMs = ended.map((each) => (each ? each.atMs - (completed.get(each.id) ?? 0) : Infinity));
+  const lateMs = ended.map(({ id, atMs }) => atMs - (completed.get(id) ?? 0));
   for (const [index, stream] of streams.entries())
     expect([stream.events.at(-1)?.data['status'], ended[index]?.isClean]).toEqual(['COMPLETED', true]);
   const perStream = streams.reduce((sum, { events }) => sum + events.length, 0) / streamCount;

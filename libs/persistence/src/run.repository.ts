@@ -48,7 +48,7 @@ export interface Poll {
   cancelDue: boolean;
   cancelRequested: boolean;
   lostPolls: number;
-  /** What was noted of how far the partner is, as a share of 1. */
+  /** How far the partner is, as a share of 1. */
   progress: number | null;
   /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
   pausedMs: number | null;
@@ -243,25 +243,15 @@ export class RunRepository {
     return rows.length === 1;
   }
 
-  /** Sets how often in a row the partner did not know the handle. */
-  async noteLostPolls(runId: string, epoch: number, lostPolls: number): Promise<void> {
+  /** Sets how often in a row the partner did not know the handle; `progress` is kept when it is not given. */
+  async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.write(
       {
-        name: 'note_lost_polls',
-        text: `UPDATE run SET lost_polls = $3 WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
+        name: 'note_poll',
+        text: `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
+          WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       },
-      [runId, epoch, lostPolls],
-    );
-  }
-
-  /** How far the partner is, as a share of 1. */
-  async noteProgress(runId: string, epoch: number, progress: number): Promise<void> {
-    await this.database.write(
-      {
-        name: 'note_progress',
-        text: `UPDATE run SET progress = $3 WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
-      },
-      [runId, epoch, progress],
+      [runId, epoch, lostPolls, progress],
     );
   }
 

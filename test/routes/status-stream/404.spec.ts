@@ -2,11 +2,11 @@ import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
+const path = (model: string, id: string) => `/v2/models/${model}/requests/${id}/status`;
 
 it('answers unknown runs, other workspaces’ and those under a wrong model like a status call', async () => {
   const [{ caller }, { caller: stranger }] = [await gateway().caller(), await gateway().caller()];
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
-  const path = (model: string, id: string) => `/v2/models/${model}/requests/${id}/status`;
   for (const [who, at] of [
     [stranger, path(run.model, run.requestId)],
     [caller, path('bfl/flux-pro-1.1', run.requestId)],

@@ -121,9 +121,8 @@ export class PollProcessor extends RunProcessor {
     switch (outcome.kind) {
       case 'pending':
         if (poll.overdue) return this.failOverdue(run);
-        if (poll.lostPolls > 0) await this.runs.noteLostPolls(run.runId, run.epoch, 0);
-        if (outcome.progress !== undefined && outcome.progress - (poll.progress ?? 0) >= minProgress)
-          await this.runs.noteProgress(run.runId, run.epoch, outcome.progress);
+        if (poll.lostPolls > 0 || hasMoved(poll, outcome.progress))
+          await this.runs.notePoll(run.runId, run.epoch, 0, outcome.progress);
         if (run.reportedMicros !== undefined && run.reportedMicros !== poll.reportedMicros)
           await this.runs.saveHandle(
             run.runId,
@@ -167,7 +166,7 @@ export class PollProcessor extends RunProcessor {
     }
     await this.backoff.record(run.provider, 'poll', failure);
     if (poll.overdue) return this.failOverdue(run);
-    if (lostPolls !== poll.lostPolls) await this.runs.noteLostPolls(run.runId, run.epoch, lostPolls);
+    if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
     const askedMs = failure.afterMs ?? troubledPauseMs;
     return this.again(
@@ -216,3 +215,5 @@ export class PollProcessor extends RunProcessor {
 /** The run is polled once more. */
 const goesOn = (outcome: Outcome): boolean =>
   outcome.kind === 'pending' || (outcome.kind === 'failed' && outcome.failure.retry === 'same_call');
+
+const hasMoved = (poll: Poll, progress = 0): boolean => progress - (poll.progress ?? 0) >= minProgress;
