@@ -2,12 +2,22 @@ import { Module } from '@nestjs/common';
 import { AssetsModule } from './assets/assets.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { RunsModule } from './runs/runs.module.js';
 
 @Module({
-  imports: [HttpModule, ModelsModule, RunsModule, NodesModule, AssetsModule, ReferenceModule, HealthModule],
+  imports: [
+    HttpModule,
+    ModelsModule,
+    RunsModule,
+    McpModule,
+    NodesModule,
+    AssetsModule,
+    ReferenceModule,
+    HealthModule,
+  ],
 })
 export class GatewayModule {}

@@ -9,6 +9,7 @@ export const areas = {
   Catalog: 'What can be run, and what each model takes.',
   'Synchronous runs': 'The connection is held until the result is there.',
   'Queued runs': 'The run is admitted at once; its state is polled, its result collected.',
+  Agents: 'The same runs as tools of the Model Context Protocol.',
   Registry: 'The published nodes. No credential is needed.',
   Service: 'This reference and the probes. No credential is needed.',
 } as const satisfies Record<string, string>;

@@ -31,5 +31,6 @@ import { SyncController } from './sync.controller.js';
     BodyChecker,
     BodyReader,
   ],
+  exports: [BodyReader],
 })
 export class RunsModule {}
