@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AssetsModule } from './assets/assets.module.js';
+import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -14,6 +15,7 @@ import { RunsModule } from './runs/runs.module.js';
     ModelsModule,
     RunsModule,
     McpModule,
+    FilesModule,
     NodesModule,
     AssetsModule,
     ReferenceModule,

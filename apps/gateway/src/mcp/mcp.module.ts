@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { RunsModule } from '../runs/runs.module.js';
+import { BodiesModule } from '../bodies/bodies.module.js';
 import { McpController } from './mcp.controller.js';
 
-@Module({ imports: [AuthModule, RunsModule], controllers: [McpController] })
+@Module({ imports: [AuthModule, BodiesModule], controllers: [McpController] })
 export class McpModule {}
