@@ -9,6 +9,7 @@ import {
   unending,
   waitFor,
 } from '../harness/index.js';
+import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
 const model = 'bfl/flux-2-pro';
@@ -153,7 +154,7 @@ describe('the TypeScript client', () => {
 
   it('uploads the files of an input', async () => {
     const tag = newTag('files');
-    const image = new Blob([Buffer.from('iVBORw0KGgo=', 'base64')], { type: 'image/png' });
+    const image = new Blob([tinyImage], { type: 'image/png' });
     await router.run(model, { prompt: `[[sim:tag=${tag}]]`, input_image: image });
     const [entry] = await system.partner.ledger(tag);
     const sent = JSON.parse(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()) as Record<

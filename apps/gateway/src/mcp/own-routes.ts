@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 export interface RouteAnswer {
   status: number;
-  headers: Record<string, unknown>;
+  headers: Record<string, string | number | string[] | undefined>;
   bytes: Buffer;
 }
 
