@@ -69,7 +69,7 @@ export class RunAdmission {
     mode: Admission['mode'],
     webhook: WebhookAddress | undefined,
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, price, members } = input;
+    const { runId, model, key, fingerprint, body, price, members, upstream } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -81,7 +81,7 @@ export class RunAdmission {
       provider: model.provider,
       mode,
       facts: {
-        upstream: model.upstream,
+        upstream,
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,
@@ -92,10 +92,10 @@ export class RunAdmission {
       },
       reservedMicros: price.upperMicros,
       computedMicros: price.computedMicros,
+      credential: caller.credential,
       call: {
         requestId: request.id,
         route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
-        credential: caller.credential,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
         ...(webhook && { webhook }),
