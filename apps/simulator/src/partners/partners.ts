@@ -1,5 +1,5 @@
 import type { Partner } from '../partner.js';
-import { elevenlabs, ideogram, ltx, openai, recraft } from './at-once.js';
+import { anthropic, elevenlabs, ideogram, ltx, openai, recraft } from './at-once.js';
 import { bfl } from './bfl.js';
 import { fal } from './fal.js';
 import { google } from './google.js';
@@ -9,6 +9,7 @@ import * as polled from './polled.js';
 
 /** By name. */
 export const partners: readonly Partner[] = [
+  anthropic,
   bfl,
   elevenlabs,
   fal,

@@ -1,9 +1,5 @@
-/** All tables but those of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
+/** All tables but those of webhooks and of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
 export const workspaceTables = /* sql */ `
--- In the form of Standard Webhooks: 30 random bytes.
-CREATE FUNCTION new_webhook_secret() RETURNS text LANGUAGE sql VOLATILE
-RETURN 'whsec_' || encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'base64');
-
 CREATE TABLE workspace (
   id uuid PRIMARY KEY,
   name text NOT NULL UNIQUE,
@@ -75,7 +71,9 @@ CREATE TABLE run (
   markup numeric NOT NULL,
   -- What the last reply that says so reports as the partner's own price.
   reported_micros bigint,
-  -- The call that admitted the run: request id, route, credential, origin, idempotency key.
+  -- Who admitted the run: key:<id> or token:<subject>.
+  credential text NOT NULL,
+  -- The call that did: request id, route, origin, idempotency key.
   call jsonb NOT NULL,
   admitted_position integer NOT NULL,
   handle jsonb,
@@ -107,6 +105,8 @@ CREATE TABLE run (
   billed_micros bigint,
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
+-- The live runs of a workspace, newest first; those that ended are listed by their audit records.
+CREATE INDEX run_live ON run (workspace_id, id) WHERE stage <> 'completed';
 
 CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -196,33 +196,6 @@ CREATE TABLE tombstone (
   admitted_position integer
 );
 CREATE INDEX tombstone_completion ON tombstone (completed_at);
-
--- The call that tells a caller's own address that its run is completed: written with the outcome, and the outbox of
--- its job until it has ended.
-CREATE TABLE webhook (
-  run_id uuid PRIMARY KEY,
-  workspace_id uuid NOT NULL,
-  model text NOT NULL,
-  origin text NOT NULL,
-  bucket text,
-  completed_at timestamptz NOT NULL,
-  url text NOT NULL,
-  -- The origin of the URL: those of one workspace share slots.
-  receiver text NOT NULL,
-  form text NOT NULL CHECK (form IN ('standard', 'fal')),
-  tries integer NOT NULL DEFAULT 0,
-  -- It found no slot of its receiver, has no job, and is taken when one is free.
-  waiting boolean NOT NULL DEFAULT false,
-  -- Never, once it has ended.
-  due_at timestamptz NOT NULL,
-  ended_at timestamptz,
-  delivered boolean NOT NULL DEFAULT false,
-  -- What came of the last try that failed.
-  problem text
-) WITH (fillfactor = 70);
-CREATE INDEX webhook_due ON webhook (due_at) WHERE ended_at IS NULL;
-CREATE INDEX webhook_waiting ON webhook (workspace_id, receiver, run_id) WHERE waiting;
-CREATE INDEX webhook_workspace ON webhook (workspace_id, run_id);
 `;
 
 export const moneyTables = /* sql */ `
@@ -244,7 +217,7 @@ CREATE INDEX ledger_entry_workspace ON ledger_entry (workspace_id, at);
 CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at);
 
 CREATE TABLE audit_record (
-  run_id uuid PRIMARY KEY,
+  run_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   request_id uuid NOT NULL,
   credential text NOT NULL,
@@ -255,13 +228,20 @@ CREATE TABLE audit_record (
   status integer NOT NULL,
   caller_left boolean NOT NULL,
   admitted_at timestamptz NOT NULL,
+  granted_at timestamptz,
+  dispatched_at timestamptz,
+  output_at timestamptz,
   completed_at timestamptz NOT NULL,
   cost_micros bigint NOT NULL,
   billed_micros bigint NOT NULL,
   -- Null for a run that is not billed.
-  basis text CHECK (basis IN ('reported', 'computed', 'flat'))
+  basis text CHECK (basis IN ('reported', 'computed', 'flat')),
+  -- Runs are listed by workspace, newest first.
+  PRIMARY KEY (workspace_id, run_id)
 );
 CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
+-- As of the ledger.
+CREATE INDEX audit_record_age ON audit_record USING brin (completed_at);
 `;
 
 export const operationsTables = /* sql */ `
