@@ -15,6 +15,7 @@ import { google } from './google.js';
 import { kling } from './kling.js';
 import * as hosts from './hosts.js';
 import * as polled from './polled.js';
+import * as studios from './studios.js';
 
 /** By name. */
 export const partners: readonly Partner[] = [
@@ -32,4 +33,5 @@ export const partners: readonly Partner[] = [
   recraft,
   ...Object.values(hosts),
   ...Object.values(polled),
+  ...Object.values(studios),
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
