@@ -27,7 +27,10 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
   return providerList.flatMap(({ name }) => {
     // What a model is to do is told by words in its prompt.
     const ofProvider = models.filter(
-      ({ provider, example }) => provider === name && withWords(example, '') !== undefined,
+      (model) =>
+        model.provider === name &&
+        withWords(model.example, '') !== undefined &&
+        !/^like: /m.test(fileOf(model)),
     );
     const kinds = new Map(ofProvider.toReversed().map((model) => [kindOf(model), model]));
     return [...kinds.values()].map((model): TestedRow => {
@@ -67,13 +70,18 @@ function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
 
 const kindOf = ({ upstream, output }: Model): string => `${upstream['protocol']} ${output?.mediaType}`;
 
-function writeShortTwin({ id, provider }: Model, folder: string): void {
+function fileOf({ id, provider }: Model): string {
   const [, model] = id.split('/');
-  const row = readFileSync(
+  return readFileSync(
     path.join(checkout, 'libs/providers/src/providers', provider, 'models', `${model}.yaml`),
     'utf8',
   );
-  const text = row
+}
+
+function writeShortTwin(row: Model, folder: string): void {
+  const { id, provider } = row;
+  const [, model] = id.split('/');
+  const text = fileOf(row)
     .replace(/^budget_seconds: .*\n/m, '')
     .replace(/^aliases: \[[^\]]*\]\n/m, '')
     .replace(/^id: .*$/m, `id: ${id}-short`);

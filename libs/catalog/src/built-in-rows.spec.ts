@@ -72,7 +72,13 @@ describe('the rows that come with the providers', () => {
         [...within(model.input)].some(([, schema]) => schema.additionalProperties === false) ||
         inputErrors(model, { ...model.example, a_new_field: { of: 'the partner' } }).length > 0,
     );
-    expect(closed.map(({ id }) => id)).toEqual(['openai/gpt-4o-mini-tts', 'openai/tts-1', 'openai/tts-1-hd']);
+    expect(closed.map(({ id }) => id)).toEqual([
+      'bfl/flux-3-image',
+      'bfl/flux-3-video',
+      'openai/gpt-4o-mini-tts',
+      'openai/tts-1',
+      'openai/tts-1-hd',
+    ]);
   });
 
   it('name the model themselves: a body may leave it out or repeat it, and runs no other model', () => {

@@ -5,7 +5,7 @@ import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { endsSoon, hasEnded } from './lifecycle.js';
-import { type CounterExample, endedRow, hidingRow, type Model, modelRow } from './model.js';
+import { type CounterExample, endedRow, hidingRow, likeRow, type Model, modelRow } from './model.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
@@ -127,7 +127,8 @@ function step(schema: JsonSchema, segment: string): JsonSchema[] {
 
 /** JSON Schema of the files of a catalog directory, for editors that complete and check while one types. */
 export const catalogSchemas = {
-  model: () => editorSchema(z.union([modelRow, endedRow, hidingRow]), 'A model of a catalog directory'),
+  model: () =>
+    editorSchema(z.union([modelRow, likeRow, endedRow, hidingRow]), 'A model of a catalog directory'),
   provider: () => editorSchema(providerRow, 'A provider declared in a catalog directory'),
 };
 

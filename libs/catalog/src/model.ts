@@ -189,6 +189,20 @@ export const modelRow = z
     }
   });
 
+/** A row that is like another one; what it says and what it takes over are checked together, as a `modelRow`. */
+export const likeRow = z.strictObject({
+  ...Object.fromEntries(
+    Object.entries(modelRow.shape).map(([name, { description = '' }]) => [
+      name,
+      z.unknown().optional().describe(description),
+    ]),
+  ),
+  id,
+  like: routerModelId.describe(
+    'The id of another row of the same directory, whose fields this row has too, but for those that it names itself (a JSON merge patch: null takes a field away).',
+  ),
+});
+
 /** A model that is gone, for callers who still ask for it. */
 export const endedRow = z.strictObject({
   id,

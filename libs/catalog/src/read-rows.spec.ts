@@ -242,6 +242,42 @@ describe('a row', () => {
     });
   });
 
+  it('may be like another one of its directory, but for what it says itself', async () => {
+    const directory = await directoryOf({
+      '1.yaml':
+        'id: a/fast\nlike: a/slow\nprice: { usd: 0.02, source: null }\nassets: [/audio]\nexample: { a: 1 }\n',
+      '2.yaml': row(
+        'a/slow',
+        'successor: a/new\nbudget_seconds: 60\nassets: [/video, /image]\nexample: { b: 1 }\n',
+      ).replace('usd: 0.01', 'usd: 0.01, source: x, plus: [{ usd: 1 }]'),
+    });
+    const { models, problems } = layered([await readDirectory(directory)], builtIn);
+    expect(problems).toEqual([]);
+    const fast = models.find(({ model }) => model.id === 'a/fast')?.model;
+    expect(fast?.price).not.toHaveProperty('source');
+    expect(fast).toMatchObject({
+      successor: undefined,
+      budgetMs: 60_000,
+      assetPointers: ['/audio'],
+      example: { a: 1 },
+      price: { usd: 0.02, plus: [{ usd: 1 }] },
+    });
+  });
+
+  it.each([
+    ['that is not there', 'like: a/absent\n', '/like', 'no row in the same directory is "a/absent"'],
+    ['that is like a third one', 'like: a/second\n', '/like', '"a/second" is itself like another row'],
+    ['and have a field that no row has', 'like: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
+  ])('may not be like one %s', async (_, text, pointer, reason) => {
+    const directory = await directoryOf({
+      '1.yaml': row('a/first'),
+      '2.yaml': 'id: a/second\nlike: a/first\n',
+      '3.yaml': `id: a/third\n${text}`,
+    });
+    const { problems } = layered([await readDirectory(directory)], builtIn);
+    expect(problems).toEqual([{ file: join(directory, '3.yaml'), pointer, reason }]);
+  });
+
   it('may not describe an id that the same directory describes already', async () => {
     const directory = await directoryOf({ '1.yaml': row('a/b'), '2.yaml': row('a/b') });
     const { problems } = layered([await readDirectory(directory)], builtIn);

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, type ProviderDefinition } from '#providers';
 import type { Documents } from './intake/intake.js';
+import { likeAnother } from './like-row.js';
 import { endedRow, hidingRow, type Model, readModel, type RowProblem } from './model.js';
 import { parseRow } from './parsed-rows.js';
 
@@ -43,9 +44,19 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
     problems.push({ file: directory, pointer: '', reason: messageOf(error) });
     return [];
   });
+  const texts: { file: string; text: unknown }[] = [];
   for (const file of files) {
     await setImmediate();
-    const row = readRow(file, documents);
+    try {
+      texts.push({ file, text: parseRow(textOf(file, maxRowBytes)) });
+    } catch (error) {
+      problems.push({ file, pointer: '', reason: messageOf(error) });
+    }
+  }
+  const byId = new Map(texts.map(({ text }) => [Object(text).id as unknown, text]));
+  for (const { file, text } of texts) {
+    await setImmediate();
+    const row = readRow(text, byId, documents);
     if ('problems' in row) {
       problems.push(...row.problems.map((problem) => ({ file, ...located(problem) })));
       continue;
@@ -67,12 +78,16 @@ export const namesIn = async (directory: string, ending: RegExp): Promise<string
     .sort()
     .map((name) => join(directory, name));
 
-function readRow(file: string, documents: Documents): Row | { problems: readonly RowProblem[] } {
+function readRow(
+  text: unknown,
+  byId: ReadonlyMap<unknown, unknown>,
+  documents: Documents,
+): Row | { problems: readonly RowProblem[] } {
   let row: unknown;
   try {
-    row = parseRow(textOf(file, maxRowBytes));
+    row = likeAnother(text, byId);
   } catch (error) {
-    return { problems: [{ path: [], message: messageOf(error) }] };
+    return { problems: [{ path: ['like'], message: messageOf(error) }] };
   }
   if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);

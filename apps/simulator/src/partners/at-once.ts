@@ -12,6 +12,12 @@ export const elevenlabs: Partner = {
           modelOf: (params) => params['voice'],
           promptOf: (body) => body['text'],
         },
+        {
+          path: '/text-to-dialogue',
+          promptOf: ({ inputs }) =>
+            Array.isArray(inputs) ? inputs.map((part) => String(Object(part).text ?? '')).join(' ') : inputs,
+          modelOf: (_params, { model_id }) => model_id ?? 'dialogue',
+        },
         { path: '/sound-generation', modelOf: () => 'sound', promptOf: (body) => body['text'] },
         { path: '/music', modelOf: () => 'music' },
       ],

@@ -8,16 +8,15 @@ export const bfl: Partner = {
   authorized: keyIn('x-key'),
   protocols: [
     {
-      submits: [
-        {
-          path: '/v1/:model',
-          modelOf: (params) => params['model'],
-          promptOptional: (model) => /^flux-(dev|pro-1)/.test(model),
-        },
-      ],
+      submits: ['', 'flux-tools/'].map((folder) => ({
+        path: `/v1/${folder}:model`,
+        modelOf: (params) => params['model'],
+        promptOptional: (model) => /^(flux-(dev|pro-1|3-video)|erase|video-upscale)/.test(model),
+      })),
       pollsElsewhere: true,
       poll: { path: '/v1/get_result' },
       bareIds: true,
+      variantOf: ({ generation }) => (/video/.test(generation.model) ? '-video' : ''),
     },
   ],
   links: {
