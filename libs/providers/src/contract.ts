@@ -126,6 +126,12 @@ export interface TokenExchange {
   read(reply: HttpReply): { token: string; lifeMs: number } | undefined;
 }
 
+/** `id` is the JSON that stands for the file in the input. */
+export interface FileUpload {
+  call(file: InputFile): HttpCall;
+  read(signal: Signal): { id: string; failure?: undefined } | { failure: ProviderFailure };
+}
+
 /** Pure: builds requests and reads replies. The engine owns sockets, credentials, deadlines and persistence. */
 export interface ProviderAdapter<H extends Handle = Handle> {
   /** Only these origins ever see our key. */
@@ -142,10 +148,7 @@ export interface ProviderAdapter<H extends Handle = Handle> {
    * A call that comes before the submission, for each file whose use says so. It starts nothing and costs nothing, so the
    * engine may repeat it; the submission itself happens at most once all the same.
    */
-  upload?: {
-    call(runId: string, file: InputFile): HttpCall;
-    read(signal: Signal): { id: string } | { failure: ProviderFailure };
-  };
+  upload?(run: Run): FileUpload | undefined;
   /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
   onSubmit(run: Run, signal: Signal): Outcome<H>;

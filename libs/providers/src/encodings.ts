@@ -1,13 +1,12 @@
-import { type JsonPlace, type JsonPointer, membersOf, pointerFrom, textAt } from '#schemas';
-import type { BodyPiece, InputFile, Run } from './contract.js';
+import { type JsonPlace, type JsonPointer, membersOf, textAt } from '#schemas';
+import type { BodyPiece, HttpCall, InputFile, Run } from './contract.js';
 import { fieldError } from './fields.js';
 import { type Base64Place, pieceOf, withBase64 } from './input-files.js';
 import { RefusedInput } from './refused-input.js';
 
-type EncodedBody = { contentType: string } & (
-  | { body: Uint8Array; pieces?: undefined }
-  | { pieces: readonly BodyPiece[]; body?: undefined }
-);
+interface EncodedBody extends Pick<HttpCall, 'body' | 'pieces'> {
+  contentType: string;
+}
 
 /** Makes the request body out of the caller's bytes; the only places where these are not the body themselves. */
 export interface Encoding {
@@ -50,7 +49,7 @@ export function form({ files = [] }: { files?: readonly string[] } = {}): Encodi
     return multipart(parts, boundaryFor(runId, body));
   };
   return Object.assign(encode, {
-    filePlaces: files.flatMap((name) => [pointerFrom([name]), pointerFrom([name, '*'])]),
+    filePlaces: files.flatMap((name): JsonPointer[] => [`/${name}`, `/${name}/*`]),
   });
 }
 
@@ -59,7 +58,7 @@ export const fileForm = (
   runId: string,
   name: string,
   file: InputFile,
-): { headers: Record<string, string>; body?: Uint8Array; pieces?: readonly BodyPiece[] } => {
+): Pick<HttpCall, 'headers' | 'body' | 'pieces'> => {
   const { contentType, ...sent } = multipart([partOf(name, file)], `form-${runId}`);
   return { headers: { 'content-type': contentType, accept: 'application/json' }, ...sent };
 };

@@ -15,16 +15,28 @@ interface Found extends JsonPlace {
   path: (string | number)[];
 }
 
+/** Below two lists it is not known which of the outer ones it was. */
+function pathOf(pointer: JsonPointer, nth: number): (string | number)[] {
+  const segments = pointerSegments(pointer);
+  const first = segments.indexOf('*');
+  return first === segments.lastIndexOf('*')
+    ? segments.map((segment) => (segment === '*' ? nth : segment))
+    : segments.slice(0, first);
+}
+
 /** The strings at these places that are URLs: of the web, and `data:` URLs where they are wanted. */
 function urlsAt(body: Uint8Array, pointers: readonly JsonPointer[], kind: keyof typeof link): Found[] {
   return pointers.flatMap((pointer) =>
     placesOf(body, [pointer]).flatMap((place, nth) => {
       if (body[place.start] !== quote) return [];
       // Long strings are files already: only their first bytes are looked at.
-      const start = Buffer.from(body.buffer, body.byteOffset + place.start + 1, Math.min(8, place.end - place.start));
+      const start = Buffer.from(
+        body.buffer,
+        body.byteOffset + place.start + 1,
+        Math.min(8, place.end - place.start),
+      );
       if (!link[kind].test(start.toString('latin1'))) return [];
-      const path = pointerSegments(pointer).map((segment) => (segment === '*' ? nth : segment));
-      return [{ ...place, url: stringAt(body, place), path }];
+      return [{ ...place, url: stringAt(body, place), path: pathOf(pointer, nth) }];
     }),
   );
 }

@@ -30,7 +30,10 @@ interface Readable {
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
   const { base, submit = {}, poll, fetch, cancel } = spec;
   const { base64 = [], upload } = submit;
-  const takesFiles = [submit.encode, submit.variant?.encode].some((encode) => encode?.filePlaces) || base64.length > 0 || upload !== undefined;
+  const takesFiles =
+    [submit.encode, submit.variant?.encode].some((encode) => encode?.filePlaces) ||
+    base64.length > 0 ||
+    upload !== undefined;
   const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const { uniqueHeader } = spec;
@@ -90,22 +93,25 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
           upload: upload?.at ?? [],
         }),
     }),
-    upload: upload && {
-      call: (runId, file) => ({
-        method: 'POST',
-        url: upload.url,
-        uniqueHeader,
-        ...fileForm(runId, upload.part, file),
-      }),
-      read: (signal) => {
-        const reading = read('upload', signal);
-        if ('kind' in reading) return { failure: failureOf(reading) };
-        const [place] = placesOf(reading.reply.body, [upload.id]);
-        return place === undefined
-          ? { failure: unreadable('upload', 'without the id of the file') }
-          : { id: textAt(reading.reply.body, place) };
-      },
-    },
+    upload:
+      upload &&
+      (({ runId }) => ({
+        call: (file) => ({
+          method: 'POST',
+          url: upload.url,
+          uniqueHeader,
+          ...fileForm(runId, upload.part, file),
+        }),
+        read: (signal) => {
+          const reading = read('upload', signal);
+          if ('kind' in reading) return { failure: failureOf(reading) };
+          const { body } = reading.reply;
+          const [place] = placesOf(body, [upload.id]);
+          return place
+            ? { id: textAt(body, place) }
+            : { failure: unreadable('upload', 'without the id of the file') };
+        },
+      })),
     submit(run) {
       const { url, encode } = formOf(run);
       const ready = upload ? withUploads(run, upload.at) : run;
