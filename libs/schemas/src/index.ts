@@ -3,9 +3,28 @@ export {
   type AccessTokenClaims,
   accessTokenClaims,
   accessTokenSettings,
+  callerScopes,
   type Scope,
   scopes,
 } from './access-token.js';
+export {
+  type RouterKey,
+  routerKey,
+  routerKeyInput,
+  type RouterKeyListResponse,
+  routerKeyListResponse,
+  type RouterNewKey,
+  routerNewKey,
+  type RouterRequest,
+  routerRequest,
+  type RouterRequestListResponse,
+  routerRequestListResponse,
+  type RouterUsageResponse,
+  routerUsageResponse,
+  type RouterWorkspace,
+  routerWorkspace,
+  usageGroupings,
+} from './account-shapes.js';
 export {
   type RegistryErrorResponse,
   registryErrorResponse,
@@ -60,6 +79,7 @@ export {
   routerModelOutput,
 } from './model-shapes.js';
 export { momentOf } from './moment.js';
+export { isPublicAddress, refusalOf } from './public-url.js';
 export {
   nodeStatus,
   type NodeVersion,
@@ -99,3 +119,11 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
+export {
+  isOriginOf,
+  type RouterRunCompleted,
+  routerRunCompleted,
+  webhookProblem,
+  webhookSettings,
+} from './webhook.js';

@@ -1,6 +1,12 @@
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
-import { type Admission, AdmissionRepository, AnswerLost, RunReader } from '#persistence';
+import {
+  type Admission,
+  AdmissionRepository,
+  AnswerLost,
+  RunReader,
+  type WebhookAddress,
+} from '#persistence';
 import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -46,10 +52,11 @@ export class RunAdmission {
     caller: Caller,
     segments: ModelSegments,
     mode: Admission['mode'],
+    webhook?: WebhookAddress,
   ): Promise<AdmittedRun> {
     const input = await this.input.accept(request, caller, segments);
     try {
-      return await this.admit(request, caller, input, mode);
+      return await this.admit(request, caller, input, mode, webhook);
     } finally {
       input.release();
     }
@@ -60,8 +67,9 @@ export class RunAdmission {
     caller: Caller,
     input: Awaited<ReturnType<RunInput['accept']>>,
     mode: Admission['mode'],
+    webhook: WebhookAddress | undefined,
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, price, members } = input;
+    const { runId, model, key, fingerprint, body, price, members, upstream } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -73,7 +81,7 @@ export class RunAdmission {
       provider: model.provider,
       mode,
       facts: {
-        upstream: model.upstream,
+        upstream,
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,
@@ -84,12 +92,13 @@ export class RunAdmission {
       },
       reservedMicros: price.upperMicros,
       computedMicros: price.computedMicros,
+      credential: caller.credential,
       call: {
         requestId: request.id,
         route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
-        credential: caller.credential,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
+        ...(webhook && { webhook }),
       },
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
       body,

@@ -1,7 +1,7 @@
 /**
  * `finish(run, epoch, ending, body)`: the one terminal write. Locks the workspace row, sets the run
  * terminal if its claim still stands, settles the spend, writes ledger and audit record, frees the slot
- * and promotes parked runs. The first writer wins; later ones get `won: false` and change nothing.
+ * and promotes parked runs; a webhook that the caller asked for becomes due. The first writer wins; later ones get `won: false` and change nothing.
  *
  * The winner also gets `record`, what log and metrics say of the run.
  *
@@ -72,10 +72,10 @@ BEGIN
     VALUES (done.workspace_id, done.id, -billed, left_micros, basis, done.model);
   END IF;
   INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
-    caller_left, admitted_at, completed_at, cost_micros, billed_micros, basis)
-  VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.call ->> 'credential', done.model,
-    done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at, done.completed_at,
-    done.reserved_micros, billed, basis);
+    caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis)
+  VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.credential, done.model,
+    done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at,
+    done.granted_at, done.dispatched_at, done.output_at, done.completed_at, done.reserved_micros, billed, basis);
   -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
   IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
     DELETE FROM idempotency_key WHERE workspace_id = done.workspace_id
@@ -84,6 +84,14 @@ BEGIN
 
   SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
   FROM promote(done.workspace_id);
+  IF done.call ? 'webhook' THEN
+    -- As with a run: enqueued at once, and by the reconciler only when that could not be.
+    INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
+    VALUES (done.id, done.workspace_id, done.model, done.call ->> 'origin', done.bucket, done.completed_at,
+      done.call -> 'webhook' ->> 'url', done.call -> 'webhook' ->> 'receiver', done.call -> 'webhook' ->> 'form',
+      router_now() + interval '500 milliseconds');
+    granted := granted || jsonb_build_object('runId', done.id, 'provider', done.provider, 'queue', 'webhooks');
+  END IF;
   RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
     'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
     'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'basis', basis,

@@ -1,4 +1,4 @@
-/** All tables but those of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
+/** All tables but those of webhooks and of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
 export const workspaceTables = /* sql */ `
 CREATE TABLE workspace (
   id uuid PRIMARY KEY,
@@ -17,6 +17,9 @@ CREATE TABLE workspace (
   balance_micros bigint,
   -- What runs cost is multiplied by it; a run keeps the one that it was admitted with.
   markup numeric NOT NULL DEFAULT 1 CHECK (markup BETWEEN 0 AND 100),
+  -- What its webhooks are signed with, the newest first: the second one for a day after the rotation.
+  webhook_secrets text[] NOT NULL DEFAULT ARRAY[new_webhook_secret()],
+  webhook_secret_rotated_at timestamptz,
   -- Counters: each changes only in the transaction of the run it counts.
   inflight integer NOT NULL DEFAULT 0 CHECK (inflight >= 0),
   committed_micros bigint NOT NULL DEFAULT 0 CHECK (committed_micros >= 0),
@@ -68,7 +71,9 @@ CREATE TABLE run (
   markup numeric NOT NULL,
   -- What the last reply that says so reports as the partner's own price.
   reported_micros bigint,
-  -- The call that admitted the run: request id, route, credential, origin, idempotency key.
+  -- Who admitted the run: key:<id> or token:<subject>.
+  credential text NOT NULL,
+  -- The call that did: request id, route, origin, idempotency key.
   call jsonb NOT NULL,
   admitted_position integer NOT NULL,
   handle jsonb,
@@ -100,6 +105,8 @@ CREATE TABLE run (
   billed_micros bigint,
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
+-- The live runs of a workspace, newest first; those that ended are listed by their audit records.
+CREATE INDEX run_live ON run (workspace_id, id) WHERE stage <> 'completed';
 
 CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -210,7 +217,7 @@ CREATE INDEX ledger_entry_workspace ON ledger_entry (workspace_id, at);
 CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at);
 
 CREATE TABLE audit_record (
-  run_id uuid PRIMARY KEY,
+  run_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   request_id uuid NOT NULL,
   credential text NOT NULL,
@@ -221,13 +228,20 @@ CREATE TABLE audit_record (
   status integer NOT NULL,
   caller_left boolean NOT NULL,
   admitted_at timestamptz NOT NULL,
+  granted_at timestamptz,
+  dispatched_at timestamptz,
+  output_at timestamptz,
   completed_at timestamptz NOT NULL,
   cost_micros bigint NOT NULL,
   billed_micros bigint NOT NULL,
   -- Null for a run that is not billed.
-  basis text CHECK (basis IN ('reported', 'computed', 'flat'))
+  basis text CHECK (basis IN ('reported', 'computed', 'flat')),
+  -- Runs are listed by workspace, newest first.
+  PRIMARY KEY (workspace_id, run_id)
 );
 CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
+-- As of the ledger.
+CREATE INDEX audit_record_age ON audit_record USING brin (completed_at);
 `;
 
 export const operationsTables = /* sql */ `
