@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type App, System } from '../harness/faults.js';
@@ -38,21 +38,23 @@ async function digestInForm(request: IncomingMessage): Promise<string> {
     .digest('hex');
 }
 
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.headers['content-type']?.startsWith('multipart/')) {
+    got['form'] = await digestInForm(request);
+    response.setHeader('content-type', 'image/png').end('an image');
+    return;
+  }
+  const [url = ''] = /http:[^"]+/.exec(await textOf(request)) ?? [];
+  const file = await fetch(url);
+  got['url'] = await digestOf(file.body as unknown as AsyncIterable<Uint8Array>);
+  response.setHeader('content-type', 'application/json').end('{"data":[{"b64_json":"eA=="}]}');
+}
+
 let partner: Server;
 let system: System;
 let caller: Caller;
 beforeAll(async () => {
-  partner = createServer(async (request, response) => {
-    if (request.headers['content-type']?.startsWith('multipart/')) {
-      got['form'] = await digestInForm(request);
-      response.setHeader('content-type', 'image/png').end('an image');
-      return;
-    }
-    const [url = ''] = /http:[^"]+/.exec(await textOf(request)) ?? [];
-    const file = await fetch(url);
-    got['url'] = await digestOf(file.body as unknown as AsyncIterable<Uint8Array>);
-    response.setHeader('content-type', 'application/json').end('{"data":[{"b64_json":"eA=="}]}');
-  });
+  partner = createServer((request, response) => void answer(request, response));
   await new Promise<void>((listening) => partner.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(partner.address() as AddressInfo).port}`;
   system = await System.start({
@@ -69,20 +71,22 @@ afterAll(async () => {
 const residentBytes = ({ pid }: App): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 
+const upload = async (file: Buffer) =>
+  String((await caller.call('POST', '/v2/files', { body: file, withinMs: 120_000 })).json()['url']);
+
 const run = async (model: string, input: object) => {
   const body = JSON.stringify(input);
   const answer = await caller.call('POST', `/v2/models/${model}`, { body, withinMs: 120_000 });
   expect([answer.status, answer.bytes.toString()]).toEqual([200, expect.any(String)]);
 };
 
+const journey = async (file: Buffer) => {
+  const image = await upload(file);
+  await run('openai/gpt-image-1.5', { prompt: 'x', image });
+  await run('stability/stable-image-ultra', { prompt: 'x', image });
+};
+
 it('a video of 90 MiB goes in, and to partners by URL and in a form, in constant memory', async () => {
-  const upload = async (file: Buffer) =>
-    String((await caller.call('POST', '/v2/files', { body: file, withinMs: 120_000 })).json()['url']);
-  const journey = async (file: Buffer) => {
-    const image = await upload(file);
-    await run('openai/gpt-image-1.5', { prompt: 'x', image });
-    await run('stability/stable-image-ultra', { prompt: 'x', image });
-  };
   // A first one, so that idle is not the moment before anything was loaded.
   await journey(video.subarray(0, 1000));
   const apps = [...system.gateways, ...system.workers];

@@ -52,5 +52,5 @@ export const unknownUpload = (
 ): string | undefined =>
   partner.upload?.members.find(
     (member) =>
-      fields[member] !== undefined && !simulation.uploads.has(`${partner.name}/${String(fields[member])}`),
+      fields[member] !== undefined && !simulation.uploads.has(`${partner.name}/${JSON.stringify(fields[member])}`),
   );

@@ -127,7 +127,7 @@ export interface TokenExchange {
 }
 
 /** `id` is the JSON that stands for the file in the input. */
-export interface FileUpload {
+interface FileUpload {
   call(file: InputFile): HttpCall;
   read(signal: Signal): { id: string; failure?: undefined } | { failure: ProviderFailure };
 }
