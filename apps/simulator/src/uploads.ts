@@ -52,5 +52,6 @@ export const unknownUpload = (
 ): string | undefined =>
   partner.upload?.members.find(
     (member) =>
-      fields[member] !== undefined && !simulation.uploads.has(`${partner.name}/${JSON.stringify(fields[member])}`),
+      fields[member] !== undefined &&
+      !simulation.uploads.has(`${partner.name}/${JSON.stringify(fields[member])}`),
   );
