@@ -92,6 +92,19 @@ const forbidden = [
     to: { path: 'node_modules/@nestjs/' },
   },
   {
+    name: 'the-client-stands-alone',
+    comment: 'It is a package of its own, without dependencies, for Node and browsers.',
+    severity: 'error',
+    from: { path: '^libs/client/src/', pathNot: '\\.spec\\.ts$' },
+    to: { path: '.', pathNot: lib('client') },
+  },
+  {
+    name: 'no-product-code-knows-the-client',
+    severity: 'error',
+    from: { path: ['^libs/(?!client/)', anyApp] },
+    to: { path: lib('client') },
+  },
+  {
     name: 'production-code-imports-no-test',
     severity: 'error',
     from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '/testing/'] },

@@ -103,7 +103,7 @@ describe('the store', () => {
     const run = await submit('late');
     await reached(hanging, 'copying.beforeFinish');
     await system.sql(
-      `INSERT INTO stored_object (key, run_id, delete_at) VALUES ('nobodys', gen_random_uuid(), now())`,
+      `INSERT INTO stored_object (key, owner_id, delete_at) VALUES ('nobodys', gen_random_uuid(), now())`,
     );
     await system.sql(`UPDATE stored_object SET delete_at = now() - interval '2 hours'`);
     await waitFor(async () => (await noted()) === 2, { withinMs: 20_000, what: 'the rest to be deleted' });

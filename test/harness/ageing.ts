@@ -48,7 +48,7 @@ export async function happenedEarlier(
       : `DROP TABLE IF EXISTS run_${day.replaceAll('-', '')}, payload_${day.replaceAll('-', '')}`,
     `UPDATE payload SET run_id = '${id}' WHERE run_id = ${was}`,
     `UPDATE run SET id = '${id}', ${back('admitted_at', 'granted_at', 'dispatched_at', 'completed_at')} WHERE id = ${was}`,
-    `UPDATE stored_object SET run_id = '${id}', ${back('delete_at', 'link_expires_at')} WHERE run_id = ${was}`,
+    `UPDATE stored_object SET owner_id = '${id}', ${back('delete_at', 'link_expires_at')} WHERE owner_id = ${was}`,
     `UPDATE outbox SET run_id = '${id}' WHERE run_id = ${was}`,
     `UPDATE idempotency_key SET run_id = '${id}' WHERE run_id = ${was}`,
     `UPDATE ledger_entry SET run_id = '${id}', ${back('at')} WHERE run_id = ${was}`,

@@ -14,6 +14,7 @@ export async function bearer(workspaceId: string, scope = 'catalog run'): Promis
   return { authorization: `Bearer ${token}` };
 }
 
+const file = '/v2/files/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
 /** Method and path of every router route, on a model that exists. */
@@ -28,4 +29,7 @@ export const routerRoutes: [method: string, path: string][] = [
   ['GET', run],
   ['GET', `${run}/status`],
   ['PUT', `${run}/cancel`],
+  ['POST', '/v2/files'],
+  ['GET', file],
+  ['DELETE', file],
 ];

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AssetsModule } from './assets/assets.module.js';
+import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { ModelsModule } from './models/models.module.js';
@@ -8,6 +9,15 @@ import { ReferenceModule } from './reference/reference.module.js';
 import { RunsModule } from './runs/runs.module.js';
 
 @Module({
-  imports: [HttpModule, ModelsModule, RunsModule, NodesModule, AssetsModule, ReferenceModule, HealthModule],
+  imports: [
+    HttpModule,
+    ModelsModule,
+    RunsModule,
+    FilesModule,
+    NodesModule,
+    AssetsModule,
+    ReferenceModule,
+    HealthModule,
+  ],
 })
 export class GatewayModule {}

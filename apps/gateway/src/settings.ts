@@ -6,6 +6,7 @@ import { storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
+import { fileSettings } from './files/settings.js';
 import { httpSettings } from './http/settings.js';
 import { modelSettings } from './models/settings.js';
 import { nodeSettings } from './nodes/settings.js';
@@ -21,6 +22,7 @@ export const gatewaySettings = {
   ...httpSettings,
   ...authSettings,
   ...bodySettings,
+  ...fileSettings,
   ...modelSettings,
   ...nodeSettings,
   ...heldSettings,

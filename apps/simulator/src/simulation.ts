@@ -48,6 +48,7 @@ const credentialHeaders = [
   'x-api-key',
   'xi-api-key',
   'x-goog-api-key',
+  'x-magnific-api-key',
 ];
 
 /** Whether a request carries anything that some partner would take for a key. */

@@ -6,6 +6,7 @@ import { ApiKeyRepository } from './api-key.repository.js';
 import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, entities, openForApp } from './data-source.js';
 import { Database } from './database.js';
+import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
@@ -24,6 +25,7 @@ const services = [
   Database,
   AdmissionRepository,
   ApiKeyRepository,
+  FileRepository,
   HeldRunRepository,
   NodeReader,
   OutboxRepository,

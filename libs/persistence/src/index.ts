@@ -5,6 +5,7 @@ export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
+export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
 export { ApiKey } from './entities/api-key.entity.js';
 export { Workspace } from './entities/workspace.entity.js';

@@ -8,4 +8,6 @@ export const advisoryLocks = {
   partitions: 727_003,
   /** One worker at a time replaces aged-out runs by their tombstones. */
   ageOut: 727_004,
+  /** One file of a workspace at a time is reserved, for its transaction; the second number is the workspace's. */
+  fileReservation: 727_005,
 } as const;

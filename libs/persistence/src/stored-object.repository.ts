@@ -10,7 +10,7 @@ export interface UnneededObjects {
 
 // A live run may still need what was put for it, however long ago: its worker died, and the next one comes late.
 const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
-  AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.run_id = stored_object.run_id)`;
+  AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.run_id = stored_object.owner_id)`;
 
 /**
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
@@ -29,7 +29,7 @@ export class StoredObjectRepository {
     const rows = await this.database.persist(
       {
         name: 'note_object',
-        text: `INSERT INTO stored_object AS noted (key, run_id, delete_at)
+        text: `INSERT INTO stored_object AS noted (key, owner_id, delete_at)
           VALUES ($1, $2, router_now() + make_interval(secs => $3))
           ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
             WHERE NOT noted.deleting
@@ -80,6 +80,19 @@ export class StoredObjectRepository {
       [],
     );
     return row ?? { inDoubt: 0, leftBehind: 0 };
+  }
+
+  /** Whether the object is there and is the workspace's: a file that it uploaded, or of a run of its own. */
+  async isOf(workspaceId: string, key: string): Promise<boolean> {
+    const rows = await this.database.read(
+      {
+        name: 'object_of_workspace',
+        text: `SELECT 1 FROM stored_object WHERE key = $2 AND NOT deleting AND delete_at > router_now()
+          AND (workspace_id = $1 OR EXISTS (SELECT 1 FROM run WHERE run.id = owner_id AND run.workspace_id = $1))`,
+      },
+      [workspaceId, key],
+    );
+    return rows.length === 1;
   }
 
   /** They are gone from the store. */

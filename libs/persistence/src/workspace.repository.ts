@@ -19,6 +19,8 @@ export interface WorkspaceLimits {
   committedLimitMicros?: number;
   backlogLimit?: number;
   windowLimit?: number;
+  fileLimit?: number;
+  fileBytesLimit?: number;
 }
 
 export class UnknownWorkspace extends Error {

@@ -17,6 +17,7 @@ export {
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
+export { type RouterFile, routerFile, routerFileId } from './file-shapes.js';
 export {
   routerModelId,
   routerModelSegment,

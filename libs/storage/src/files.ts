@@ -25,6 +25,7 @@ interface FilesStoreOptions {
  */
 export class FilesStore implements AssetStore {
   readonly kind = 'files';
+  readonly putMemoryBytes = 1024 * 1024;
   private readonly root: string;
   private readonly incoming: string;
 

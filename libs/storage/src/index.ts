@@ -10,7 +10,7 @@ export {
   type PutFacts,
   type Stored,
 } from './port.js';
-export { runKeys } from './run-keys.js';
+export { fileKey, runKeys } from './run-keys.js';
 export { StorageError, type StorageFailure } from './storage-error.js';
 export { StorageModule } from './storage.module.js';
 export { type StorageSettings, storageSettings } from './settings.js';

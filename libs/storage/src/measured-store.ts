@@ -20,6 +20,7 @@ export function measuredStore(store: AssetStore, seconds: Seconds): AssetStore {
   };
   return {
     kind: store.kind,
+    putMemoryBytes: store.putMemoryBytes,
     put: (key, body, facts) => timed('put', () => store.put(key, body, facts)),
     get: (key, signal) => timed('get', () => store.get(key, signal)),
     delete: (keys, signal) => timed('delete', () => store.delete(keys, signal)),

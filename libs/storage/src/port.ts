@@ -52,6 +52,9 @@ export interface ListedAsset {
 export abstract class AssetStore {
   abstract readonly kind: 'files' | 's3';
 
+  /** The most bytes of one body that a put holds in memory. */
+  abstract readonly putMemoryBytes: number;
+
   /**
    * Stores the body under the key, in place of what was there. Others see the old asset or the new one,
    * never a part. Only after `unavailable` is it open whether the new one is there.

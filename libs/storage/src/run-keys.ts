@@ -8,3 +8,6 @@ export const runKeys = {
   /** `extension` with its dot, or empty. */
   asset: (runId: string, index: number, extension: string) => `runs/${runId}/assets/${index}${extension}`,
 };
+
+/** Where a caller's file lies; the ending, with its dot or empty, is for partners that go by the names in URLs. */
+export const fileKey = (fileId: string, extension: string): string => `files/${fileId}${extension}`;

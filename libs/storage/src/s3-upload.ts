@@ -3,8 +3,9 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
 import { dispositionOf } from './disposition.js';
 
-/** Of one body; a long put holds two more than that in memory. */
 const partsInFlight = 2;
+/** Beside those in flight, the next one and what it is made of. */
+export const memoryParts = partsInFlight + 2;
 
 interface UploadOptions {
   bucket: string;

@@ -16,7 +16,7 @@ import { checkKey, checkPrefix } from './key.js';
 import { MeasuredBody } from './measured-body.js';
 import type { Asset, AssetStore, Body, ListedAsset, PutFacts, Stored } from './port.js';
 import { isMissing, s3Failure } from './s3-failure.js';
-import { upload } from './s3-upload.js';
+import { memoryParts, upload } from './s3-upload.js';
 import { signedSeconds } from './signed-seconds.js';
 import { StorageError } from './storage-error.js';
 
@@ -38,6 +38,10 @@ export class S3Store implements AssetStore {
   readonly kind = 's3';
 
   constructor(private readonly options: S3StoreOptions) {}
+
+  get putMemoryBytes(): number {
+    return memoryParts * this.options.partBytes;
+  }
 
   async put(key: string, body: Body, facts: PutFacts): Promise<Stored> {
     checkKey(key);

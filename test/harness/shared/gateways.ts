@@ -42,6 +42,7 @@ const smallLimits = (): Record<string, string> => ({
   AUTH_REFUSED_CACHE_MS: '1',
   SYNC_DEADLINE_MS: '500',
   BODY_LIMIT: '10000',
+  FILE_LIMIT: '10000',
 });
 
 /** What a deployment adds: an address by which callers know it, and a model of its own. */

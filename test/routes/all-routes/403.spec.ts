@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
+const file = '/v2/files/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
 it.each([
@@ -13,6 +14,9 @@ it.each([
   ['run', 'GET', run],
   ['run', 'GET', `${run}/status`],
   ['run', 'PUT', `${run}/cancel`],
+  ['run', 'POST', '/v2/files'],
+  ['run', 'GET', file],
+  ['run', 'DELETE', file],
 ])('requires the scope %s for %s %s', async (scope, method, path) => {
   const without = await gateway().caller({}, [scope === 'run' ? 'catalog' : 'run']);
   const refused = await without.caller.call(method, path, method === 'POST' ? { body: '{}' } : {});

@@ -26,12 +26,14 @@ formats.default(ajv);
 let keyed: Record<string, string>;
 let tokened: Record<string, string>;
 let requestId: string;
+let fileId: string;
 beforeAll(async () => {
   document = (await (await get('/openapi.json')).json()) as Document;
   ajv.addSchema(document, 'document');
   const { caller, workspace } = await gateway().caller();
   keyed = { 'x-api-key': caller.key };
   requestId = (await caller.submit(model, input)).requestId;
+  fileId = String((await caller.call('POST', '/v2/files', { body: 'x' })).json()['id']);
   const token = await new SignJWT({ workspace: workspace.id, scope: 'catalog run', sub: 'tester' })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer('model-router')
@@ -97,6 +99,11 @@ const calls: [
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 202, 'key'],
   ['PUT', `/v2/models/${model}/requests/{request_id}/cancel`, 400, 'key'],
   ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
+  ['POST', '/v2/files', 201, 'key', { body: 'x' }],
+  ['POST', '/v2/files', 400, 'key'],
+  ['GET', '/v2/files/{file_id}', 200, 'key'],
+  ['DELETE', '/v2/files/{file_id}', 204, 'key'],
+  ['GET', '/v2/files/{file_id}', 404, 'key'],
   ['GET', '/nodes', 200, 'nobody'],
   ['GET', '/nodes?limit=x', 400, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],
@@ -112,7 +119,7 @@ const calls: [
 ];
 
 it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {
-  const answer = await get(path.replace('{request_id}', requestId), {
+  const answer = await get(path.replace('{request_id}', requestId).replace('{file_id}', fileId), {
     ...init,
     method,
     headers: {

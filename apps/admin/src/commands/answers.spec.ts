@@ -16,6 +16,8 @@ const workspace: Pick<Workspace, keyof Workspace> = {
   committedLimitMicros: 100_000_000,
   backlogLimit: 1000,
   windowLimit: 600,
+  fileLimit: 1000,
+  fileBytesLimit: 10_737_418_240,
   balanceMicros: null,
   markup: 1.2,
   inflight: 2,
@@ -66,6 +68,8 @@ describe('what commands answer', () => {
       committed_cents: { limit: 10_000, current: 5.5 },
       backlog: { limit: 1000, current: 3 },
       window: { limit: 600 },
+      files: { limit: 1000 },
+      file_bytes: { limit: 10_737_418_240 },
       credits_cents: { balance: null, held: 6 },
     });
   });

@@ -11,7 +11,12 @@ interface LimitOptions {
   committedCents?: number;
   backlog?: number;
   window?: number;
+  files?: number;
+  fileBytes?: number;
 }
+
+/** 1 PiB. */
+const mostBytes = 2 ** 50;
 
 /** `workspace limits`: shows the allowances, and changes them for waiting runs too. */
 export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
@@ -23,6 +28,8 @@ export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
     .option('--committed-cents <n>', 'spend committed to runs in flight, in US cents', centsToMicros())
     .option('--backlog <n>', 'parked runs', wholeNumber(0))
     .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
+    .option('--files <n>', 'uploaded files', wholeNumber(0))
+    .option('--file-bytes <n>', 'size of the uploaded files together, in bytes', wholeNumber(0, mostBytes))
     .action(async (name: string, options: LimitOptions) => {
       const limits = limitsOf(options);
       desk.answer(
@@ -35,11 +42,20 @@ export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
     });
 }
 
-const limitsOf = ({ inflight, committedCents, backlog, window }: LimitOptions): WorkspaceLimits => ({
+const limitsOf = ({
+  inflight,
+  committedCents,
+  backlog,
+  window,
+  files,
+  fileBytes,
+}: LimitOptions): WorkspaceLimits => ({
   ...(inflight !== undefined && { inflightLimit: inflight }),
   ...(committedCents !== undefined && { committedLimitMicros: committedCents }),
   ...(backlog !== undefined && { backlogLimit: backlog }),
   ...(window !== undefined && { windowLimit: window }),
+  ...(files !== undefined && { fileLimit: files }),
+  ...(fileBytes !== undefined && { fileBytesLimit: fileBytes }),
 });
 
 /** The allowances with what is taken of them now. How much of this minute's window is used is not counted here. */
@@ -55,6 +71,8 @@ export function limitsAnswer(workspace: Workspace): Answer {
       },
       backlog: { limit: backlogLimit, current: backlog },
       window: { limit: workspace.windowLimit },
+      files: { limit: workspace.fileLimit },
+      file_bytes: { limit: workspace.fileBytesLimit },
       credits_cents: {
         balance: workspace.balanceMicros === null ? null : centsFromMicros(workspace.balanceMicros),
         held: centsFromMicros(workspace.heldMicros),
@@ -66,6 +84,8 @@ export function limitsAnswer(workspace: Workspace): Answer {
       ['committed spend (cents)', centsText(committedLimitMicros), centsText(committedMicros)],
       ['parked runs', String(backlogLimit), String(backlog)],
       ['runs per minute', String(workspace.windowLimit), '-'],
+      ['files', String(workspace.fileLimit), '-'],
+      ['bytes of files', String(workspace.fileBytesLimit), '-'],
       ['credits (cents), and held', centsText(workspace.balanceMicros), centsText(workspace.heldMicros)],
     ]),
   };

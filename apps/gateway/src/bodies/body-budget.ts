@@ -1,19 +1,28 @@
+import { RouterError } from '#errors';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../settings.module.js';
+import type { BodySettings } from './settings.js';
+
 /**
  * Bytes of the large bodies that a gateway holds. A workspace may hold as much as is left free, so there is always room
  * for the next one: alone half of the budget, beside another one a third.
  */
+@Injectable()
 export class BodyBudget {
   private heldBytes = 0;
   private readonly heldByWorkspace = new Map<string, number>();
 
-  constructor(private readonly maxBytes: number) {}
+  private readonly maxBytes: number;
 
-  /** Counts the bytes, unless that would be more than the workspace may hold; whether it did. */
-  take(workspaceId: string, bytes: number): boolean {
+  constructor(@Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>) {
+    this.maxBytes = BODY_BUDGET;
+  }
+
+  /** Counts the bytes; throws a 503 when that would be more than the workspace may hold. */
+  take(workspaceId: string, bytes: number): void {
     const held = this.heldByWorkspace.get(workspaceId) ?? 0;
-    if (held + bytes > this.maxBytes - this.heldBytes - bytes) return false;
+    if (held + bytes > this.maxBytes - this.heldBytes - bytes) throw overloaded();
     this.count(workspaceId, held + bytes, bytes);
-    return true;
   }
 
   giveBack(workspaceId: string, bytes: number): void {
@@ -26,3 +35,8 @@ export class BodyBudget {
     else this.heldByWorkspace.set(workspaceId, held);
   }
 }
+
+const overloaded = () =>
+  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
+    internal: 'the budget for bodies in flight is spent',
+  });

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { BodyBudget } from './body-budget.js';
 import { BodyReader } from './body-reader.js';
 
 /** A request as the parser hands it over; chunks arrive one after the other. */
@@ -15,7 +16,8 @@ function requestOf(chunks: (string | null)[], headers: Record<string, string> = 
   return request;
 }
 
-const reader = (limit: number, budget = 1000) => new BodyReader({ BODY_LIMIT: limit, BODY_BUDGET: budget });
+const reader = (limit: number, budget = 1000) =>
+  new BodyReader(new BodyBudget({ BODY_BUDGET: budget }), { BODY_LIMIT: limit });
 const kibibyte = 1024;
 
 afterEach(() => void jest.useRealTimers());

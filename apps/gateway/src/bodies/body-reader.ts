@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
 import { BodyBudget } from './body-budget.js';
+import { callerLeft, minBytesAPeriod, periodMs, tooLarge, tooSlow } from './body-stream.js';
 import type { BodySettings } from './settings.js';
 
 /** Bytes of a body, and what gives their share of the budget back. */
@@ -15,9 +16,8 @@ interface HeldBody {
 
 /** A body up to this size is outside the budget: a busy gateway takes it all the same. */
 const smallBytes = 64 * 1024;
-/** A body that is not complete brings at least so much in each period, or its caller is let go. */
-const minBytesAPeriod = 240 * 1024;
-const periodMs = 15_000;
+/** For one body, in periods of 15 seconds. */
+const maxPeriods = 8;
 
 /**
  * Reads request bodies, each bounded and all together bounded. A handler reads the body only when it
@@ -25,11 +25,10 @@ const periodMs = 15_000;
  */
 @Injectable()
 export class BodyReader {
-  private readonly budget: BodyBudget;
-
-  constructor(@Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT' | 'BODY_BUDGET'>) {
-    this.budget = new BodyBudget(settings.BODY_BUDGET);
-  }
+  constructor(
+    private readonly budget: BodyBudget,
+    @Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT'>,
+  ) {}
 
   /** `seen` gets every chunk in turn, so that hashing a large body is no work in one piece. */
   async read(
@@ -42,7 +41,8 @@ export class BodyReader {
     if (hasBody && !announcesJson(request.headers)) {
       throw new RouterError('invalid_input', 'The body must be sent as application/json.', { status: 415 });
     }
-    if (announced > this.settings.BODY_LIMIT) throw this.tooLarge();
+    const { BODY_LIMIT: limit } = this.settings;
+    if (announced > limit) throw tooLarge(limit);
     sendContinue(request);
     let share = 0;
     const release = () => {
@@ -51,9 +51,9 @@ export class BodyReader {
     };
     try {
       const bytes = await collect(request, (size, chunk) => {
-        if (size > this.settings.BODY_LIMIT) throw this.tooLarge();
+        if (size > limit) throw tooLarge(limit);
         if (size > smallBytes) {
-          if (!this.budget.take(workspaceId, size - share)) throw overloaded();
+          this.budget.take(workspaceId, size - share);
           share = size;
         }
         seen?.(chunk);
@@ -64,20 +64,7 @@ export class BodyReader {
       throw error;
     }
   }
-
-  private tooLarge() {
-    const detail = `The body is larger than ${this.settings.BODY_LIMIT} bytes.`;
-    return new RouterError('invalid_input', detail, { status: 413 });
-  }
 }
-
-const overloaded = () =>
-  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
-    internal: 'the budget for bodies in flight is spent',
-  });
-
-const tooSlow = () =>
-  new RouterError('invalid_input', 'The body took too long to arrive.', { headers: { Connection: 'close' } });
 
 /** `grown` receives the size so far and the chunk; when it throws, the rest of the body is discarded. */
 function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) => void): Promise<Buffer> {
@@ -85,6 +72,7 @@ function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) 
     const chunks: Buffer[] = [];
     let size = 0;
     let sizeBefore = 0;
+    let periods = 0;
     const settle = (result: () => void) => {
       clearInterval(pace);
       request.off('data', take).off('end', complete).off('close', lost).off('error', lost);
@@ -104,9 +92,10 @@ function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) 
       }
     };
     const complete = () => settle(() => resolve(joined(chunks, size)));
-    const lost = () => settle(() => reject(new RouterError('client_disconnected', 'The caller went away.')));
+    const lost = () => settle(() => reject(callerLeft()));
     const pace = setInterval(() => {
-      if (size - sizeBefore < minBytesAPeriod) discard(tooSlow());
+      periods += 1;
+      if (size - sizeBefore < minBytesAPeriod || periods === maxPeriods) discard(tooSlow());
       sizeBefore = size;
     }, periodMs);
     // A connection that ended during identification announces nothing any more.

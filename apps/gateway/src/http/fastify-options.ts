@@ -5,8 +5,8 @@ import { newRequestId } from './request-ids.js';
 import { routablePath } from './routable-path.js';
 import type { HttpSettings } from './settings.js';
 
-/** For receiving one request, its body included. */
-const requestTimeoutMs = 120_000;
+/** For receiving one request, its body included: a file may come over a slow line. Other bodies have less time. */
+const requestTimeoutMs = 600_000;
 const headersTimeoutMs = 15_000;
 /** Of the request line and the headers together. */
 const maxHeaderBytes = 16 * 1024;

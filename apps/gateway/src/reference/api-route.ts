@@ -9,6 +9,7 @@ export const areas = {
   Catalog: 'What can be run, and what each model takes.',
   'Synchronous runs': 'The connection is held until the result is there.',
   'Queued runs': 'The run is admitted at once; its state is polled, its result collected.',
+  Files: 'Files to be named in inputs by their URL.',
   Registry: 'The published nodes. No credential is needed.',
   Service: 'This reference and the probes. No credential is needed.',
 } as const satisfies Record<string, string>;
@@ -31,7 +32,8 @@ interface RouteDescription {
   description?: string;
   query?: z.ZodObject;
   headers?: z.ZodObject;
-  body?: z.ZodType;
+  /** The shape of the JSON, or `bytes` of any media type. */
+  body?: z.ZodType | 'bytes';
   /** Beside those that every route of its kind has, which an answer with the same status replaces. */
   answers: readonly Answer[];
 }

@@ -1,4 +1,4 @@
-import { routerModelSegment, routerProviderSegment, routerQueueRequestId } from '#schemas';
+import { routerFileId, routerModelSegment, routerProviderSegment, routerQueueRequestId } from '#schemas';
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, Reflector } from '@nestjs/core';
@@ -25,6 +25,7 @@ const pathParameters: Record<string, z.ZodType> = {
   provider: routerProviderSegment,
   model: routerModelSegment,
   request_id: routerQueueRequestId,
+  file_id: routerFileId,
   name: z.string().meta({ description: 'Which file.' }),
   key: z.string().meta({ description: 'Which asset; slashes are part of it.' }),
 };
@@ -105,12 +106,13 @@ function operation(handler: (...args: never[]) => unknown, path: string) {
     ...(route.description !== undefined && { description: route.description }),
     security: reflector.get(Access, handler) ? credentials(generation) : [],
     ...(parameters.length > 0 && { parameters }),
-    ...(route.body && {
-      requestBody: { required: true, content: { 'application/json': media(route.body) } },
-    }),
+    ...(route.body && { requestBody: { required: true, content: requestContent(route.body) } }),
     responses: Object.fromEntries(answers.map((answer) => [answer.status, response(answer)])),
   };
 }
+
+const requestContent = (body: z.ZodType | 'bytes') =>
+  body === 'bytes' ? { '*/*': media(null) } : { 'application/json': media(body) };
 
 const credentials = (generation: string) =>
   generation === 'v1' ? [{ accessToken: [] }] : [{ apiKey: [] }, { accessToken: [] }, { bearerKey: [] }];

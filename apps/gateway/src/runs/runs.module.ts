@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { BodyChecker } from '../bodies/body-checker.js';
-import { BodyReader } from '../bodies/body-reader.js';
+import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../catalog.module.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { Delivery } from './held/delivery.js';
@@ -17,19 +16,8 @@ import { SubmitController } from './submit.controller.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
-  imports: [InfrastructureModule, CatalogModule, AuthModule],
+  imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
   controllers: [SyncController, SubmitController, RunsController],
-  providers: [
-    RunInput,
-    RunAdmission,
-    LostAdmissions,
-    Payloads,
-    RunCancellation,
-    Delivery,
-    HeldRuns,
-    WakeUps,
-    BodyChecker,
-    BodyReader,
-  ],
+  providers: [RunInput, RunAdmission, LostAdmissions, Payloads, RunCancellation, Delivery, HeldRuns, WakeUps],
 })
 export class RunsModule {}

@@ -4,6 +4,7 @@ import { bfl } from './bfl.js';
 import { fal } from './fal.js';
 import { google } from './google.js';
 import { kling } from './kling.js';
+import * as hosts from './hosts.js';
 import * as polled from './polled.js';
 
 /** By name. */
@@ -17,5 +18,6 @@ export const partners: readonly Partner[] = [
   ltx,
   openai,
   recraft,
+  ...Object.values(hosts),
   ...Object.values(polled),
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));

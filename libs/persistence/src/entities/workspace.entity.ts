@@ -9,6 +9,8 @@ const counter = { type: 'integer', default: 0, update: false } as const;
 @Check('workspace_committed_limit_micros_check', 'committed_limit_micros >= 0')
 @Check('workspace_backlog_limit_check', 'backlog_limit >= 0')
 @Check('workspace_window_limit_check', 'window_limit >= 0')
+@Check('workspace_file_limit_check', 'file_limit >= 0')
+@Check('workspace_file_bytes_limit_check', 'file_bytes_limit >= 0')
 @Check('workspace_markup_check', 'markup BETWEEN 0 AND 100')
 @Check('workspace_inflight_check', 'inflight >= 0')
 @Check('workspace_committed_micros_check', 'committed_micros >= 0')
@@ -26,6 +28,9 @@ export class Workspace {
   @Column({ ...bigint, default: 100_000_000 }) committedLimitMicros: number;
   @Column('integer', { default: 1000 }) backlogLimit: number;
   @Column('integer', { default: 600 }) windowLimit: number;
+  /** Of the files that it has uploaded and that have not expired: how many, and how long together. */
+  @Column('integer', { default: 1000 }) fileLimit: number;
+  @Column({ ...bigint, default: 10_737_418_240 }) fileBytesLimit: number;
   /** Null: unlimited. */
   @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
   /** What runs cost is multiplied by it. */

@@ -34,7 +34,7 @@ BEGIN
       ) AS oldest
     ) AS measured
   ) AS summed WHERE bytes_before < batch_bytes;
-  UPDATE stored_object SET delete_at = greatest(router_now(), link_expires_at) WHERE run_id = ANY (aged);
+  UPDATE stored_object SET delete_at = greatest(router_now(), link_expires_at) WHERE owner_id = ANY (aged);
   DELETE FROM payload WHERE run_id = ANY (aged);
   WITH gone AS (DELETE FROM run WHERE id = ANY (aged) RETURNING *)
   INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)

@@ -1,6 +1,11 @@
+import { advisoryLocks } from '../locks.js';
+
 /**
  * `need_objects(keys, until)`: the objects are kept from now on, and longer than any URL that was signed for
  * them. Fails when one is not there or is being deleted: the row that would point to it must not be written.
+ *
+ * `reserve_file`: the row of a file that is about to be put, which counts as `max_bytes` long. Answers one row when a limit
+ * of the workspace refuses it, and which.
  */
 export const storedObjects = /* sql */ `
 CREATE FUNCTION need_objects(keys text[], until timestamptz DEFAULT '-infinity') RETURNS void LANGUAGE plpgsql AS $$
@@ -12,6 +17,28 @@ BEGIN
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found <> cardinality(keys) THEN
     RAISE EXCEPTION 'of the stored objects % only % are there', keys, found;
+  END IF;
+END $$;
+
+CREATE FUNCTION reserve_file(file_id uuid, file_key text, owner uuid, max_bytes bigint, doubt_s double precision)
+RETURNS TABLE (refused text, max_allowed bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  allowed workspace%ROWTYPE;
+  files bigint;
+  taken bigint;
+BEGIN
+  -- Not the lock of the workspace's row, which every admission waits for.
+  PERFORM pg_advisory_xact_lock(${advisoryLocks.fileReservation}, hashtext(owner::text));
+  SELECT * INTO STRICT allowed FROM workspace WHERE id = owner;
+  SELECT count(*), coalesce(sum(bytes), 0) INTO files, taken FROM stored_object
+  WHERE workspace_id = owner AND NOT deleting AND delete_at > router_now();
+  IF files >= allowed.file_limit THEN
+    RETURN QUERY SELECT 'files', allowed.file_limit::bigint;
+  ELSIF taken + max_bytes > allowed.file_bytes_limit THEN
+    RETURN QUERY SELECT 'bytes', allowed.file_bytes_limit;
+  ELSE
+    INSERT INTO stored_object (key, owner_id, delete_at, workspace_id, bytes)
+    VALUES (file_key, file_id, router_now() + make_interval(secs => doubt_s), owner, max_bytes);
   END IF;
 END $$;
 `;

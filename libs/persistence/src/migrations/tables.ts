@@ -12,6 +12,8 @@ CREATE TABLE workspace (
   committed_limit_micros bigint NOT NULL DEFAULT 100000000 CHECK (committed_limit_micros >= 0),
   backlog_limit integer NOT NULL DEFAULT 1000 CHECK (backlog_limit >= 0),
   window_limit integer NOT NULL DEFAULT 600 CHECK (window_limit >= 0),
+  file_limit integer NOT NULL DEFAULT 1000 CHECK (file_limit >= 0),
+  file_bytes_limit bigint NOT NULL DEFAULT 10737418240 CHECK (file_bytes_limit >= 0),
   balance_micros bigint,
   -- What runs cost is multiplied by it; a run keeps the one that it was admitted with.
   markup numeric NOT NULL DEFAULT 1 CHECK (markup BETWEEN 0 AND 100),
@@ -120,16 +122,22 @@ CREATE TABLE payload (
 -- What the asset store holds. A row comes before its object and goes after it, so nothing is left behind there.
 CREATE TABLE stored_object (
   key text PRIMARY KEY,
-  run_id uuid NOT NULL,
+  -- The run that it belongs to, or, for a file of a caller's, the file's own id.
+  owner_id uuid NOT NULL,
   -- Never, while a run needs the object; until a run does, the longest time that it may take to say so.
   delete_at timestamptz NOT NULL,
   -- A signed URL that was given out opens the object until then.
   link_expires_at timestamptz NOT NULL DEFAULT '-infinity',
   -- Its deletion has begun: no run may come to need it any more.
-  deleting boolean NOT NULL DEFAULT false
+  deleting boolean NOT NULL DEFAULT false,
+  -- Of a file only: whose it is, how long it is, or may become, and what it is once it is there.
+  workspace_id uuid,
+  bytes bigint,
+  content_type text
 );
 CREATE INDEX stored_object_due ON stored_object (delete_at) WHERE delete_at < 'infinity';
-CREATE INDEX stored_object_run ON stored_object (run_id);
+CREATE INDEX stored_object_owner ON stored_object (owner_id);
+CREATE INDEX stored_object_file ON stored_object (workspace_id) WHERE workspace_id IS NOT NULL;
 
 CREATE SEQUENCE admission_order;
 

@@ -88,7 +88,7 @@ export class Life {
          (SELECT jsonb_agg(ledger_entry) FROM ledger_entry WHERE run_id = $1) AS ledger,
          (SELECT jsonb_agg(payload ORDER BY kind) FROM payload WHERE run_id = $1) AS payloads,
          (SELECT jsonb_agg(idempotency_key) FROM idempotency_key WHERE run_id = $1) AS keys,
-         (SELECT jsonb_agg(stored_object ORDER BY key) FROM stored_object WHERE run_id = $1) AS objects`,
+         (SELECT jsonb_agg(stored_object ORDER BY key) FROM stored_object WHERE owner_id = $1) AS objects`,
       [runId],
     );
     return row ?? {};

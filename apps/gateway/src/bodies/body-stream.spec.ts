@@ -1,0 +1,67 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { bodyStream } from './body-stream.js';
+
+const kibibyte = 1024;
+const request = (): IncomingMessage => new IncomingMessage(new Socket());
+const read = async (from: IncomingMessage, maxBytes = 100 * 1024 * kibibyte): Promise<number> => {
+  let size = 0;
+  for await (const chunk of bodyStream(from, maxBytes)) size += chunk.length;
+  return size;
+};
+
+afterEach(() => void jest.useRealTimers());
+
+describe('bodyStream', () => {
+  it('gives a body as it arrives', async () => {
+    const body = request();
+    const reading = read(body);
+    for (const chunk of ['one', 'two', null]) body.push(chunk);
+    expect(await reading).toBe(6);
+  });
+
+  it('lets a caller go that sends slower than 16 KiB a second', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const body = request();
+    const reading = read(body);
+    reading.catch(() => {});
+    for (const bytes of [240, 240, 239, 0]) {
+      body.push('x'.repeat(bytes * kibibyte));
+      await jest.advanceTimersByTimeAsync(14_999);
+    }
+    await jest.advanceTimersByTimeAsync(2);
+    await expect(reading).rejects.toMatchObject({ status: 400, headers: { Connection: 'close' } });
+  });
+
+  it('does not blame the caller for a slow store', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const body = request();
+    const chunks = bodyStream(body, 100);
+    for (const chunk of ['one', 'two', null]) {
+      body.push(chunk);
+      expect((await chunks.next()).done).toBe(chunk === null);
+      await jest.advanceTimersByTimeAsync(60_000);
+    }
+  });
+
+  it('discards what is left of a body above the limit', async () => {
+    const body = request();
+    const reading = read(body, 5);
+    body.push('123456');
+    await expect(reading).rejects.toMatchObject({ status: 413 });
+    body.push('more');
+    body.push(null);
+    await new Promise((ended) => body.on('end', ended));
+  });
+
+  it('ends when the caller goes away, before or while it reads', async () => {
+    const early = request();
+    early.destroy();
+    await expect(read(early)).rejects.toMatchObject({ bucket: 'client_disconnected' });
+    const late = request();
+    const reading = read(late);
+    late.destroy();
+    await expect(reading).rejects.toMatchObject({ bucket: 'client_disconnected' });
+  });
+});

@@ -1,0 +1,103 @@
+import { RouterError } from '#errors';
+import { FileRepository, type StoredFile } from '#persistence';
+import { type RouterFile, routerFile, routerFileId } from '#schemas';
+import { AssetStore } from '#storage';
+import { Controller, Delete, Get, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { FileUploads } from './file-uploads.js';
+
+const fileNotFound = failure(
+  404,
+  ['invalid_input'],
+  'No such file of this workspace, or it has expired. Unknown ids and other workspaces’ ids answer alike.',
+);
+
+/** Files of callers, for use in inputs. */
+@Controller('v2/files')
+@UseGuards(CallerGuard)
+export class FilesController {
+  constructor(
+    private readonly uploads: FileUploads,
+    private readonly files: FileRepository,
+    private readonly store: AssetStore,
+  ) {}
+
+  @Post()
+  @Access({ scope: 'run' })
+  @ApiRoute({
+    name: 'UploadFile',
+    area: 'Files',
+    summary: 'Upload a file',
+    description:
+      'The body is the file itself, of any media type. Its `url` can stand in inputs wherever a model takes a URL, and where a model takes the bytes as a file, as base64 or as the id of an upload of the provider’s. A file is deleted after 24 hours.',
+    headers: z.object({
+      'Content-Type': z.string().optional().meta({
+        description: 'What the file is, where its content does not show it.',
+        example: 'image/png',
+      }),
+    }),
+    body: 'bytes',
+    answers: [
+      answer(201, 'The file is stored.', json(routerFile)),
+      failure(400, ['invalid_input'], 'The body is empty, or did not arrive in time.'),
+      failure(413, ['invalid_input'], 'The file is too large.'),
+      failure(415, ['invalid_input'], 'The body is a form, or is encoded.'),
+      failure(
+        429,
+        ['concurrency_limit_exceeded'],
+        'The workspace has as many files, or as many bytes of them, as it is allowed.',
+      ),
+    ],
+  })
+  async upload(@Calling() { workspaceId }: Caller, @Req() request: FastifyRequest): Promise<RouterFile> {
+    return this.described(await this.uploads.take(request.raw, workspaceId));
+  }
+
+  @Get(':fileId')
+  @Access({ scope: 'run' })
+  @ApiRoute({
+    name: 'GetFile',
+    area: 'Files',
+    summary: 'Look at a file',
+    answers: [answer(200, 'The file, with a URL that opens it.', json(routerFile)), fileNotFound],
+  })
+  async read(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<RouterFile> {
+    const file = isFileId(id) ? await this.files.find(workspaceId, id) : null;
+    if (file === null) throw unknownFile();
+    return this.described(file);
+  }
+
+  @Delete(':fileId')
+  @HttpCode(204)
+  @Access({ scope: 'run' })
+  @ApiRoute({
+    name: 'DeleteFile',
+    area: 'Files',
+    summary: 'Delete a file before it expires',
+    description: 'Its bytes go, and its URL stops working, with the next round of the sweep.',
+    answers: [answer(204, 'The file is deleted.'), fileNotFound],
+  })
+  async delete(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<void> {
+    if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw unknownFile();
+  }
+
+  private async described({ id, key, contentType, bytes, expiresAt }: StoredFile): Promise<RouterFile> {
+    const nowMs = Date.now();
+    const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
+    return {
+      id,
+      url: await this.store.sign(key, { expiresInSeconds, nowMs }),
+      content_type: contentType,
+      size: bytes,
+      expires_at: expiresAt.toISOString(),
+    };
+  }
+}
+
+const isFileId = (text: string): boolean => routerFileId.safeParse(text).success;
+
+const unknownFile = () => new RouterError('invalid_input', 'There is no such file.', { status: 404 });

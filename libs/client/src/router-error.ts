@@ -1,0 +1,105 @@
+/** Why a call failed. There is a page on each of these in the documentation of the router. */
+export const bucketNames = [
+  'invalid_input',
+  'content_policy_violation',
+  'provider_error',
+  'provider_timeout',
+  'insufficient_credits',
+  'model_not_found',
+  'unauthorized',
+  'forbidden',
+  'concurrency_limit_exceeded',
+  'client_disconnected',
+  'internal_error',
+  'deadline_exceeded',
+  'not_enabled',
+  'service_unavailable',
+  'rate_limited',
+] as const;
+
+export type Bucket = (typeof bucketNames)[number];
+
+/** A field of the input that the model does not accept. */
+export interface FieldError {
+  /** `['body', 'image', 0]` is the first element of `image`. */
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  ctx?: Record<string, unknown>;
+  input?: unknown;
+}
+
+interface RouterErrorFacts {
+  status?: number;
+  fields?: FieldError[];
+  callId?: string;
+  retryAfterMs?: number;
+  committedSpendCents?: CommittedSpend;
+  idempotencyKey?: string | undefined;
+  cause?: unknown;
+}
+
+/** What the runs in flight may cost at most, without the one that was refused, and how much that may be. */
+interface CommittedSpend {
+  limit: number;
+  current: number;
+}
+
+/** A call that failed. `bucket` says what to do about it; `message` is safe to show to people. */
+export class RouterError extends Error {
+  override readonly name = 'RouterError';
+  /** The HTTP status; 0 if no answer came, because of the network or the time limit of the call. */
+  readonly status: number;
+  /** What the model does not accept; empty unless the status is 422. */
+  readonly fields: FieldError[];
+  /** Names the HTTP call in the router's records. */
+  readonly callId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** Only where this limit refused the run. */
+  readonly committedSpendCents: CommittedSpend | undefined;
+  /** The key that the run was requested with: with it, the same request collects the run instead of starting another. */
+  readonly idempotencyKey: string | undefined;
+
+  constructor(
+    readonly bucket: Bucket,
+    message: string,
+    facts: RouterErrorFacts = {},
+  ) {
+    super(message, { cause: facts.cause });
+    this.status = facts.status ?? 0;
+    this.fields = facts.fields ?? [];
+    this.callId = facts.callId;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.committedSpendCents = facts.committedSpendCents;
+    this.idempotencyKey = facts.idempotencyKey;
+  }
+}
+
+/** The error that an answer is. */
+export function errorOf(
+  status: number,
+  headers: Headers,
+  body: unknown,
+  idempotencyKey: string | undefined,
+): RouterError {
+  const named = headers.get('x-service-error-type');
+  const { detail } = (body ?? {}) as { detail?: unknown };
+  const fields = Array.isArray(detail) ? (detail as FieldError[]) : [];
+  const text = typeof detail === 'string' ? detail : `The router answered ${status}.`;
+  const message = fields.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ') || text;
+  const number = (name: string) => {
+    const value = Number.parseInt(headers.get(name) ?? '', 10);
+    return Number.isNaN(value) ? undefined : value;
+  };
+  const retryAfterS = number('retry-after');
+  const limit = number('x-committed-spend-limit');
+  const current = number('x-committed-spend-current');
+  return new RouterError(bucketNames.find((each) => each === named) ?? 'internal_error', message, {
+    status,
+    fields,
+    idempotencyKey,
+    ...(headers.has('x-service-request-id') && { callId: headers.get('x-service-request-id') ?? '' }),
+    ...(retryAfterS !== undefined && { retryAfterMs: retryAfterS * 1000 }),
+    ...(limit !== undefined && current !== undefined && { committedSpendCents: { limit, current } }),
+  });
+}

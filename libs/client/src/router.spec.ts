@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buckets } from '../../errors/src/index.js';
+import { bucketNames, createRouter, type Router, type RouterError, type RunHandle } from './index.js';
+
+interface Seen {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+type Respond = (response: ServerResponse, seen: Seen) => void;
+
+let server: Server;
+let router: Router;
+let seen: Seen[];
+/** Answers the requests in turn; the last one answers all that follow. */
+let script: Respond[];
+
+beforeEach(async () => {
+  seen = [];
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const call = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      seen.push(call);
+      const [respond] = script.length > 1 ? script.splice(0, 1) : script;
+      respond?.(response, call);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  router = createRouter({ key: 'rk_test', baseUrl: `http://127.0.0.1:${port}/` });
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const json =
+  (status: number, body: object, headers: Record<string, string> = {}): Respond =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const refused = (status: number, bucket: string, headers: Record<string, string> = {}): Respond =>
+  json(status, { detail: 'No.', error_type: bucket }, { 'x-service-error-type': bucket, ...headers });
+const lost: Respond = (response) => response.destroy();
+
+const stateOf = (status: string) => ({
+  request_id: 'r',
+  status,
+  status_url: 'https://elsewhere.example.com/v2/models/a/b/requests/r/status',
+  response_url: 'https://elsewhere.example.com/v2/models/a/b/requests/r',
+  cancel_url: 'https://elsewhere.example.com/v2/models/a/b/requests/r/cancel',
+});
+const run = stateOf('IN_QUEUE') as RunHandle;
+const streamed =
+  (text: string): Respond =>
+  (response) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+const event = (body: object, name?: string) =>
+  `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(body)}\n\n`;
+const statesOf = async () => {
+  const states = [];
+  for await (const { status, progress } of router.subscribe(run)) states.push(progress ?? status);
+  return states;
+};
+
+describe('a request is repeated', () => {
+  it.each([
+    ['the connection was lost', lost],
+    ['the router is away', refused(503, 'service_unavailable')],
+    ['the run goes on', refused(504, 'deadline_exceeded', { 'retry-after': '0' })],
+    ['there is no room', refused(429, 'concurrency_limit_exceeded')],
+  ])('under the same key when %s', async (_why, first) => {
+    script = [first, json(200, { done: true })];
+    await expect(router.run('a/b', { prompt: 'x' })).resolves.toMatchObject({ output: { done: true } });
+    expect(seen).toHaveLength(2);
+    expect(seen[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(seen[1]).toMatchObject({
+      body: '{"prompt":"x"}',
+      headers: { 'idempotency-key': seen[0]?.headers['idempotency-key'] },
+    });
+  });
+
+  it.each([
+    ['invalid_input', 422],
+    ['provider_error', 502],
+    ['provider_timeout', 504],
+    ['internal_error', 500],
+    ['insufficient_credits', 402],
+    ['rate_limited', 429],
+    ['not_enabled', 403],
+  ])('never after %s', async (bucket, status) => {
+    script = [refused(status, bucket)];
+    await expect(router.run('a/b', {})).rejects.toMatchObject({ bucket, status, message: 'No.' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('never where nothing in flight takes up the spend that the run needs', async () => {
+    const headers = { 'x-committed-spend-limit': '100', 'x-committed-spend-current': '0' };
+    script = [refused(429, 'concurrency_limit_exceeded', headers)];
+    await expect(router.run('a/b', {})).rejects.toMatchObject({
+      committedSpendCents: { limit: 100, current: 0 },
+    });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('states', () => {
+  it('come as a stream, with progress', async () => {
+    script = [
+      streamed(
+        `: hello\n\n${event(stateOf('IN_QUEUE'))}${event({ progress: 0.5 }, 'progress')}${event(stateOf('COMPLETED'))}`,
+      ),
+    ];
+    expect(await statesOf()).toEqual(['IN_QUEUE', 0.5, 'COMPLETED']);
+    expect(seen.map(({ url }) => url)).toEqual(['/v2/models/a/b/requests/r/status/stream']);
+  });
+
+  it('are polled where there is no stream', async () => {
+    script = [
+      refused(404, 'invalid_input'),
+      json(200, stateOf('IN_PROGRESS')),
+      json(200, stateOf('COMPLETED')),
+    ];
+    expect(await statesOf()).toEqual(['IN_PROGRESS', 'COMPLETED']);
+    expect(seen.map(({ url }) => url.replace(/.*requests\/r/, ''))).toEqual([
+      '/status/stream',
+      '/status',
+      '/status',
+    ]);
+  });
+
+  it('go on when the stream breaks, each told once', async () => {
+    script = [
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(event(stateOf('IN_QUEUE')), () => response.destroy());
+      },
+      json(200, stateOf('IN_QUEUE')),
+      streamed(event(stateOf('IN_QUEUE')) + event(stateOf('IN_PROGRESS')) + event(stateOf('COMPLETED'))),
+    ];
+    expect(await statesOf()).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+  });
+});
+
+describe('the credential', () => {
+  it('goes to the router only, whatever addresses a handle holds', async () => {
+    script = [json(200, stateOf('COMPLETED'))];
+    await router.status(run);
+    expect(seen[0]).toMatchObject({
+      url: '/v2/models/a/b/requests/r/status',
+      headers: { 'x-api-key': 'rk_test' },
+    });
+  });
+
+  it('follows no redirect', async () => {
+    script = [(response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()];
+    const failed = router.status(run, { timeoutMs: 1_500 });
+    await expect(failed).rejects.toMatchObject({ status: 0 } satisfies Partial<RouterError>);
+  });
+
+  it('is a key or a token', async () => {
+    script = [json(202, { request_id: 'r', status: 'CANCELLATION_REQUESTED' })];
+    const { baseUrl } = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    await createRouter({ token: 'eyJ', baseUrl }).cancel(run);
+    expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer eyJ' });
+    expect(() => createRouter({ baseUrl })).toThrow('Give a key or a token.');
+  });
+});
+
+it('uploads the files of an input, each once, and sends their URLs', async () => {
+  const mask = Buffer.from('mask');
+  script = [
+    (response, call) => {
+      if (call.url !== '/v2/files') return json(201, stateOf('IN_QUEUE'))(response, call);
+      json(201, { url: `https://files.example.com/${call.body}` })(response, call);
+    },
+  ];
+  const image = new File(['image'], 'a.png', { type: 'image/png' });
+  await router.submit('a/b', { image, more: [mask, mask, 'https://x.example.com'], depth: { image } });
+  expect(seen.slice(0, 2).map(({ headers, body }) => [headers['content-type'], body])).toEqual([
+    ['image/png', 'image'],
+    ['application/octet-stream', 'mask'],
+  ]);
+  expect(JSON.parse(seen[2]?.body ?? '')).toEqual({
+    image: 'https://files.example.com/image',
+    more: ['https://files.example.com/mask', 'https://files.example.com/mask', 'https://x.example.com'],
+    depth: { image: 'https://files.example.com/image' },
+  });
+});
+
+it('names the buckets that the router has', () => {
+  expect([...bucketNames].sort()).toEqual(Object.keys(buckets).sort());
+});

@@ -1,0 +1,71 @@
+import { type Connection, prepared } from './calls.js';
+import { RouterError } from './router-error.js';
+import type { RunHandle, RunStatus } from './wire.js';
+
+/** A line comes every 15 s, if only a comment: a stream that is silent for so long is broken. */
+const maxSilenceMs = 45_000;
+
+/**
+ * The states of a run as the router streams them (server-sent events). Ends when the stream ends, whatever the state;
+ * throws a `RouterError` where there is no stream, and anything else when it breaks.
+ */
+export async function* streamedStates(
+  connection: Connection,
+  run: RunHandle,
+  signal: AbortSignal,
+): AsyncGenerator<RunStatus> {
+  const silence = new AbortController();
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), maxSilenceMs);
+  };
+  let timer = setTimeout(() => silence.abort(), maxSilenceMs);
+  try {
+    const { url, headers } = prepared(connection, {
+      url: `${run.status_url}/stream`,
+      headers: { accept: 'text/event-stream' },
+    });
+    const response = await connection.fetch(url, {
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    if (!response.ok || !isStream || response.body === null) {
+      await response.body?.cancel();
+      throw new RouterError('invalid_input', 'There is no such stream.', { status: response.status });
+    }
+    let state: RunStatus | undefined;
+    for await (const { event, data } of eventsOf(response.body, heard)) {
+      const said = JSON.parse(data) as Partial<RunStatus>;
+      if (event === 'progress' && state !== undefined) state = { ...state, progress: Number(said.progress) };
+      else if (event !== 'progress') state = said as RunStatus;
+      if (state !== undefined) yield state;
+    }
+  } finally {
+    clearTimeout(timer);
+    // Also when the reader of the states leaves early.
+    silence.abort();
+  }
+}
+
+async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, heard: () => void) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    heard();
+    const blocks = `${rest}${value}`.split(/\r?\n\r?\n/);
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const field = (name: string) =>
+        block
+          .split(/\r?\n/)
+          .filter((line) => line.startsWith(`${name}:`))
+          .map((line) => line.slice(name.length + 1).trimStart())
+          .join('\n');
+      if (field('data') !== '') yield { event: field('event'), data: field('data') };
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
+
+/** A file of a caller's that is there. */
+export interface StoredFile {
+  id: string;
+  key: string;
+  contentType: string;
+  bytes: number;
+  expiresAt: Date;
+}
+
+/** Which limit of the workspace is reached, and what it is. */
+export interface FileRefusal {
+  limit: 'files' | 'bytes';
+  maxAllowed: number;
+}
+
+const columns = `owner_id AS id, key, content_type AS "contentType", bytes::float8 AS bytes, delete_at AS "expiresAt"`;
+const isLive =
+  'workspace_id = $1 AND owner_id = $2 AND content_type IS NOT NULL AND delete_at > router_now()';
+
+/**
+ * The files that callers upload: stored objects that belong to a workspace and not to a run. Like every object each has
+ * its row before it exists, and when it has expired both go by the same sweep.
+ */
+@Injectable()
+export class FileRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The row of a file that is about to be put; unless it is completed, it is swept after `doubtSeconds`. Null: reserved. */
+  async reserve(file: {
+    id: string;
+    key: string;
+    workspaceId: string;
+    maxBytes: number;
+    doubtSeconds: number;
+  }): Promise<FileRefusal | null> {
+    const [refusal] = await this.database.write<FileRefusal>(
+      {
+        name: 'reserve_file',
+        text: `SELECT refused AS limit, max_allowed::float8 AS "maxAllowed" FROM reserve_file($1, $2, $3, $4, $5)`,
+      },
+      [file.id, file.key, file.workspaceId, file.maxBytes, file.doubtSeconds],
+    );
+    return refusal ?? null;
+  }
+
+  /** The file is there, for so long. Null when it took so long that it is being swept. */
+  async complete(
+    key: string,
+    { contentType, bytes, seconds }: { contentType: string; bytes: number; seconds: number },
+  ): Promise<StoredFile | null> {
+    const [file] = await this.database.write<StoredFile>(
+      {
+        name: 'complete_file',
+        text: `UPDATE stored_object SET content_type = $2, bytes = $3, delete_at = router_now() + make_interval(secs => $4)
+          WHERE key = $1 AND NOT deleting RETURNING ${columns}`,
+      },
+      [key, contentType, bytes, seconds],
+    );
+    return file ?? null;
+  }
+
+  async find(workspaceId: string, id: string): Promise<StoredFile | null> {
+    const [file] = await this.database.read<StoredFile>(
+      { name: 'find_file', text: `SELECT ${columns} FROM stored_object WHERE ${isLive}` },
+      [workspaceId, id],
+    );
+    return file ?? null;
+  }
+
+  /** It is gone for callers; the next round of the sweep deletes it. False when there was none. */
+  async delete(workspaceId: string, id: string): Promise<boolean> {
+    const rows = await this.database.write(
+      {
+        name: 'delete_file',
+        text: `UPDATE stored_object SET delete_at = router_now() WHERE ${isLive} RETURNING key`,
+      },
+      [workspaceId, id],
+    );
+    return rows.length === 1;
+  }
+}

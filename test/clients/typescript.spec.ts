@@ -1,0 +1,163 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createRouter, type Router, RouterError, type RunStatus } from '../../libs/client/src/index.js';
+import {
+  failOnLeftovers,
+  newTag,
+  sharedSystem,
+  type TestCaller,
+  transports,
+  unending,
+  waitFor,
+} from '../harness/index.js';
+
+const [transport = 'postgres'] = transports();
+const model = 'bfl/flux-2-pro';
+
+const failure = async (act: Promise<unknown>): Promise<RouterError> => {
+  const error: unknown = await act.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof RouterError)) throw new Error(`expected a RouterError: ${String(error)}`);
+  return error;
+};
+
+describe('the TypeScript client', () => {
+  const system = sharedSystem(transport);
+  let caller: TestCaller;
+  let router: Router;
+
+  const routerOf = ({ key }: TestCaller) => createRouter({ key, baseUrl: system.gateways[0]?.url ?? '' });
+  const arrived = (tag: string) =>
+    waitFor(async () => (await system.partner.peaks(tag)).accepted === 1, {
+      withinMs: 60_000,
+      what: `${tag} at the partner`,
+    });
+
+  beforeAll(async () => {
+    caller = await system.caller();
+    router = routerOf(caller);
+  });
+
+  it('runs a model and says what it cost', async () => {
+    const { output, costCents, contentType } = await router.run(model, { prompt: 'a red fox' });
+    expect(output).toMatchObject({ status: 'Ready' });
+    expect(contentType).toMatch(/^application\/json/);
+    expect(costCents).toBeGreaterThan(0);
+  });
+
+  it('gives bytes as a Blob, and sends a text byte for byte', async () => {
+    const tag = newTag('bytes');
+    const body = `{ "voice":"ash",  "input":"[[sim:tag=${tag}]]" ,"speed": 1.00}`;
+    const { output, bytes } = await router.run('openai/tts-1', body);
+    expect(output).toBeInstanceOf(Blob);
+    expect((output as Blob).type).toBe('audio/mpeg');
+    expect(bytes.length).toBe((output as Blob).size);
+    const [entry] = await system.partner.ledger(tag);
+    expect(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()).toContain('"speed": 1.00}');
+  });
+
+  it('submits, follows, and collects as often as it likes', async () => {
+    const tag = newTag('followed');
+    const run = await router.submit(model, { prompt: `[[sim:tag=${tag}]] ${unending}` });
+    expect(run).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+    await arrived(tag);
+    await waitFor(async () => (await router.status(run)).status === 'IN_PROGRESS', {
+      withinMs: 60_000,
+      what: 'it',
+    });
+    const states: RunStatus[] = [];
+    for await (const state of router.subscribe(run)) {
+      states.push(state);
+      if (states.length === 1) await system.partner.finish(tag);
+    }
+    expect(states.map(({ status }) => status)).toEqual(['IN_PROGRESS', 'COMPLETED']);
+    const { bytes } = await router.collect(run);
+    expect((await router.collect(JSON.parse(JSON.stringify(run)) as RunStatus)).bytes).toEqual(bytes);
+  });
+
+  it('collects a run that has not ended as soon as it has', async () => {
+    const run = await router.submit(model, { prompt: 'soon' });
+    expect((await router.collect(run)).output).toMatchObject({ status: 'Ready' });
+    expect((await router.cancel(run)).status).toBe('ALREADY_COMPLETED');
+  });
+
+  it('cancels', async () => {
+    const one = await system.caller({ inflightLimit: 1 });
+    const [tag, waiting] = [newTag('ahead'), newTag('waiting')];
+    const ahead = await routerOf(one).submit(model, { prompt: `[[sim:tag=${tag}]] ${unending}` });
+    const run = await routerOf(one).submit(model, { prompt: `[[sim:tag=${waiting}]]` });
+    expect((await routerOf(one).cancel(run)).status).toBe('CANCELLATION_REQUESTED');
+    expect(await failure(routerOf(one).collect(run))).toMatchObject({
+      bucket: 'client_disconnected',
+      status: 409,
+    });
+    await arrived(tag);
+    await system.partner.finish(tag);
+    await routerOf(one).collect(ahead);
+  });
+
+  it('throws what went wrong by its bucket, with the fields that the model does not accept', async () => {
+    const rejected = await failure(router.run(model, { prompt: 1 }));
+    expect(rejected).toMatchObject({ bucket: 'invalid_input', status: 422 });
+    expect(rejected.fields).toEqual([
+      expect.objectContaining({ loc: ['body', 'prompt'], type: 'string_type' }),
+    ]);
+    expect(rejected.message).toMatch(/^body\.prompt: /);
+    expect(rejected.callId).toMatch(/^[0-9a-f-]{36}$/);
+    const found = await Promise.all([
+      failure(router.run('bfl/flux-2-por', {})),
+      failure(router.run(model, { prompt: '[[sim:policy_output]]' })),
+      failure(
+        createRouter({ key: 'rk_live_nobodys', baseUrl: system.gateways[0]?.url ?? '' }).run(model, '{}'),
+      ),
+      failure(
+        createRouter({ key: 'x', baseUrl: 'http://127.0.0.1:1' }).run(model, '{}', { timeoutMs: 1_000 }),
+      ),
+    ]);
+    expect(found.map(({ bucket }) => bucket)).toEqual([
+      'model_not_found',
+      'content_policy_violation',
+      'unauthorized',
+      'deadline_exceeded',
+    ]);
+    expect(found[0]?.message).toContain(model);
+  });
+
+  it('collects with the key of a call that ran out of time, and pays once', async () => {
+    const tag = newTag('late');
+    const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
+    const late = await failure(router.run(model, input, { timeoutMs: 2_000 }));
+    expect(late).toMatchObject({ bucket: 'deadline_exceeded', status: 0 });
+    await arrived(tag);
+    const again = router.run(model, input, { idempotencyKey: late.idempotencyKey ?? '' });
+    await system.partner.finish(tag);
+    expect((await again).output).toMatchObject({ status: 'Ready' });
+    expect((await system.partner.peaks(tag)).accepted).toBe(1);
+  });
+
+  it('waits for room instead of failing, and ends the wait with the signal of the caller', async () => {
+    const one = await system.caller({ inflightLimit: 1 });
+    const [tag, next] = [newTag('busy'), newTag('next')];
+    const ahead = await routerOf(one).submit(model, { prompt: `[[sim:tag=${tag}]] ${unending}` });
+    await arrived(tag);
+    const leaving = new AbortController();
+    const left = routerOf(one).run(model, { prompt: 'left' }, { signal: leaving.signal });
+    const waiting = routerOf(one).run(model, { prompt: `[[sim:tag=${next}]]` });
+    leaving.abort(new Error('enough'));
+    await expect(left).rejects.toThrow('enough');
+    await system.partner.finish(tag);
+    expect((await waiting).output).toMatchObject({ status: 'Ready' });
+    await routerOf(one).collect(ahead);
+  });
+
+  it('lists every model of all pages', async () => {
+    const ids: string[] = [];
+    for await (const { id } of router.models()) ids.push(id);
+    expect(ids.length).toBeGreaterThan(100);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toContain(model);
+  });
+});
+
+failOnLeftovers();
