@@ -18,6 +18,7 @@ import { RunRepository } from './run.repository.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
+import { WebhookRepository } from './webhook.repository.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const services = [
@@ -36,6 +37,7 @@ const services = [
   RunRepository,
   StoredObjectRepository,
   UsageReader,
+  WebhookRepository,
   WorkspaceRepository,
 ];
 

@@ -60,6 +60,7 @@ export {
   routerModelOutput,
 } from './model-shapes.js';
 export { momentOf } from './moment.js';
+export { isPublicAddress, refusalOf } from './public-url.js';
 export {
   nodeStatus,
   type NodeVersion,
@@ -99,3 +100,11 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export { runUrls, type Stage, statusBody } from './status-body.js';
+export {
+  isOriginOf,
+  type RouterRunCompleted,
+  routerRunCompleted,
+  webhookProblem,
+  webhookSettings,
+} from './webhook.js';
