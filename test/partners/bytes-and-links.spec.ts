@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     const picture = Buffer.alloc(15_000_000, 'a picture ').toString('base64');
     const body = `{ "prompt":"[[sim:tag=${tag}]]",\t"image":"${picture}", "cfg_scale": 0.50,"model_name":"kling-v2-5-turbo" }\n`;
     expect(body.length).toBeGreaterThan(20_000_000);
-    const answer = await run('kling/kling-v2.5-turbo-image-to-video', body);
+    const answer = await run('kling/kling-v2-5-turbo', body);
     expect([answer.status, (await entryOf(tag)).bodySha256]).toEqual([200, sha256(Buffer.from(body))]);
   });
 
@@ -68,7 +68,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
   it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {
     const tag = newTag('stored');
     const answer = await run(
-      'google/veo-3.1',
+      'veo/veo-3.1-generate-001',
       `{"instances":[{"prompt":"[[sim:tag=${tag}]]"}],"parameters":{"seed":4294967295}}`,
     );
     const { bodyBase64 } = await entryOf(tag);

@@ -46,7 +46,7 @@ const inputs: PricedInput[] = [
     billed: 0.008744,
   },
   {
-    model: 'elevenlabs/sound-effects',
+    model: 'elevenlabs/eleven_sfx_v2',
     input: { text: 'rain', duration_seconds: 5 },
     listUsd: 0.0117,
     reserved: 0.011667,
@@ -61,7 +61,7 @@ const inputs: PricedInput[] = [
     billed: 0.03,
   },
   {
-    model: 'bytedance/seedream-4.0',
+    model: 'byteplus/seedream-4-0-250828',
     input: { prompt: 'a', sequential_image_generation: 'disabled' },
     listUsd: 0.03,
     reply: { json: { usage: { generated_images: 1 } } },
@@ -84,7 +84,7 @@ const inputs: PricedInput[] = [
     billed: 0.04,
   },
   {
-    model: 'recraft/recraft-v4',
+    model: 'recraft/recraftv4',
     input: { prompt: 'a', n: 1 },
     listUsd: 0.04,
     reply: { json: { credits: 40 } },
@@ -100,7 +100,7 @@ const inputs: PricedInput[] = [
     billed: 0.07,
   },
   {
-    model: 'bytedance/seedance-1.0-pro-fast',
+    model: 'byteplus/seedance-1-0-pro-fast-251015',
     input: video,
     listUsd: 0.103,
     reply: tokens(102_960),
@@ -108,7 +108,7 @@ const inputs: PricedInput[] = [
     billed: 0.10296,
   },
   {
-    model: 'runway/gen4-turbo',
+    model: 'runway/gen4_turbo',
     input: { duration: 5 },
     listUsd: 0.25,
     reply: { json: { cost: { credits: 25 } } },
@@ -116,7 +116,7 @@ const inputs: PricedInput[] = [
     billed: 0.25,
   },
   {
-    model: 'bytedance/seedance-1.0-pro',
+    model: 'byteplus/seedance-1-0-pro-250528',
     input: video,
     listUsd: 0.2574,
     reply: tokens(102_960),
@@ -124,7 +124,7 @@ const inputs: PricedInput[] = [
     billed: 0.2574,
   },
   {
-    model: 'bytedance/seedance-1.5-pro',
+    model: 'byteplus/seedance-1-5-pro-251215',
     input: { ...video, generate_audio: true },
     listUsd: 0.2592,
     reply: tokens(108_000),
@@ -139,7 +139,7 @@ const inputs: PricedInput[] = [
     billed: 0.28,
   },
   {
-    model: 'google/veo-3.1-fast',
+    model: 'veo/veo-3.1-fast-generate-001',
     input: veo,
     listUsd: 0.32,
     reply: { json: { response: { videos: [{}] } } },
@@ -155,7 +155,7 @@ const inputs: PricedInput[] = [
     billed: 0.35,
   },
   {
-    model: 'google/veo-3.1',
+    model: 'veo/veo-3.1-generate-001',
     input: veo,
     listUsd: 0.8,
     reply: { json: { response: { videos: [{}] } } },
