@@ -29,6 +29,7 @@ function factorText(factor: Factor): string {
     const [first = '', ...others] = factor.present.map(name);
     return `number of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
   }
+  if ('absent' in factor) return `without ${factor.absent.map(name).join(' and ')}`;
   const values = Object.values(factor.values);
   return `${name(factor.table)} (${number(Math.min(...values))} to ${number(Math.max(...values))})`;
 }

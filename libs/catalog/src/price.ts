@@ -65,7 +65,7 @@ const present = z
       .array(pointer)
       .min(1)
       .describe(
-        'Members of the input: each that is there counts, and of a list each element; null, false and "" do not.',
+        'Members of the input, `*` for every element: each that is there counts, and of a list each element; null, false and "" do not.',
       ),
     each: amount.default(1).describe('What one counts.'),
     most: amount.optional().describe('What one counts in the upper bound; without it, as `each`.'),
@@ -78,7 +78,14 @@ const tokens = z.strictObject({
   most: amount.describe('What the upper bound takes: a token count that the partner does not exceed.'),
 });
 
-const factor = z.union([number, table, characters, megapixels, present, tokens]);
+const absent = z.strictObject({
+  absent: z
+    .array(pointer)
+    .min(1)
+    .describe('Members of the input: 1 when none of them is there, otherwise 0.'),
+});
+
+const factor = z.union([number, table, characters, megapixels, present, absent, tokens]);
 export type Factor = z.infer<typeof factor>;
 
 const usd = amount.describe('Dollars, times every factor.');
@@ -168,6 +175,7 @@ export const pricePointers = (price: Price): string[] =>
 
 function pointersOf(factor: Factor): string[] {
   if ('present' in factor) return factor.present;
+  if ('absent' in factor) return factor.absent;
   if ('megapixels' in factor) return factor.megapixels;
   if ('number' in factor) return [factor.number];
   if ('table' in factor) return [factor.table];
@@ -215,6 +223,7 @@ function amountOf(factor: Factor, input: unknown): Amount {
     const count = Math.min(there, factor.at_most ?? Infinity);
     return { bound: count * (factor.most ?? factor.each), computed: count * factor.each };
   }
+  if ('absent' in factor) return same(Number(factor.absent.every((member) => countAt(input, member) === 0)));
   const estimate = lengthOf(valueAt(input, factor.tokens)) / 4;
   return { bound: factor.most, computed: Math.min(factor.most, estimate) };
 }
@@ -244,11 +253,11 @@ function keyOf({ values }: { values: Record<string, number> }, value: unknown): 
   return Object.keys(values).find((key) => key.endsWith('*') && text.startsWith(key.slice(0, -1)));
 }
 
-function countAt(input: unknown, member: string): number {
-  const value = valueAt(input, member);
-  if (Array.isArray(value)) return value.length;
-  return value === undefined || value === null || value === false || value === '' ? 0 : 1;
-}
+const countAt = (input: unknown, member: string): number =>
+  valuesAt(input, member).reduce<number>((sum, value) => sum + countOf(value), 0);
+
+const countOf = (value: unknown): number =>
+  Array.isArray(value) ? value.length : Number(![undefined, null, false, ''].includes(value as null));
 
 /** The length of all texts in a value. */
 function lengthOf(value: unknown): number {
