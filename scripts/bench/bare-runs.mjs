@@ -33,7 +33,7 @@ Module({ imports: [QueueModule.forRootAsync({ imports: [Quiet], useFactory: () =
 const app = await NestFactory.createApplicationContext(Bare, { logger: false });
 const queues = app.get(RunQueues, { strict: false });
 const facts = { upstream: {}, assets: [], chargesOnPolicyRejection: 'unknown', budgetMs: 300_000 };
-const call = { requestId: v7(), route: 'bench', credential: 'bench', origin: 'http://bench' };
+const call = { requestId: v7(), route: 'bench', origin: 'http://bench' };
 
 const server = Fastify();
 server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -50,6 +50,7 @@ server.post('/submit', async (request, reply) => {
     facts,
     reservedMicros: 1000,
     computedMicros: 1000,
+    credential: 'bench',
     call,
     body: request.body,
   });

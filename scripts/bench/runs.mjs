@@ -183,7 +183,7 @@ async function hotWorkspace({ env, workspaceId }) {
   });
   const body = Buffer.from(onceBody);
   const facts = { upstream: {}, assets: [], chargesOnPolicyRejection: 'unknown', budgetMs: 300_000 };
-  const call = { requestId: v7(), route: 'bench', credential: 'bench', origin: 'http://bench' };
+  const call = { requestId: v7(), route: 'bench', origin: 'http://bench' };
   const rate = async (admit) => {
     const untilMs = performance.now() + 3000;
     let done = 0;
@@ -199,6 +199,7 @@ async function hotWorkspace({ env, workspaceId }) {
             facts,
             reservedMicros: 1000,
             computedMicros: 1000,
+            credential: 'bench',
             call,
             body,
           });

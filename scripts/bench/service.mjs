@@ -11,7 +11,12 @@ import { freePort } from '../../dist/apps/local/src/ports.js';
 import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
 import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
 import { findRedisServer, startRedis } from '../../dist/apps/local/src/servers/redis.js';
-import { ApiKey, Database, Workspace, WorkspaceRepository } from '../../dist/libs/persistence/src/index.js';
+import {
+  ApiKeyRepository,
+  Database,
+  Workspace,
+  WorkspaceRepository,
+} from '../../dist/libs/persistence/src/index.js';
 
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
@@ -118,10 +123,7 @@ async function customer(env, name, limits) {
     DATABASE_STATEMENT_MS: 10_000,
   });
   const dataSource = await database.dataSource();
-  const workspaces = new WorkspaceRepository(
-    dataSource.getRepository(Workspace),
-    dataSource.getRepository(ApiKey),
-  );
+  const workspaces = new WorkspaceRepository(dataSource.getRepository(Workspace));
   const many = 1_000_000_000;
   const { id } = await workspaces.create(name, {
     balanceMicros: null,
@@ -131,7 +133,7 @@ async function customer(env, name, limits) {
     committedLimitMicros: many * many,
     ...limits,
   });
-  const key = await workspaces.createKey(name, {
+  const key = await new ApiKeyRepository(database).create(id, {
     name: 'bench',
     scopes: ['catalog', 'run'],
     expiresAt: null,

@@ -84,7 +84,8 @@ export class RunMaker {
       facts: plainFacts,
       reservedMicros: costMicros,
       computedMicros: costMicros,
-      call: { requestId: run.requestId, route, credential, origin: 'http://127.0.0.1' },
+      credential,
+      call: { requestId: run.requestId, route, origin: 'http://127.0.0.1' },
       body: Buffer.from('{}'),
     });
     if (admitted.kind !== 'admitted') throw new Error(`the run is ${admitted.kind}`);

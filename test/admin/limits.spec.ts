@@ -113,7 +113,8 @@ async function park(admissions: AdmissionRepository, workspaceId: string): Promi
     facts: plainFacts,
     reservedMicros: costMicros,
     computedMicros: costMicros,
-    call: { requestId: v7(), route: 'test', credential: 'test', origin: 'http://127.0.0.1' },
+    credential: 'test',
+    call: { requestId: v7(), route: 'test', origin: 'http://127.0.0.1' },
     body: Buffer.from('{}'),
   });
   expect(admitted).toMatchObject({ kind: 'admitted', ready: false });

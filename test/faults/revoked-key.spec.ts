@@ -1,3 +1,4 @@
+import { ApiKeyRepository } from '#persistence';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { System } from '../harness/faults.js';
 import { Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
@@ -18,17 +19,15 @@ describe.each(transports())('on %s', (transport) => {
 
   it('a revoked key stops within two seconds, and so does one of a workspace that is switched off', async () => {
     await system.operate(async (workspaces) => {
-      const { name } = await workspaces.create(`revoked-${process.pid}`, {});
+      const { id, name } = await workspaces.create(`revoked-${process.pid}`, {});
+      const keys = new ApiKeyRepository(system.store);
       const facts = { name: 'test', scopes: ['catalog'], expiresAt: null };
-      const [first, second] = [
-        await workspaces.createKey(name, facts),
-        await workspaces.createKey(name, facts),
-      ];
+      const [first, second] = [await keys.create(id, facts), await keys.create(id, facts)];
       // Cached now.
       expect(await statuses(first.key)).toEqual([200, 200]);
       expect(await statuses(second.key)).toEqual([200, 200]);
 
-      await workspaces.revokeKey(first.row.id);
+      await keys.revoke(first.row.id);
       const revokedMs = performance.now();
       await waitFor(async () => (await statuses(first.key)).every((status) => status === 401), {
         withinMs: 2_000,

@@ -1,4 +1,4 @@
-import { ApiKey, Database, Workspace, WorkspaceRepository } from '#persistence';
+import { Database, Workspace, WorkspaceRepository } from '#persistence';
 
 /** For a Postgres that no test takes away: an answer is late only when the machine is busy, and never refused for that. */
 export const patience = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
@@ -20,5 +20,5 @@ const patientSettings = (url: string) => ({
 
 export async function workspacesOf(database: Database): Promise<WorkspaceRepository> {
   const dataSource = await database.dataSource();
-  return new WorkspaceRepository(dataSource.getRepository(Workspace), dataSource.getRepository(ApiKey));
+  return new WorkspaceRepository(dataSource.getRepository(Workspace));
 }

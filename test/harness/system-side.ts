@@ -1,4 +1,5 @@
 import {
+  ApiKeyRepository,
   type Database,
   OutboxRepository,
   type WorkspaceLimits,
@@ -25,7 +26,7 @@ export abstract class SystemSide {
   abstract readonly redis: { url: string } | undefined;
   readonly partner: PartnerSide;
   private readonly pool: Pool;
-  private readonly store: Database;
+  readonly store: Database;
   /** API keys given out: none may show in a log. */
   readonly secrets: string[] = [secret];
 
@@ -52,7 +53,7 @@ export abstract class SystemSide {
   ): Promise<TestCaller> {
     const { key, workspaceId } = await this.operate(async (workspaces) => {
       const workspace = await workspaces.create(name, facts);
-      const created = await workspaces.createKey(name, {
+      const created = await new ApiKeyRepository(this.store).create(workspace.id, {
         name: 'test',
         scopes: ['catalog', 'run'],
         expiresAt: null,

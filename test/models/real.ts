@@ -69,10 +69,10 @@ export class Real {
       },
       reservedMicros: cost * unitMicros,
       computedMicros: cost * unitMicros,
+      credential: 'model',
       call: {
         requestId: v7(),
         route: 'model',
-        credential: 'model',
         origin: 'http://model',
         ...(key !== null && { idempotencyKey: `key-${key}` }),
       },

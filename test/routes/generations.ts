@@ -1,10 +1,14 @@
+import { scopes } from '#schemas';
 import { SignJWT } from 'jose';
 import { jwtSecret } from './gateways.js';
 
 export const generations = ['v1', 'v2'] as const;
 
 /** A header that identifies on both generations; an API key beside it is what counts on v2. */
-export async function bearer(workspaceId: string, scope = 'catalog run'): Promise<{ authorization: string }> {
+export async function bearer(
+  workspaceId: string,
+  scope = scopes.join(' '),
+): Promise<{ authorization: string }> {
   const token = await new SignJWT({ workspace: workspaceId, scope, sub: 'tester' })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuer('model-router')
@@ -32,4 +36,10 @@ export const routerRoutes: [method: string, path: string][] = [
   ['POST', '/v2/files'],
   ['GET', file],
   ['DELETE', file],
+  ['GET', '/v2/requests'],
+  ['GET', '/v2/usage'],
+  ['GET', '/v2/workspace'],
+  ['GET', '/v2/keys'],
+  ['POST', '/v2/keys'],
+  ['DELETE', '/v2/keys/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
 ];

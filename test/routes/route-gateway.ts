@@ -1,4 +1,5 @@
 import {
+  ApiKeyRepository,
   type Database,
   RunRepository,
   type Ending,
@@ -63,7 +64,7 @@ export class RouteGateway {
   ): Promise<{ caller: Caller; workspace: Workspace; keyId: string }> {
     return this.operate(async (workspaces) => {
       const workspace = await workspaces.create(`test-${process.pid}-${process.hrtime.bigint()}`, facts);
-      const { key, row } = await workspaces.createKey(workspace.name, {
+      const { key, row } = await new ApiKeyRepository(this.database).create(workspace.id, {
         name: 'test',
         scopes,
         expiresAt: null,

@@ -1,5 +1,4 @@
 import {
-  ApiKey,
   Database,
   databaseSettings,
   NodeMirrorRepository,
@@ -32,10 +31,7 @@ export const withWorkspaces = <T>(
   use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
 ): Promise<T> =>
   withDataSource(env, (dataSource, database) =>
-    use(
-      new WorkspaceRepository(dataSource.getRepository(Workspace), dataSource.getRepository(ApiKey)),
-      database,
-    ),
+    use(new WorkspaceRepository(dataSource.getRepository(Workspace)), database),
   );
 
 /** The operators' verbs on the node registry. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountModule } from './account/account.module.js';
 import { AssetsModule } from './assets/assets.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -14,6 +15,7 @@ import { RunsModule } from './runs/runs.module.js';
     ModelsModule,
     RunsModule,
     FilesModule,
+    AccountModule,
     NodesModule,
     AssetsModule,
     ReferenceModule,

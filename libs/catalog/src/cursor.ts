@@ -5,8 +5,9 @@ import { routerPageCursor } from '#schemas';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** `secrets`: the newest first; a cursor is sealed with that one and opened with any of them. */
+/** `secrets`: the newest first; a cursor is sealed with that one and opened with any of them. `list`: what it is a place in. */
 interface CursorContext {
+  list?: 'catalog' | 'requests';
   secrets: readonly string[];
   nowMs: number;
 }
@@ -16,21 +17,24 @@ const content = z.strictObject({ after: z.string(), untilMs: z.int() });
 /** An opaque, signed cursor that stands behind `lastId`; valid for `ttlMs`, a day by default. */
 export function sealCursor(
   lastId: string,
-  { secrets, nowMs, ttlMs = dayMs }: CursorContext & { ttlMs?: number },
+  { list = 'catalog', secrets, nowMs, ttlMs = dayMs }: CursorContext & { ttlMs?: number },
 ): string {
   const [secret] = secrets;
   if (secret === undefined) throw new Error('no secret to sign cursors with');
   const payload = Buffer.from(JSON.stringify({ after: lastId, untilMs: nowMs + ttlMs })).toString(
     'base64url',
   );
-  return `${payload}.${signature(payload, secret)}`;
+  return `${payload}.${signature(list, payload, secret)}`;
 }
 
 /** The id the cursor stands behind. Malformed, forged or expired: `invalid_input`, 400. */
-export function openCursor(cursor: string, { secrets, nowMs }: CursorContext): string {
+export function openCursor(cursor: string, { list = 'catalog', secrets, nowMs }: CursorContext): string {
   const [payload = ''] = cursor.split('.', 1);
   const wellFormed = routerPageCursor.safeParse(cursor).success;
-  if (!wellFormed || !secrets.some((secret) => same(`${payload}.${signature(payload, secret)}`, cursor))) {
+  if (
+    !wellFormed ||
+    !secrets.some((secret) => same(`${payload}.${signature(list, payload, secret)}`, cursor))
+  ) {
     throw new RouterError('invalid_input', 'The cursor is malformed; pass next_cursor back unchanged.');
   }
   const { after, untilMs } = content.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
@@ -41,8 +45,8 @@ export function openCursor(cursor: string, { secrets, nowMs }: CursorContext): s
 }
 
 // The purpose is part of what is signed: the same secret signs other things, which must not pass as cursors.
-const signature = (payload: string, secret: string): string =>
-  createHmac('sha256', secret).update(`catalog-cursor.${payload}`).digest('base64url');
+const signature = (list: string, payload: string, secret: string): string =>
+  createHmac('sha256', secret).update(`${list}-cursor.${payload}`).digest('base64url');
 
 // Texts are compared, not decoded bytes: base64url has several spellings of the same bytes.
 function same(expected: string, given: string): boolean {

@@ -15,6 +15,8 @@ export interface Admission {
   /** The most that the run can cost, and what is billed unless a reply says what was used. */
   reservedMicros: number;
   computedMicros: number;
+  /** Who admits it: `key:<id>` or `token:<subject>`. */
+  credential: string;
   call: AdmittingCall;
   /** Idempotency key with the hex SHA-256 of what makes two requests the same. */
   key?: string;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
+import { v7 } from 'uuid';
 import { Database } from './database.js';
-import { isApiKey, keyHash, keyPrefix } from './key-format.js';
+import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
 export interface CallerRow {
@@ -14,10 +15,28 @@ export interface CallerRow {
   keyId: string | null;
 }
 
+/** A key as it may be shown: nothing here helps to find its text. */
+export interface KeyRow {
+  id: string;
+  workspaceId: string;
+  name: string;
+  prefix: string;
+  scopes: string[];
+  /** By the database's clock. */
+  state: 'live' | 'revoked' | 'expired';
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
   workspace.visible, workspace.runnable`;
 
-/** Finds who calls. */
+const keyColumns = `id, workspace_id AS "workspaceId", name, prefix, scopes,
+  CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= router_now() THEN 'expired' ELSE 'live' END AS state,
+  created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"`;
+
+/** The keys of workspaces, and who calls with one. */
 @Injectable()
 export class ApiKeyRepository {
   constructor(private readonly database: Database) {}
@@ -45,6 +64,54 @@ export class ApiKeyRepository {
     const [row] = await this.database.read<CallerRow & Record<string, unknown>>(
       { name: 'caller_by_workspace', text: `SELECT ${workspaceColumns} FROM workspace WHERE id = $1` },
       [workspaceId],
+    );
+    return row ?? null;
+  }
+
+  /** The key's text is returned once and stored nowhere. */
+  async create(
+    workspaceId: string,
+    { name, scopes, expiresAt }: Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'>,
+  ): Promise<{ key: string; row: KeyRow }> {
+    const key = newApiKey();
+    const [row] = await this.database.write<KeyRow & Record<string, unknown>>(
+      {
+        name: 'create_key',
+        text: `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
+      },
+      [v7(), workspaceId, name, keyPrefix(key), keyHash(key), scopes, expiresAt],
+    );
+    if (!row) throw new Error('the new key was not returned');
+    return { key, row };
+  }
+
+  /** The keys of one workspace, or all, oldest first. */
+  async list(workspaceId?: string): Promise<KeyRow[]> {
+    return this.database.read<KeyRow & Record<string, unknown>>(
+      {
+        name: 'list_keys',
+        text: `SELECT ${keyColumns} FROM api_key
+          WHERE $1::uuid IS NULL OR workspace_id = $1 ORDER BY created_at, id`,
+      },
+      [workspaceId ?? null],
+    );
+  }
+
+  /** By id or prefix, of one workspace or of any; `revoked` is false for a key that was no longer live. */
+  async revoke(idOrPrefix: string, workspaceId?: string): Promise<{ revoked: boolean } | null> {
+    const [row] = await this.database.write<{ revoked: boolean }>(
+      {
+        name: 'revoke_key',
+        text: `WITH found AS (
+            SELECT id FROM api_key
+            WHERE (id::text = $1 OR prefix = $1) AND ($2::uuid IS NULL OR workspace_id = $2)
+          ), revoked AS (
+            UPDATE api_key SET revoked_at = router_now() FROM found
+            WHERE api_key.id = found.id AND revoked_at IS NULL RETURNING api_key.id
+          ) SELECT EXISTS (SELECT FROM revoked) AS revoked FROM found`,
+      },
+      [idOrPrefix, workspaceId ?? null],
     );
     return row ?? null;
   }

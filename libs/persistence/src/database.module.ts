@@ -12,6 +12,7 @@ import { OutboxRepository } from './outbox.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProcessRecord } from './processes.js';
 import { NodeReader } from './registry/node-reader.js';
+import { RequestReader } from './request-reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';
@@ -19,6 +20,7 @@ import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
 import { WebhookRepository } from './webhook.repository.js';
+import { WorkspaceReader } from './workspace-reader.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const services = [
@@ -32,12 +34,14 @@ const services = [
   OutboxRepository,
   ProcessRecord,
   ProviderPauseRepository,
+  RequestReader,
   RetentionRepository,
   RunReader,
   RunRepository,
   StoredObjectRepository,
   UsageReader,
   WebhookRepository,
+  WorkspaceReader,
   WorkspaceRepository,
 ];
 

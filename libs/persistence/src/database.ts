@@ -34,7 +34,7 @@ export class AnswerLost extends RouterError {}
 /**
  * The connections to Postgres. The work pool, that of the data source, serves admission and every step of a run. Two more
  * pools stand beside it: `reads` for status and collect, which answer while admission is saturated, and `registry` for
- * the list of nodes, which anybody may request. They are plain pools, not data sources: all that they run is SQL
+ * the list of nodes, which anybody may request, and for lists of runs, which may take long. They are plain pools, not data sources: all that they run is SQL
  * text, and each data source would build the metadata of every entity again.
  */
 @Injectable()
@@ -124,7 +124,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return queryPool<Row>(this.reads, this.query(statement, values));
   }
 
-  /** Reads the node registry. */
+  /** Reads what may take longer than a run can wait: the node registry, and lists of runs and of what they cost. */
   async list<Row extends QueryResultRow>(query: Query): Promise<Row[]> {
     return queryPool<Row>(this.registry, query);
   }

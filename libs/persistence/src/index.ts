@@ -1,5 +1,5 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
-export { ApiKeyRepository, type CallerRow } from './api-key.repository.js';
+export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
@@ -7,7 +7,6 @@ export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
-export { ApiKey } from './entities/api-key.entity.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
@@ -23,6 +22,7 @@ export {
 } from './registry/node-columns.js';
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
+export { type ListedRequest, type RequestFilter, RequestReader } from './request-reader.js';
 export { type AgedOut, type CancelAnswer, RunReader, type RunResult, type RunState } from './run-reader.js';
 export {
   type ProviderPause,
@@ -41,6 +41,14 @@ export type {
 export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
-export { type LedgerLine, UsageReader, type UsageRange, type UsageRecord } from './usage-reader.js';
 export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
+export {
+  type LedgerLine,
+  type UsageGroup,
+  type UsageGrouping,
+  UsageReader,
+  type UsageRange,
+  type UsageRecord,
+} from './usage-reader.js';
+export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
 export { type WorkspaceLimits, WorkspaceRepository, type WorkspaceSettings } from './workspace.repository.js';

@@ -112,12 +112,10 @@ export class RetentionRepository {
     const rows = await this.database.write(
       {
         name: 'delete_old_audit_records',
-        // The run's id says when it was admitted, so the primary key bounds the search.
-        text: `DELETE FROM audit_record WHERE run_id IN (
-            SELECT run_id FROM audit_record
-            WHERE run_id < v7_floor(router_statement_now() - make_interval(months => $1))
-              AND completed_at <= router_statement_now() - make_interval(months => $1)
-            ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
+        text: `DELETE FROM audit_record WHERE (workspace_id, run_id) IN (
+            SELECT workspace_id, run_id FROM audit_record
+            WHERE completed_at <= router_statement_now() - make_interval(months => $1)
+            LIMIT $2 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id`,
       },
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],

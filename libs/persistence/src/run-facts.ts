@@ -25,7 +25,6 @@ export interface RunFacts {
 export interface AdmittingCall {
   requestId: string;
   route: string;
-  credential: string;
   origin: string;
   idempotencyKey?: string;
   webhook?: WebhookAddress;

@@ -13,7 +13,8 @@ export const databaseSettings = {
     example: '3',
   }),
   DATABASE_REGISTRY_POOL: count(2).meta({
-    description: 'Connections a gateway uses for the node registry, so that its readers take none from runs.',
+    description:
+      'Connections a gateway uses for the node registry and for lists of runs and usage, so that their readers take none from runs.',
     example: '2',
   }),
   DATABASE_ACQUIRE_MS: milliseconds(2000).meta({

@@ -64,6 +64,26 @@ const tables = `audit_record JOIN workspace ON workspace.id = audit_record.works
 const inRange = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::timestamptz, '-infinity')
   AND completed_at < coalesce($3::timestamptz, 'infinity')`;
 
+/** How many runs ended, and what was billed for them; each is of one value of what they are grouped by. */
+export interface UsageGroup {
+  day?: string;
+  model?: string;
+  /** Null for runs that access tokens admitted. */
+  keyId?: string | null;
+  runs: number;
+  succeeded: number;
+  billedMicros: number;
+}
+
+/** What usage can be grouped by; a day is one of UTC, that on which the run ended. */
+const groupings = {
+  day: `to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
+  model: 'model',
+  key: `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`,
+} as const;
+
+export type UsageGrouping = keyof typeof groupings;
+
 /** What was used and what it cost: read from the audit records and the ledger, which outlive the runs. */
 @Injectable()
 export class UsageReader {
@@ -113,6 +133,18 @@ export class UsageReader {
       valuesOf(range),
     );
     return row ?? { runs: 0, billedMicros: 0 };
+  }
+
+  /** At most `limit` groups, in the order of what they are grouped by. */
+  async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
+    const places = by.map((_, index) => index + 1).join(', ');
+    return this.database.list<UsageGroup & Record<string, unknown>>({
+      text: `SELECT ${by.map((each) => groupings[each]).join(', ')}, count(*)::float AS runs,
+          count(*) FILTER (WHERE outcome = 'succeeded')::float AS succeeded,
+          sum(billed_micros)::float AS "billedMicros"
+        FROM audit_record WHERE ${inRange} GROUP BY ${places} ORDER BY ${places} LIMIT $4`,
+      values: [...valuesOf(range), limit],
+    });
   }
 
   /** The last entries of a workspace's ledger, newest first. */

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { ApiKeyRepository } from './api-key.repository.js';
 import { cents } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 import { UnknownWorkspace, type WorkspaceLimits } from './workspace.repository.js';
@@ -90,32 +89,5 @@ describe('limits of a workspace', () => {
       answers.push(answer.kind === 'refused' ? answer.limit : answer.kind);
     }
     expect(answers).toEqual(['window', 'inflight', 'admitted', 'spend', 'admitted', 'ceiling']);
-  });
-});
-
-describe('a key of a workspace', () => {
-  it('ends at the moment it was given, by the database’s clock', async () => {
-    const { name } = await process.workspace();
-    const inAnHour = new Date(Date.now() + 3_600_000);
-    const { key } = await workspaces.createKey(name, { name: 'hour', scopes: ['runs'], expiresAt: inAnHour });
-    const { key: lasting } = await workspaces.createKey(name, {
-      name: 'lasting',
-      scopes: [],
-      expiresAt: null,
-    });
-    const later = file.process('61 minutes');
-    expect(await new ApiKeyRepository(process.database).byApiKey(key)).toMatchObject({ workspaceName: name });
-    expect(await new ApiKeyRepository(later.database).byApiKey(key)).toBeNull();
-    expect(await new ApiKeyRepository(later.database).byApiKey(lasting)).toMatchObject({
-      workspaceName: name,
-    });
-  });
-
-  it('ends at once when it is revoked, once', async () => {
-    const { name } = await process.workspace();
-    const { key, row } = await workspaces.createKey(name, { name: 'short', scopes: [], expiresAt: null });
-    expect(await workspaces.revokeKey(row.prefix)).toBe(true);
-    expect(await new ApiKeyRepository(process.database).byApiKey(key)).toBeNull();
-    expect(await workspaces.revokeKey(row.id)).toBe(false);
   });
 });

@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { v7 } from 'uuid';
-import { ApiKey } from './entities/api-key.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
-import { keyHash, keyPrefix, newApiKey } from './key-format.js';
 import type { Granted } from './run-facts.js';
 
 export interface WorkspaceSettings {
@@ -30,13 +28,10 @@ export class UnknownWorkspace extends Error {
   }
 }
 
-/** Operators' commands on workspaces, keys and credits. */
+/** Operators' commands on workspaces and credits. */
 @Injectable()
 export class WorkspaceRepository {
-  constructor(
-    @InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>,
-    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
-  ) {}
+  constructor(@InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>) {}
 
   async create(
     name: string,
@@ -117,40 +112,5 @@ export class WorkspaceRepository {
       [id],
     );
     return this.find(id);
-  }
-
-  /** The key's text is returned once and stored nowhere. */
-  async createKey(
-    workspaceName: string,
-    facts: { name: string; scopes: string[]; expiresAt: Date | null },
-  ): Promise<{ key: string; row: ApiKey }> {
-    const { id: workspaceId } = await this.find(workspaceName);
-    const key = newApiKey();
-    const row = this.keys.create({
-      id: v7(),
-      workspaceId,
-      prefix: keyPrefix(key),
-      hash: keyHash(key),
-      revokedAt: null,
-      ...facts,
-    });
-    await this.keys.insert(row);
-    return { key, row };
-  }
-
-  async listKeys(workspaceName?: string): Promise<ApiKey[]> {
-    const where = workspaceName === undefined ? {} : { workspaceId: (await this.find(workspaceName)).id };
-    return this.keys.find({ where, order: { createdAt: 'ASC' } });
-  }
-
-  /** By id or prefix; false when no live key matches. */
-  async revokeKey(idOrPrefix: string): Promise<boolean> {
-    const rows = await this.workspaces.query<unknown[]>(
-      `WITH revoked AS (
-         UPDATE api_key SET revoked_at = router_now() WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING id
-       ) SELECT id FROM revoked`,
-      [idOrPrefix],
-    );
-    return rows.length > 0;
   }
 }

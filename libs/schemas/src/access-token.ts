@@ -1,9 +1,12 @@
 import { z } from 'zod';
 
-/** What a credential can be good for: reading the catalog, running models and following the runs. */
-export const scopes = ['catalog', 'run'] as const;
+/** What a credential can be good for. */
+export const scopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
 
 export type Scope = (typeof scopes)[number];
+
+/** What an application needs to find models, run them and follow its runs: what a credential is good for unless more is said. */
+export const callerScopes = ['catalog', 'run'] as const satisfies Scope[];
 
 /** What our own secret signs access tokens with; an identity provider has algorithms of its own. */
 export const accessTokenAlgorithm = 'HS256';

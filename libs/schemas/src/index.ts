@@ -3,9 +3,28 @@ export {
   type AccessTokenClaims,
   accessTokenClaims,
   accessTokenSettings,
+  callerScopes,
   type Scope,
   scopes,
 } from './access-token.js';
+export {
+  type RouterKey,
+  routerKey,
+  routerKeyInput,
+  type RouterKeyListResponse,
+  routerKeyListResponse,
+  type RouterNewKey,
+  routerNewKey,
+  type RouterRequest,
+  routerRequest,
+  type RouterRequestListResponse,
+  routerRequestListResponse,
+  type RouterUsageResponse,
+  routerUsageResponse,
+  type RouterWorkspace,
+  routerWorkspace,
+  usageGroupings,
+} from './account-shapes.js';
 export {
   type RegistryErrorResponse,
   registryErrorResponse,
@@ -100,7 +119,7 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
-export { runUrls, type Stage, statusBody } from './status-body.js';
+export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
 export {
   isOriginOf,
   type RouterRunCompleted,

@@ -13,13 +13,21 @@ const statuses = {
 /** The stage of a run's row. */
 export type Stage = keyof typeof statuses;
 
+/** The state of a stage, as callers see it. */
+export const statusOf = (stage: Stage): RouterQueueStatus => statuses[stage];
+
+const stages = Object.keys(statuses) as Stage[];
+
+export const stagesOf = (status: RouterQueueStatus): Stage[] =>
+  stages.filter((stage) => statuses[stage] === status);
+
 /** The state as callers see it: six stages are three states, and what does not apply is absent. */
 export function statusBody(
   runId: string,
   { stage, position, bucket }: { stage: Stage; position: number | null; bucket: Bucket | null },
   urls: RouterQueueUrls,
 ): RouterQueueStatusResponse {
-  const status = statuses[stage];
+  const status = statusOf(stage);
   return {
     request_id: runId,
     status,

@@ -1,3 +1,4 @@
+import { scopes } from '#schemas';
 import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
@@ -17,8 +18,17 @@ it.each([
   ['run', 'POST', '/v2/files'],
   ['run', 'GET', file],
   ['run', 'DELETE', file],
+  ['requests', 'GET', '/v2/requests'],
+  ['usage', 'GET', '/v2/usage'],
+  ['workspace', 'GET', '/v2/workspace'],
+  ['manage', 'GET', '/v2/keys'],
+  ['manage', 'POST', '/v2/keys'],
+  ['manage', 'DELETE', '/v2/keys/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
 ])('requires the scope %s for %s %s', async (scope, method, path) => {
-  const without = await gateway().caller({}, [scope === 'run' ? 'catalog' : 'run']);
+  const without = await gateway().caller(
+    {},
+    scopes.filter((each) => each !== scope),
+  );
   const refused = await without.caller.call(method, path, method === 'POST' ? { body: '{}' } : {});
   expect([refused.status, refused.bucket]).toEqual([403, 'forbidden']);
   const holder = await gateway().caller({}, [scope]);

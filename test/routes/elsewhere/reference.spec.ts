@@ -1,3 +1,4 @@
+import { scopes } from '#schemas';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -27,10 +28,12 @@ let keyed: Record<string, string>;
 let tokened: Record<string, string>;
 let requestId: string;
 let fileId: string;
+let keyId: string;
 beforeAll(async () => {
   document = (await (await get('/openapi.json')).json()) as Document;
   ajv.addSchema(document, 'document');
-  const { caller, workspace } = await gateway().caller();
+  const { caller, workspace, keyId: ownKeyId } = await gateway().caller({}, [...scopes]);
+  keyId = ownKeyId;
   keyed = { 'x-api-key': caller.key };
   requestId = (await caller.submit(model, input)).requestId;
   fileId = String((await caller.call('POST', '/v2/files', { body: 'x' })).json()['id']);
@@ -104,6 +107,18 @@ const calls: [
   ['GET', '/v2/files/{file_id}', 200, 'key'],
   ['DELETE', '/v2/files/{file_id}', 204, 'key'],
   ['GET', '/v2/files/{file_id}', 404, 'key'],
+  ['GET', '/v2/requests', 200, 'key'],
+  ['GET', '/v2/requests?status=x', 400, 'key'],
+  ['GET', '/v2/usage?group_by=day,model,key', 200, 'key'],
+  ['GET', '/v2/usage?group_by=x', 400, 'key'],
+  ['GET', '/v2/workspace', 200, 'key'],
+  ['GET', '/v2/keys', 200, 'key'],
+  ['POST', '/v2/keys', 201, 'key', { body: '{"name":"new","scopes":["run"]}' }],
+  ['POST', '/v2/keys', 400, 'key', { body: '{"name":"new"}' }],
+  ['POST', '/v2/keys', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['DELETE', `/v2/keys/${nobodys}`, 404, 'key'],
+  // The last call of the key.
+  ['DELETE', '/v2/keys/{key_id}', 204, 'key'],
   ['GET', '/nodes', 200, 'nobody'],
   ['GET', '/nodes?limit=x', 400, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],
@@ -119,7 +134,9 @@ const calls: [
 ];
 
 it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {
-  const answer = await get(path.replace('{request_id}', requestId).replace('{file_id}', fileId), {
+  const ids = { '{request_id}': requestId, '{file_id}': fileId, '{key_id}': keyId };
+  const named = Object.entries(ids).reduce((text, [name, id]) => text.replace(name, id), path);
+  const answer = await get(named, {
     ...init,
     method,
     headers: {

@@ -1,8 +1,7 @@
-import type { ApiKey, Workspace } from '#persistence';
+import type { Workspace } from '#persistence';
 import { describe, expect, it } from '@jest/globals';
 import { workspaceAnswer } from '../workspace-answer.js';
 import { problemLine } from './catalog.js';
-import { keyDocument } from './key.js';
 import { limitsAnswer } from './workspace-limits.js';
 
 // A plain object: the spread of an entity would lose its class.
@@ -33,21 +32,6 @@ const workspace: Pick<Workspace, keyof Workspace> = {
   committedPeakMicros: 55_000,
 };
 
-const key: Pick<ApiKey, keyof ApiKey> = {
-  id: '0190f3c4-0000-7000-8000-000000000002',
-  workspaceId: workspace.id,
-  name: 'ci',
-  prefix: 'rk_live_abcdefgh',
-  hash: Buffer.from('5ec4e7', 'hex'),
-  scopes: ['run'],
-  createdAt: new Date('2026-01-01T00:00:00Z'),
-  expiresAt: new Date('2026-02-01T00:00:00Z'),
-  revokedAt: null,
-};
-
-const stateAt = (now: string, change: Partial<ApiKey> = {}) =>
-  keyDocument({ ...key, ...change }, 'acme', new Date(now)).state;
-
 describe('what commands answer', () => {
   it('shows a workspace with its money in cents and no limit as null', () => {
     expect(workspaceAnswer(workspace).document).toEqual({
@@ -74,20 +58,6 @@ describe('what commands answer', () => {
       file_bytes: { limit: 10_737_418_240 },
       credits_cents: { balance: null, held: 6 },
     });
-  });
-
-  it('never shows a key’s hash', () => {
-    const document = keyDocument(key, 'acme', new Date('2026-01-15T00:00:00Z'));
-    expect(document).toMatchObject({ prefix: 'rk_live_abcdefgh', workspace: 'acme', state: 'live' });
-    expect(Object.keys(document)).not.toContain('hash');
-    expect(JSON.stringify(document)).not.toContain('5ec4e7');
-  });
-
-  it('tells live, expired and revoked keys apart', () => {
-    expect(stateAt('2026-01-31T23:59:59Z')).toBe('live');
-    expect(stateAt('2026-02-01T00:00:00Z')).toBe('expired');
-    expect(stateAt('2036-01-01T00:00:00Z', { expiresAt: null })).toBe('live');
-    expect(stateAt('2026-01-15T00:00:00Z', { revokedAt: new Date('2026-01-10T00:00:00Z') })).toBe('revoked');
   });
 
   it('names the place of a catalog problem only where there is one', () => {

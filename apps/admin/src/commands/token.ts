@@ -1,4 +1,4 @@
-import { accessTokenSettings, readSettings, type Scope, scopes } from '#schemas';
+import { accessTokenSettings, callerScopes, readSettings, type Scope } from '#schemas';
 import type { Answer } from '../answer.js';
 import { issueToken } from '../issue-token.js';
 import { withWorkspaces } from '../open-database.js';
@@ -19,7 +19,7 @@ export const tokenCommands: CommandGroup = (program, desk) => {
     .command('create')
     .description('Sign an access token. It cannot be taken back before it expires.')
     .requiredOption('--workspace <name>', 'name or id of the workspace it acts for')
-    .option('--scopes <list>', 'what it is good for, comma-separated', scopeList, [...scopes])
+    .option('--scopes <list>', 'what it is good for, comma-separated', scopeList, [...callerScopes])
     .option('--ttl-seconds <n>', 'seconds until it expires', wholeNumber(1), 3600)
     .option('--subject <text>', 'who holds it, for the audit record (default: the workspace’s name)', line)
     .action(async (options: CreateOptions) => {

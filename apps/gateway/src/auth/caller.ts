@@ -4,7 +4,7 @@ import type { CallerRow } from '#persistence';
 /** Who calls, and what that credential is good for. */
 export interface Caller extends Pick<
   CallerRow,
-  'workspaceId' | 'enabled' | 'visible' | 'runnable' | 'scopes'
+  'workspaceId' | 'workspaceName' | 'keyId' | 'enabled' | 'visible' | 'runnable' | 'scopes'
 > {
   /** Names the credential in audit records: `key:<id>` or `token:<subject>`. */
   credential: string;

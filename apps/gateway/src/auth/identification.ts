@@ -85,7 +85,7 @@ export class Identification {
     if (token === null) return null;
     const workspace = await this.keys.byWorkspace(token.workspaceId);
     if (workspace === null) return null;
-    const caller = { ...workspace, scopes: token.scopes, credential: `token:${token.subject}` };
+    const caller = { ...workspace, keyId: null, scopes: token.scopes, credential: `token:${token.subject}` };
     return { caller, untilMs: token.expiresAtMs + clockToleranceS * 1000 };
   }
 }

@@ -10,6 +10,8 @@ export const areas = {
   'Synchronous runs': 'The connection is held until the result is there.',
   'Queued runs': 'The run is admitted at once; its state is polled, its result collected.',
   Files: 'Files to be named in inputs by their URL.',
+  Account:
+    'The runs of the workspace, what they cost, its limits and its keys; each behind a scope of its own.',
   Registry: 'The published nodes. No credential is needed.',
   Service: 'This reference and the probes. No credential is needed.',
 } as const satisfies Record<string, string>;

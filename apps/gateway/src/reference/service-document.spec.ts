@@ -113,6 +113,15 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', `/v2${oneModel}/requests/{request_id}`, plain(200, 202, 401, 404, 409, 410)],
   ['PUT', `/v2${oneModel}/requests/{request_id}/cancel`, plain(202, 400, 401, 404, 410)],
   ['GET', `/v2${oneModel}/requests/{request_id}/status`, plain(200, 401, 404, 410)],
+  ['POST', '/v2/files', plain(201, 400, 401, 403, 413, 415, 429)],
+  ['GET', '/v2/files/{file_id}', plain(200, 401, 403, 404)],
+  ['DELETE', '/v2/files/{file_id}', plain(204, 401, 403, 404)],
+  ['GET', '/v2/requests', plain(200, 400, 401, 403)],
+  ['GET', '/v2/usage', plain(200, 400, 401, 403)],
+  ['GET', '/v2/workspace', plain(200, 401, 403)],
+  ['GET', '/v2/keys', plain(200, 401, 403)],
+  ['POST', '/v2/keys', plain(201, 400, 401, 403)],
+  ['DELETE', '/v2/keys/{key_id}', plain(204, 401, 403, 404)],
 ];
 
 it.each(promised)('%s %s has the promised answers, with their headers', (method, path, answers) => {

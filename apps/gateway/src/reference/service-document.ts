@@ -26,6 +26,7 @@ const pathParameters: Record<string, z.ZodType> = {
   model: routerModelSegment,
   request_id: routerQueueRequestId,
   file_id: routerFileId,
+  key_id: z.uuid().meta({ description: 'The id of an API key.' }),
   name: z.string().meta({ description: 'Which file.' }),
   key: z.string().meta({ description: 'Which asset; slashes are part of it.' }),
 };
@@ -142,11 +143,17 @@ const header = (shape: z.ZodType) => ({
   ...described(shape),
 });
 
-/** A shape that has a name is a reference to where the document holds it. */
+/** A shape that has a name is a reference to where the document holds it, within others too. */
 function described(shape: z.core.$ZodType) {
   const { id, description } = z.globalRegistry.get(shape) ?? {};
   if (id !== undefined) return { description, schema: { $ref: `#/components/schemas/${id}` } };
-  const { $schema: _dialect, description: ownDescription, ...schema } = z.toJSONSchema(shape, schemaOptions);
+  const text = JSON.stringify(z.toJSONSchema(shape, schemaOptions));
+  const {
+    $schema: _dialect,
+    $defs: _named,
+    description: ownDescription,
+    ...schema
+  }: z.core.JSONSchema.JSONSchema = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
   return { description: ownDescription, schema };
 }
 

@@ -92,10 +92,10 @@ export class RunAdmission {
       },
       reservedMicros: price.upperMicros,
       computedMicros: price.computedMicros,
+      credential: caller.credential,
       call: {
         requestId: request.id,
         route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
-        credential: caller.credential,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
         ...(webhook && { webhook }),

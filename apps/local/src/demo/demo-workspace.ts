@@ -1,3 +1,4 @@
+import { scopes } from '#schemas';
 import { z } from 'zod';
 import type { Admin } from '../admin.js';
 import { StartFailure } from '../start-failure.js';
@@ -37,7 +38,9 @@ export async function demoWorkspace(file: string, admin: Admin): Promise<FoundDe
 /** For the first start, and for credentials that the database or a changed secret no longer accepts. */
 export async function makeDemo(file: string, admin: Admin): Promise<Demo> {
   await makeWorkspace(admin);
-  const { key } = await admin.run('key', 'create', '--workspace', workspace, '--name', 'local demo');
+  // For everything that there is to try.
+  const all = ['--scopes', scopes.join(',')];
+  const { key } = await admin.run('key', 'create', '--workspace', workspace, '--name', 'local demo', ...all);
   const demo = schema.parse({ workspace, api_key: key, ...(await makeToken(admin)) });
   writeJsonFile(file, demo);
   return demo;

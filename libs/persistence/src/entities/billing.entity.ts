@@ -24,9 +24,10 @@ export class LedgerEntry {
 @Entity()
 @Check('audit_record_basis_check', `basis IN ('reported', 'computed', 'flat')`)
 @Index('audit_record_workspace', ['workspaceId', 'completedAt'])
+@Index('audit_record_age', ['completedAt'], { type: 'brin' })
 export class AuditRecord {
+  @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;
-  @Column('uuid') workspaceId: string;
   @Column('uuid') requestId: string;
   @Column('text') credential: string;
   @Column('text') model: string;
@@ -36,6 +37,9 @@ export class AuditRecord {
   @Column('integer') status: number;
   @Column('boolean') callerLeft: boolean;
   @Column('timestamptz') admittedAt: Date;
+  @Column('timestamptz', { nullable: true }) grantedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) dispatchedAt: Date | null;
+  @Column('timestamptz', { nullable: true }) outputAt: Date | null;
   @Column('timestamptz') completedAt: Date;
   @Column(bigint) costMicros: number;
   @Column(bigint) billedMicros: number;

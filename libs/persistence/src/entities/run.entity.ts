@@ -10,6 +10,7 @@ import { bigint, createdNow, numeric } from './columns.js';
 @Check('run_computed_micros_check', 'computed_micros <= reserved_micros')
 @Check('run_outcome_check', `outcome IN ('succeeded', 'failed', 'cancelled')`)
 @Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
+@Index('run_live', ['workspaceId', 'id'], { where: `stage <> 'completed'` })
 export class Run {
   @PrimaryColumn('uuid') id: string;
   @Column('uuid') workspaceId: string;
@@ -25,6 +26,7 @@ export class Run {
   @Column(numeric) markup: number;
   /** The partner's own price, without the mark-up. */
   @Column({ ...bigint, nullable: true }) reportedMicros: number | null;
+  @Column('text') credential: string;
   @Column('jsonb') call: AdmittingCall;
   @Column('integer') admittedPosition: number;
   @Column('jsonb', { nullable: true }) handle: unknown;

@@ -91,11 +91,11 @@ BEGIN
 
       fits := fits AND (entry.item ->> 'mode' = 'sync' OR space.backlog = 0);
       INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
-        call, admitted_position, admitted_at, granted_at)
+        credential, call, admitted_position, admitted_at, granted_at)
       VALUES ((entry.item ->> 'runId')::uuid, space_id, entry.item ->> 'model', entry.item ->> 'provider',
         entry.item ->> 'mode', CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.item -> 'facts', cost,
         ceil((entry.item ->> 'computedMicros')::bigint * space.markup), space.markup,
-        entry.item -> 'call', ahead, this_moment, CASE WHEN fits THEN router_now() END);
+        entry.item ->> 'credential', entry.item -> 'call', ahead, this_moment, CASE WHEN fits THEN router_now() END);
       INSERT INTO payload (run_id, kind, media_type, body, stored_as)
       VALUES ((entry.item ->> 'runId')::uuid, 'input', 'application/json', bodies[entry.ord], entry.item ->> 'storedAs');
       IF entry.item ? 'storedAs' THEN

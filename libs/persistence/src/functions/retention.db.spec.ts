@@ -215,6 +215,4 @@ it('ledger and audit record are kept for thirteen months', async () => {
   const [ledger = 0, audit = 0] = await deleted('13 months 5 days');
   expect(Math.min(ledger, audit)).toBeGreaterThan(0);
   expect(await books()).toEqual({ ledger: null, audit: null });
-  // An audit record is looked for by the time in its run's id, which a gateway that is ahead puts later.
-  await deleted('15 months');
 });

@@ -75,7 +75,9 @@ CREATE TABLE run (
   markup numeric NOT NULL,
   -- What the last reply that says so reports as the partner's own price.
   reported_micros bigint,
-  -- The call that admitted the run: request id, route, credential, origin, idempotency key.
+  -- Who admitted the run: key:<id> or token:<subject>.
+  credential text NOT NULL,
+  -- The call that did: request id, route, origin, idempotency key.
   call jsonb NOT NULL,
   admitted_position integer NOT NULL,
   handle jsonb,
@@ -107,6 +109,8 @@ CREATE TABLE run (
   billed_micros bigint,
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
+-- The live runs of a workspace, newest first; those that ended are listed by their audit records.
+CREATE INDEX run_live ON run (workspace_id, id) WHERE stage <> 'completed';
 
 CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -244,7 +248,7 @@ CREATE INDEX ledger_entry_workspace ON ledger_entry (workspace_id, at);
 CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at);
 
 CREATE TABLE audit_record (
-  run_id uuid PRIMARY KEY,
+  run_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   request_id uuid NOT NULL,
   credential text NOT NULL,
@@ -255,13 +259,20 @@ CREATE TABLE audit_record (
   status integer NOT NULL,
   caller_left boolean NOT NULL,
   admitted_at timestamptz NOT NULL,
+  granted_at timestamptz,
+  dispatched_at timestamptz,
+  output_at timestamptz,
   completed_at timestamptz NOT NULL,
   cost_micros bigint NOT NULL,
   billed_micros bigint NOT NULL,
   -- Null for a run that is not billed.
-  basis text CHECK (basis IN ('reported', 'computed', 'flat'))
+  basis text CHECK (basis IN ('reported', 'computed', 'flat')),
+  -- Runs are listed by workspace, newest first.
+  PRIMARY KEY (workspace_id, run_id)
 );
 CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
+-- As of the ledger.
+CREATE INDEX audit_record_age ON audit_record USING brin (completed_at);
 `;
 
 export const operationsTables = /* sql */ `

@@ -5,7 +5,6 @@ import { type Admission, AdmissionRepository, type Admitted } from '../admission
 import { Database } from '../database.js';
 import { OutboxRepository } from '../outbox.repository.js';
 import { RunRepository } from '../run.repository.js';
-import { ApiKey } from '../entities/api-key.entity.js';
 import { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
@@ -60,7 +59,7 @@ export class TestProcess {
   /** What operators’ commands use. */
   async workspaces(): Promise<WorkspaceRepository> {
     const dataSource = await this.database.dataSource();
-    return new WorkspaceRepository(dataSource.getRepository(Workspace), dataSource.getRepository(ApiKey));
+    return new WorkspaceRepository(dataSource.getRepository(Workspace));
   }
 
   /** A workspace with room for everything but what is given. */
@@ -177,6 +176,7 @@ export type AdmissionFacts = Partial<
     | 'mode'
     | 'reservedMicros'
     | 'computedMicros'
+    | 'credential'
     | 'key'
     | 'fingerprint'
     | 'body'
@@ -206,10 +206,10 @@ export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Ad
     },
     reservedMicros: cents(1),
     computedMicros: rest.reservedMicros ?? cents(1),
+    credential: 'token:tester',
     call: {
       requestId,
       route: 'POST /tested',
-      credential: 'token:tester',
       origin: 'http://router.example.com',
       ...(key !== undefined && { idempotencyKey: key }),
     },

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { BodiesModule } from '../bodies/bodies.module.js';
+import { CatalogModule } from '../catalog.module.js';
+import { InfrastructureModule } from '../infrastructure.module.js';
+import { KeysController } from './keys.controller.js';
+import { RequestsController } from './requests.controller.js';
+import { UsageController } from './usage.controller.js';
+import { WorkspaceController } from './workspace.controller.js';
+
+/** What a workspace may know of itself: its runs, what they cost, its limits and its keys. */
+@Module({
+  imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
+  controllers: [RequestsController, UsageController, WorkspaceController, KeysController],
+})
+export class AccountModule {}

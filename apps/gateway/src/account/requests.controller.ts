@@ -1,0 +1,123 @@
+import { LiveCatalog, openCursor, sealCursor } from '#catalog';
+import { type ListedRequest, RequestReader } from '#persistence';
+import {
+  type RouterRequest,
+  type RouterRequestListResponse,
+  routerErrorType,
+  routerModelId,
+  routerQueueRequestId,
+  routerQueueStatus,
+  routerRequestListResponse,
+  runUrls,
+  stagesOf,
+  statusOf,
+} from '#schemas';
+import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { pageQuery } from '../models/page-query.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
+import { cents } from './cents.js';
+import { momentQuery } from './moment-query.js';
+
+const requestQuery = pageQuery.extend({
+  request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
+  model: routerModelId.optional().meta({ description: 'Only runs of this model, by its id or an alias.' }),
+  status: routerQueueStatus.optional().meta({ description: 'Only runs in this state.' }),
+  error_type: routerErrorType.optional().meta({ description: 'Only runs that ended so.' }),
+  key: z.uuid('must be the id of a key').optional().meta({
+    description: 'Only runs that this key admitted, by its id.',
+  }),
+  from: momentQuery('Only runs that were admitted at this time or later.'),
+  to: momentQuery('Only runs that were admitted before this time.'),
+});
+
+@Controller('v2/requests')
+@UseGuards(CallerGuard)
+export class RequestsController {
+  constructor(
+    private readonly requests: RequestReader,
+    private readonly catalog: LiveCatalog,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'requests' })
+  @ApiRoute({
+    name: 'ListRequests',
+    area: 'Account',
+    summary: 'List the runs of the workspace',
+    description:
+      'Newest first, live and ended ones, for as long as the records are kept (13 months by default). Filters combine. Continue with `next_cursor` while `has_more` is true. A filter other than a time reads back from the newest run, so a rare value is found faster between `from` and `to`.',
+    query: requestQuery,
+    answers: [
+      answer(200, 'One page.', json(routerRequestListResponse)),
+      failure(
+        400,
+        ['invalid_input'],
+        'The cursor is malformed or has expired, or a filter has no such value.',
+      ),
+    ],
+  })
+  async list(
+    @Calling() caller: Caller,
+    @Query(new QueryPipe(requestQuery)) query: z.output<typeof requestQuery>,
+    @Req() request: FastifyRequest,
+  ): Promise<RouterRequestListResponse> {
+    const sealing = { list: 'requests', secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() } as const;
+    const { cursor, limit } = query;
+    const found = await this.requests.page(
+      caller.workspaceId,
+      {
+        requestId: query.request_id,
+        // A model that the catalog no longer has may have had runs.
+        model: query.model && (this.catalog.current.find(query.model)?.id ?? query.model),
+        stages: query.status && stagesOf(query.status),
+        bucket: query.error_type,
+        keyId: query.key,
+        from: query.from,
+        until: query.to,
+      },
+      { before: cursor === undefined ? undefined : openCursor(cursor, sealing), limit: limit + 1 },
+    );
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return {
+      data: page.map((each) => listed(each, request.publicOrigin)),
+      has_more: last !== undefined,
+      ...(last && { next_cursor: sealCursor(last.requestId, sealing) }),
+      limit,
+    };
+  }
+}
+
+/** What does not apply is absent. */
+function listed(run: ListedRequest, origin: string): RouterRequest {
+  const { requestId, model, stage, bucket, keyId, admittedAt, completedAt, billedMicros, basis, isKept } =
+    run;
+  return {
+    request_id: requestId,
+    model,
+    status: statusOf(stage),
+    ...(bucket !== null && { error_type: bucket }),
+    ...(keyId !== null && { key_id: keyId }),
+    created_at: admittedAt.toISOString(),
+    ...(run.grantedAt && { granted_at: run.grantedAt.toISOString() }),
+    ...(run.dispatchedAt && { started_at: run.dispatchedAt.toISOString() }),
+    ...(run.outputAt && { output_at: run.outputAt.toISOString() }),
+    ...(completedAt && {
+      completed_at: completedAt.toISOString(),
+      duration_ms: Math.max(0, completedAt.getTime() - admittedAt.getTime()),
+    }),
+    reserved_cents: cents(run.reservedMicros),
+    ...(billedMicros !== null && { cost_cents: cents(billedMicros) }),
+    ...(basis !== null && { cost_basis: basis }),
+    result_available: completedAt !== null && isKept,
+    ...(isKept && runUrls(origin, { modelId: model, runId: requestId })),
+  };
+}

@@ -1,0 +1,44 @@
+import { WorkspaceReader } from '#persistence';
+import { type RouterWorkspace, routerWorkspace } from '#schemas';
+import { Controller, Get, UseGuards } from '@nestjs/common';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { answer, ApiRoute, json } from '../reference/api-route.js';
+import { cents } from './cents.js';
+
+@Controller('v2/workspace')
+@UseGuards(CallerGuard)
+export class WorkspaceController {
+  constructor(private readonly workspaces: WorkspaceReader) {}
+
+  @Get()
+  @Access({ scope: 'workspace' })
+  @ApiRoute({
+    name: 'GetWorkspace',
+    area: 'Account',
+    summary: 'Read the workspace: its limits, what is in use, its credits',
+    description: 'Also says what the credential of the call is good for.',
+    answers: [answer(200, 'As it is now.', json(routerWorkspace))],
+  })
+  async read(@Calling() { workspaceId, workspaceName, keyId, scopes }: Caller): Promise<RouterWorkspace> {
+    const now = await this.workspaces.standing(workspaceId);
+    if (now === null) throw new Error('the workspace of a caller is gone');
+    return {
+      id: workspaceId,
+      name: workspaceName,
+      limits: {
+        inflight: { limit: now.inflightLimit, current: now.inflight },
+        committed_spend_cents: {
+          limit: cents(now.committedLimitMicros),
+          current: cents(now.committedMicros),
+        },
+        backlog: { limit: now.backlogLimit, current: now.backlog },
+        runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
+      },
+      credits_cents: now.balanceMicros === null ? null : cents(now.balanceMicros),
+      held_cents: cents(now.heldMicros),
+      markup: now.markup,
+      credential: { ...(keyId !== null && { key_id: keyId }), scopes },
+    };
+  }
+}

@@ -1,0 +1,122 @@
+import { readSettings } from '#schemas';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Database } from './database.js';
+import { type RequestFilter, RequestReader } from './request-reader.js';
+import { retentionSettings } from './settings.js';
+import { cents, succeeded } from './testing/runs.js';
+import { SpecDatabase } from './testing/spec-database.js';
+
+const file = await SpecDatabase.create();
+const process = file.process();
+const periods = readSettings(retentionSettings, {});
+const requests = new RequestReader(process.database, periods);
+const many = 100_000;
+
+/** Runs of a workspace that ended over the last year, one in a thousand of them by a failure. */
+async function endedRuns(workspaceId: string, count: number): Promise<void> {
+  await process.sql(
+    `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+       caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+     SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
+       'token:x', 'bfl/flux-2-pro', 'POST', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
+       CASE WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at, at + interval '1 second', 1, 0
+     FROM (SELECT n, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
+    [workspaceId, count],
+  );
+}
+
+/** The nodes of the plan that a page is read by, with the rows that each one really gave. */
+async function planOf(workspaceId: string, filter: RequestFilter): Promise<{ node: string; rows: number }[]> {
+  const asked: { text: string; values: unknown[] }[] = [];
+  const listening = { list: async (query: (typeof asked)[number]) => (asked.push(query), []) };
+  await new RequestReader(listening as unknown as Database, periods).page(workspaceId, filter, { limit: 20 });
+  const [{ text, values } = { text: '', values: [] }] = asked;
+  const rows = await process.database.list<{ 'QUERY PLAN': string }>({
+    text: `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF) ${text}`,
+    values,
+  });
+  return rows
+    .map(
+      (row) =>
+        / using (\w+) on|(Seq Scan|Sort|Bitmap \w+ Scan)|rows=/.exec(row['QUERY PLAN']) && row['QUERY PLAN'],
+    )
+    .filter((line) => line !== null)
+    .map((line) => ({ node: line.trim(), rows: Number(/rows=([\d.]+)/.exec(line)?.[1] ?? 0) }));
+}
+
+describe('with 100,000 runs of one workspace, beside another', () => {
+  let workspaceId: string;
+  beforeAll(async () => {
+    const [own, other] = [await process.workspace(), await process.workspace()];
+    workspaceId = own.id;
+    await endedRuns(own.id, many);
+    await endedRuns(other.id, 1_000);
+    await process.run(own.id);
+    await process.sql('ANALYZE audit_record');
+  });
+
+  it.each<[string, RequestFilter]>([
+    ['the newest', {}],
+    ['those of a model', { model: 'bfl/flux-2-pro' }],
+    [
+      'those of a day',
+      { from: new Date(Date.now() - 200 * 86_400_000), until: new Date(Date.now() - 199 * 86_400_000) },
+    ],
+    ['those in progress', { stages: ['running'] }],
+  ])('reads %s by index, and no more rows than it lists', async (_what, filter) => {
+    const plan = await planOf(workspaceId, filter);
+
+    const text = plan.map(({ node }) => node).join('\n');
+    expect(text).not.toMatch(/Seq Scan on (run|audit)/);
+    expect(text).toMatch(/audit_record_pkey|Result/);
+    expect(plan.filter(({ node, rows }) => node.includes('Scan') && rows > 20)).toEqual([]);
+  });
+
+  it('pages to the oldest one', async () => {
+    let before: string | undefined;
+    let listed = 0;
+    for (;;) {
+      const page = await requests.page(workspaceId, {}, { before, limit: 5_000 });
+      listed += page.length;
+      if (page.length === 0) break;
+      expect(before === undefined || (page[0]?.requestId ?? '') < before).toBe(true);
+      before = page.at(-1)?.requestId;
+    }
+    expect(listed).toBe(many + 1);
+  });
+});
+
+it('lists a run once, with the times of its phases and its bill, before and after it ends', async () => {
+  const { id } = await process.workspace();
+  const credential = 'key:0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+  const requestId = await process.run(id, { credential });
+  const page = () => requests.page(id, {}, { limit: 10 });
+  const live = {
+    requestId,
+    stage: 'ready',
+    keyId: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234',
+    bucket: null,
+    grantedAt: expect.any(Date),
+    dispatchedAt: null,
+    completedAt: null,
+    billedMicros: null,
+    basis: null,
+    isKept: true,
+  };
+  expect(await page()).toEqual([expect.objectContaining(live)]);
+  await process.runTo(requestId, succeeded);
+  const [ended, ...others] = await page();
+  expect(others).toEqual([]);
+  expect(ended).toEqual({
+    ...ended,
+    ...live,
+    stage: 'completed',
+    dispatchedAt: expect.any(Date),
+    completedAt: expect.any(Date),
+    reservedMicros: cents(1),
+    billedMicros: cents(1),
+    basis: 'flat',
+  });
+  const later = new RequestReader(file.process('25 hours').database, periods);
+  expect(await later.page(id, {}, { limit: 10 })).toMatchObject([{ requestId, isKept: false }]);
+});

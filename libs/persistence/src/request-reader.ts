@@ -1,0 +1,103 @@
+import type { Bucket } from '#errors';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from './database.js';
+import type { Basis, Stage } from './run-facts.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+
+/** Which of a workspace's runs are meant; what is left out does not narrow. */
+export interface RequestFilter {
+  requestId?: string | undefined;
+  model?: string | undefined;
+  /** The key that admitted the run. */
+  keyId?: string | undefined;
+  stages?: readonly Stage[] | undefined;
+  bucket?: Bucket | undefined;
+  /** Admitted at `from` or later, and before `until`. */
+  from?: Date | undefined;
+  until?: Date | undefined;
+}
+
+/** A run as it is listed, live or ended. Amounts are micro-dollars. */
+export interface ListedRequest {
+  requestId: string;
+  model: string;
+  stage: Stage;
+  bucket: Bucket | null;
+  keyId: string | null;
+  admittedAt: Date;
+  grantedAt: Date | null;
+  dispatchedAt: Date | null;
+  outputAt: Date | null;
+  completedAt: Date | null;
+  reservedMicros: number;
+  billedMicros: number | null;
+  basis: Basis | null;
+  /** It answers status and collect: it lives, or its result has not aged out. */
+  isKept: boolean;
+}
+
+/** The newest id there can be. */
+const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+const keyId = `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`;
+const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
+  output_at AS "outputAt", completed_at AS "completedAt"`;
+
+/**
+ * Parameters 1 to 9. An id begins with the time at which its gateway made it, so it bounds the search; the database's
+ * own clock decides, and the two may differ by less than a minute.
+ */
+const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid IS NULL OR ${id} = $3)
+  AND ($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
+  AND ($6::text[] IS NULL OR stage = ANY ($6))
+  AND ($7::text IS NULL OR bucket = $7)
+  AND ($8::timestamptz IS NULL OR ${id} >= v7_floor(greatest($8::timestamptz - interval '1 minute', 'epoch')) AND admitted_at >= $8)
+  AND ($9::timestamptz IS NULL OR ${id} < v7_floor(greatest($9::timestamptz + interval '1 minute', 'epoch')) AND admitted_at < $9)`;
+
+/** Lists the runs of a workspace: those that live by their rows, those that ended by their audit records, which outlive them. */
+@Injectable()
+export class RequestReader {
+  constructor(
+    private readonly database: Database,
+    @Inject(DATABASE_OPTIONS)
+    private readonly settings: Pick<
+      RetentionSettings,
+      'RESULT_RETENTION_SECONDS' | 'TOMBSTONE_RETENTION_SECONDS'
+    >,
+  ) {}
+
+  /** Newest first, behind `before`. One statement, so that a run that ends meanwhile is listed once. */
+  async page(
+    workspaceId: string,
+    filter: RequestFilter,
+    { before = newest, limit }: { before?: string | undefined; limit: number },
+  ): Promise<ListedRequest[]> {
+    const { RESULT_RETENTION_SECONDS: keptS, TOMBSTONE_RETENTION_SECONDS: rememberedS } = this.settings;
+    return this.database.list<ListedRequest & Record<string, unknown>>({
+      text: `SELECT * FROM (
+          (SELECT id AS "requestId", model, stage, bucket, ${keyId}, ${times},
+              reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
+            FROM run WHERE stage <> 'completed' AND ${wanted('id')} ORDER BY id DESC LIMIT $10)
+          UNION ALL
+          (SELECT run_id, model, stage, bucket, ${keyId}, ${times},
+              cost_micros::float, billed_micros::float, basis, age_of(completed_at, $11, $12) = 'kept'
+            FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
+            WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $10)
+        ) AS listed ORDER BY "requestId" DESC LIMIT $10`,
+      values: [
+        workspaceId,
+        before,
+        filter.requestId ?? null,
+        filter.model ?? null,
+        filter.keyId === undefined ? null : `key:${filter.keyId}`,
+        filter.stages ?? null,
+        filter.bucket ?? null,
+        filter.from ?? null,
+        filter.until ?? null,
+        limit,
+        keptS,
+        rememberedS,
+      ],
+    });
+  }
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { scopes } from './access-token.js';
+import { routerErrorType } from './error-shapes.js';
+import { routerModelId, routerPageCursor, routerQueueRequestId } from './identifiers.js';
+import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
+
+const moment = (description: string) => z.iso.datetime().meta({ description });
+const cents = (description: string) =>
+  z
+    .number()
+    .min(0)
+    .meta({ description: `${description}, in US dollar cents, as a decimal number.` });
+const keyId = () => z.uuid().meta({ description: 'The id of the API key; absent for access tokens.' });
+
+/** A run as it is listed. What does not apply, or is not known yet, is absent. */
+export const routerRequest = z
+  .object({
+    request_id: routerQueueRequestId,
+    model: routerModelId,
+    status: routerQueueStatus,
+    error_type: routerErrorType.optional(),
+    key_id: keyId().optional(),
+    created_at: moment('When the run was admitted.'),
+    granted_at: moment('When it got its slot; until then it waited in the backlog.').optional(),
+    started_at: moment('When it was sent to the provider.').optional(),
+    output_at: moment('When the provider was done and the assets of the output were copied next.').optional(),
+    completed_at: moment('When it had its outcome.').optional(),
+    duration_ms: z.int().min(0).optional().meta({ description: 'From admission to outcome.' }),
+    reserved_cents: cents('The most that the run could cost'),
+    cost_cents: cents('What was billed').optional(),
+    cost_basis: z
+      .enum(['reported', 'computed', 'flat'])
+      .optional()
+      .meta({ description: 'How the billed amount was found; absent for a run that was not billed.' }),
+    result_available: z
+      .boolean()
+      .meta({ description: 'Whether the result, or the failure, of the completed run can be collected.' }),
+    ...routerQueueUrls.partial().shape,
+  })
+  .meta({ id: 'RouterRequest', description: 'One run; its URLs are there until its result ages out.' });
+
+export const routerRequestListResponse = z
+  .object({
+    data: z.array(routerRequest).meta({ description: 'At most `limit` runs, newest first.' }),
+    has_more: z.boolean().meta({ description: 'True while further pages exist.' }),
+    next_cursor: routerPageCursor.optional(),
+    limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
+  })
+  .meta({ id: 'RouterRequestListResponse', description: 'One page of the runs of a workspace.' });
+
+export const usageGroupings = ['day', 'model', 'key'] as const;
+
+const usageNumbers = {
+  runs: z.int().min(0).meta({ description: 'How many runs ended.' }),
+  succeeded: z.int().min(0).meta({ description: 'How many of them succeeded.' }),
+  cost_cents: cents('What was billed for them'),
+};
+
+export const routerUsageResponse = z
+  .object({
+    from: moment('The runs that ended at this time or later …'),
+    to: moment('… and before this one.'),
+    group_by: z.array(z.enum(usageGroupings)).meta({ description: 'What the runs are grouped by.' }),
+    data: z
+      .array(
+        z.object({
+          day: z.iso.date().optional().meta({ description: 'The day of UTC on which the runs ended.' }),
+          model: routerModelId.optional(),
+          key_id: keyId().optional(),
+          ...usageNumbers,
+        }),
+      )
+      .meta({ description: 'In the order of what they are grouped by.' }),
+    total: z.object(usageNumbers).meta({ description: 'Over all groups.' }),
+  })
+  .meta({ id: 'RouterUsageResponse', description: 'What a workspace used, and what it cost.' });
+
+const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
+  z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
+
+export const routerWorkspace = z
+  .object({
+    id: z.uuid().meta({ description: 'Of the workspace.' }),
+    name: z.string().meta({ description: 'Of the workspace.' }),
+    limits: z
+      .object({
+        inflight: allowance('Runs that have a slot.'),
+        committed_spend_cents: allowance('What these runs can cost at most.', z.number()),
+        backlog: allowance('Runs that wait for a slot.'),
+        runs_per_minute: allowance('Runs that were admitted in this minute.'),
+      })
+      .meta({ description: 'The allowances, and what of them is in use now.' }),
+    credits_cents: z.number().nullable().meta({ description: 'The balance; null for unlimited credits.' }),
+    held_cents: cents('What live runs have set aside of the balance'),
+    markup: z.number().meta({ description: 'What the price of a model is multiplied by.' }),
+    credential: z
+      .object({
+        key_id: keyId().optional(),
+        scopes: z.array(z.string()).meta({ description: 'What the credential of this call is good for.' }),
+      })
+      .meta({ description: 'The credential of this call.' }),
+  })
+  .meta({ id: 'RouterWorkspace', description: 'The workspace of the caller.' });
+
+const keyName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^\P{Cc}*$/u);
+
+/** The body of a new key. */
+export const routerKeyInput = z
+  .object({
+    name: keyName.meta({ description: 'What it is for.', example: 'web app' }),
+    scopes: z.array(z.enum(scopes)).min(1).meta({
+      description: 'What it is good for; nothing that the credential of this call is not good for.',
+    }),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .meta({ description: 'When it stops working; left out for never.' }),
+  })
+  .meta({ id: 'RouterKeyInput', description: 'A key to be made.' });
+
+export const routerKey = z
+  .object({
+    id: z.uuid().meta({ description: 'Names the key.' }),
+    name: z.string().meta({ description: 'What it is for.' }),
+    prefix: z.string().meta({ description: 'How its text begins.' }),
+    scopes: z.array(z.string()).meta({ description: 'What it is good for.' }),
+    state: z.enum(['live', 'revoked', 'expired']).meta({ description: 'Whether it works.' }),
+    created_at: moment('When it was made.'),
+    expires_at: moment('When it stops working; absent for never.').optional(),
+    revoked_at: moment('When it was revoked; absent for a key that was not.').optional(),
+  })
+  .meta({ id: 'RouterKey', description: 'An API key, without its text.' });
+
+export const routerKeyListResponse = z
+  .object({ data: z.array(routerKey).meta({ description: 'Oldest first, revoked ones included.' }) })
+  .meta({ id: 'RouterKeyListResponse', description: 'The keys of a workspace.' });
+
+export const routerNewKey = routerKey
+  .extend({ key: z.string().meta({ description: 'Its text, shown this once and stored nowhere.' }) })
+  .meta({ id: 'RouterNewKey', description: 'A new API key, with its text.' });
+
+export type RouterRequest = z.infer<typeof routerRequest>;
+export type RouterRequestListResponse = z.infer<typeof routerRequestListResponse>;
+export type RouterUsageResponse = z.infer<typeof routerUsageResponse>;
+export type RouterWorkspace = z.infer<typeof routerWorkspace>;
+export type RouterKey = z.infer<typeof routerKey>;
+export type RouterKeyListResponse = z.infer<typeof routerKeyListResponse>;
+export type RouterNewKey = z.infer<typeof routerNewKey>;

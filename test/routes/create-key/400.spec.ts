@@ -1,0 +1,20 @@
+import { expect, it } from '@jest/globals';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+
+it.each([
+  ['no JSON', '['],
+  ['no name', '{"scopes":["run"]}'],
+  ['an empty name', '{"name":" ","scopes":["run"]}'],
+  ['a name of two lines', '{"name":"a\\nb","scopes":["run"]}'],
+  ['no scopes', '{"name":"a","scopes":[]}'],
+  ['an unknown scope', '{"name":"a","scopes":["everything"]}'],
+  ['an end that is past', '{"name":"a","scopes":["run"],"expires_at":"2020-01-01T00:00:00Z"}'],
+  ['an end that is no time', '{"name":"a","scopes":["run"],"expires_at":"soon"}'],
+  ['an unknown field', '{"name":"a","scopes":["run"],"expires":1}'],
+])('refuses %s', async (_what, body) => {
+  const { caller } = await gateway().caller({}, ['manage', 'run']);
+  const answer = await caller.call('POST', '/v2/keys', { body });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+});

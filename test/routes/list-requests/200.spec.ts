@@ -1,0 +1,130 @@
+import { ApiKeyRepository, type Ending } from '#persistence';
+import type { RouterRequest, RouterRequestListResponse } from '#schemas';
+import { expect, it } from '@jest/globals';
+import { Caller } from '../../harness/caller.js';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+const scopes = ['run', 'requests'];
+const model = 'bfl/flux-2-pro';
+const input = '{"prompt":"x"}';
+
+const succeeded: Ending = {
+  outcome: 'succeeded',
+  mediaType: 'application/json',
+  body: Buffer.from('{"ok":true}'),
+};
+const failed: Ending = {
+  outcome: 'failed',
+  bucket: 'provider_error',
+  status: 502,
+  detail: 'no',
+  billable: false,
+};
+
+async function page(caller: Caller, query = ''): Promise<RouterRequestListResponse> {
+  const answer = await caller.call('GET', `/v2/requests${query}`);
+  expect(answer.status).toBe(200);
+  return answer.json() as RouterRequestListResponse;
+}
+
+const idsOf = ({ data }: RouterRequestListResponse) => data.map(({ request_id }) => request_id);
+
+it('tells of each run what is known of it, newest first', async () => {
+  const { caller, keyId } = await gateway().caller({}, scopes);
+  const done = await caller.submit(model, input);
+  await gateway().finish(done, succeeded);
+  const broken = await caller.submit(model, input);
+  await gateway().finish(broken, failed);
+  const running = await caller.submit(model, input);
+  await gateway().dispatch(running);
+  const waiting = await caller.submit(model, input);
+  const { data, has_more, limit } = await page(caller);
+  expect([has_more, limit]).toEqual([false, 20]);
+  const urls = (id: string) => {
+    const url = `${gateway().url}/v2/models/${model}/requests/${id}`;
+    return { status_url: `${url}/status`, response_url: url, cancel_url: `${url}/cancel` };
+  };
+  const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
+  const admitted = (requestId: string) => ({
+    request_id: requestId,
+    model,
+    key_id: keyId,
+    created_at: time,
+    granted_at: time,
+    reserved_cents: expect.any(Number),
+    result_available: false,
+    ...urls(requestId),
+  });
+  const ended = {
+    status: 'COMPLETED',
+    started_at: time,
+    completed_at: time,
+    duration_ms: expect.any(Number),
+    result_available: true,
+  };
+  const reserved = data[0]?.reserved_cents;
+  expect(reserved).toBeGreaterThan(0);
+  expect(data).toEqual([
+    { ...admitted(waiting.requestId), status: 'IN_QUEUE' },
+    { ...admitted(running.requestId), status: 'IN_PROGRESS', started_at: time },
+    { ...admitted(broken.requestId), ...ended, error_type: 'provider_error', cost_cents: 0 },
+    { ...admitted(done.requestId), ...ended, cost_cents: expect.any(Number), cost_basis: expect.any(String) },
+  ]);
+});
+
+it('pages over all runs once, while they end and new ones come', async () => {
+  const { caller } = await gateway().caller({}, scopes);
+  const runs = [];
+  for (let count = 0; count < 5; count += 1) runs.push(await caller.submit(model, input));
+  const [oldest] = runs;
+  const newestFirst = runs.map(({ requestId }) => requestId).toReversed();
+  const first = await page(caller, '?limit=2');
+  if (oldest) await gateway().finish(oldest, succeeded);
+  await caller.submit(model, input);
+  const second = await page(caller, `?limit=2&cursor=${encodeURIComponent(first.next_cursor ?? '')}`);
+  const third = await page(caller, `?limit=2&cursor=${encodeURIComponent(second.next_cursor ?? '')}`);
+  expect([first, second, third].flatMap(idsOf)).toEqual(newestFirst);
+  expect([first, second, third].map(({ has_more }) => has_more)).toEqual([true, true, false]);
+  expect(third.next_cursor).toBeUndefined();
+});
+
+it('narrows by every filter, and by several at once', async () => {
+  const { caller, workspace, keyId } = await gateway().caller({}, scopes);
+  const other = await new ApiKeyRepository(gateway().database).create(workspace.id, {
+    name: 'other',
+    scopes,
+    expiresAt: null,
+  });
+  const broken = await caller.submit(model, input);
+  await gateway().finish(broken, failed);
+  const waiting = await caller.submit('bfl/flux-2-flex', input);
+  const byOther = await new Caller(() => [gateway().url], other.key).submit(model, input);
+  await gateway().dispatch(byOther);
+  const found = async (query: string) => idsOf(await page(caller, `?${query}`));
+  expect(await found(`model=${model}`)).toEqual([byOther.requestId, broken.requestId]);
+  expect(await found('status=IN_QUEUE')).toEqual([waiting.requestId]);
+  expect(await found('status=IN_PROGRESS')).toEqual([byOther.requestId]);
+  expect(await found('status=COMPLETED')).toEqual([broken.requestId]);
+  expect(await found('error_type=provider_error')).toEqual([broken.requestId]);
+  expect(await found(`key=${other.row.id}`)).toEqual([byOther.requestId]);
+  expect(await found(`key=${keyId}&status=IN_QUEUE`)).toEqual([waiting.requestId]);
+  expect(await found(`request_id=${broken.requestId}`)).toEqual([broken.requestId]);
+  const [{ created_at: at } = { created_at: '' }] = (await page(caller, `?request_id=${waiting.requestId}`))
+    .data;
+  expect(await found(`from=${at}`)).toEqual([byOther.requestId, waiting.requestId]);
+  expect(await found(`to=${at}`)).toEqual([broken.requestId]);
+  expect(await found(`from=${at}&model=none/none`)).toEqual([]);
+});
+
+it('lists a run whose result has aged out, without URLs, and nothing of another workspace', async () => {
+  const { caller } = await gateway().caller({}, scopes);
+  const run = await caller.submit(model, input);
+  await gateway().finish(run, succeeded, { ago: '25 hours' });
+  const { data } = await page(caller);
+  expect(data).toMatchObject([{ request_id: run.requestId, status: 'COMPLETED', result_available: false }]);
+  expect(Object.keys(data[0] as RouterRequest).filter((name) => name.endsWith('_url'))).toEqual([]);
+  const stranger = await gateway().caller({}, scopes);
+  expect(await page(stranger.caller)).toEqual({ data: [], has_more: false, limit: 20 });
+  expect((await page(stranger.caller, `?request_id=${run.requestId}`)).data).toEqual([]);
+});
