@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     });
 
   it('has one entry, whose provider is the first segment of its id', async () => {
-    const page = (await caller.call('GET', '/v2/models?limit=100')).bytes.toString();
+    const page = (await caller.call('GET', '/v2/models?limit=1000')).bytes.toString();
     expect(page).toContain('"public/clip"');
     expect(page).not.toContain('naming');
     for (const path of ['/v2/models/naming/clip', '/v2/models/public/clip']) {
