@@ -58,6 +58,18 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     ]);
   });
 
+  it('answers whole where a stream is asked for, and bills the tokens that were used', async () => {
+    const tag = newTag('text');
+    const said = `"messages":[{"role":"user","content":"[[sim:tag=${tag}]]"}] }`;
+    const answer = await run('anthropic/claude-opus-5', `{ "max_tokens":64, "stream" : true,${said}`);
+    expect([answer.status, Buffer.from((await entryOf(tag)).bodyBase64, 'base64').toString()]).toEqual([
+      200,
+      `{"model":"claude-opus-5", "max_tokens":64, "stream" : false,${said}`,
+    ]);
+    // 16 tokens at 5 dollars a million, and 12 at 25.
+    expect(answer.headers.get('x-service-cost-cents')).toBe('0.038');
+  });
+
   it('refuses a URL where the partner takes the file itself, before it is called', async () => {
     const answer = await run('stability/upscale-fast', '{"image":"https://a.example/x.png"}');
     const msg = 'This model takes the file itself: base64, or a data: URL.';

@@ -24,7 +24,14 @@ const veo = {
 const video = { prompt: 'a', content: [{ type: 'text', text: 'a' }], resolution: '720p', duration: 5 };
 const tokens = (completion_tokens: number) => ({ json: { usage: { completion_tokens } } });
 
-/** Twenty inputs from the cheapest to the dearest. */
+const asked = { max_tokens: 256, messages: [{ role: 'user', content: 'a'.repeat(400) }] };
+const longUse = {
+  input_tokens: 300_000,
+  input_tokens_details: { cached_tokens: 100_000, cache_write_tokens: 40_000 },
+  output_tokens: 1000,
+};
+
+/** From the cheapest to the dearest. */
 const inputs: PricedInput[] = [
   { model: 'openai/tts-1', input: { input: text }, listUsd: 0.00054, reserved: 0.00054, billed: 0.00054 },
   {
@@ -34,6 +41,34 @@ const inputs: PricedInput[] = [
     reply: { headers: { 'character-cost': '36' } },
     reserved: 0.0108,
     billed: 0.0036,
+  },
+  {
+    // Half from the cache, 20 tokens written to it for an hour.
+    model: 'anthropic/claude-opus-5',
+    input: asked,
+    listUsd: 0.00395,
+    reply: {
+      json: {
+        usage: {
+          input_tokens: 50,
+          cache_read_input_tokens: 50,
+          cache_creation_input_tokens: 20,
+          cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 20 },
+          output_tokens: 139,
+        },
+      },
+    },
+    reserved: 0.013685,
+    billed: 0.00395,
+  },
+  {
+    // Above 272,000 tokens: twice the input's price, cache included, and half as much again of the answer's.
+    model: 'openai/gpt-6-sol',
+    input: { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
+    listUsd: 0.895,
+    reply: { json: { usage: longUse } },
+    reserved: 7.17,
+    billed: 0.895,
   },
   {
     model: 'openai/gpt-image-1.5',
@@ -178,7 +213,7 @@ const inputs: PricedInput[] = [
   },
 ];
 
-describe('twenty priced inputs', () => {
+describe('priced inputs', () => {
   let catalog: Catalog;
   beforeAll(async () => {
     catalog = await loadCatalog();
