@@ -1,4 +1,5 @@
-import type { Factor, Price } from './price.js';
+import type { Price } from './price.js';
+import type { Factor } from './price-factors.js';
 
 /** A price on one line, for people: `$0.1 × duration × resolution (1 to 2) + $0.03`. */
 export const priceText = (price: Price): string => [price, ...price.plus].map(termText).join(' + ');
