@@ -80,6 +80,7 @@ describe('the rows that come with the providers', () => {
       'openai/gpt-4o-mini-tts',
       'openai/tts-1',
       'openai/tts-1-hd',
+      'runway/aleph2',
     ]);
   });
 
