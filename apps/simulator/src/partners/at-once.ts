@@ -45,6 +45,12 @@ export const elevenlabs: Partner = {
   ],
 };
 
+export const geminiInteractions: Partner = {
+  name: 'gemini-interactions',
+  authorized: keyIn('x-goog-api-key'),
+  protocols: [{ submits: [{ path: '/interactions', promptOf: (body) => words(body['input']) }] }],
+};
+
 export const ideogram: Partner = {
   name: 'ideogram',
   authorized: keyIn('api-key'),
@@ -73,6 +79,11 @@ export const openai: Partner = {
     { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
     { name: 'text', submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }] },
   ],
+};
+
+export const openrouter: Partner = {
+  name: 'openrouter',
+  protocols: [{ submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }] }],
 };
 
 const tools = ['crispUpscale', 'creativeUpscale', 'removeBackground', 'vectorize'];

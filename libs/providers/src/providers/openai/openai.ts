@@ -1,30 +1,13 @@
 import type { ProviderDefinition } from '../../contract.js';
-import { references, settled } from '../../encodings.js';
+import { references } from '../../encodings.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
+import { policyCode, responses } from '../../responses.js';
 import type { Rule } from '../../rules.js';
 
-const text = '/output/*/content/*/text';
-const policy = /policy|^moderation_blocked$|^invalid_prompt$/;
-
-/** A response that has ended without an answer is a success by its status. */
-const textRules: readonly Rule[] = [
-  { http: 200, where: '/error/code', is: policy, class: 'content_policy' },
-  { http: 200, where: '/error/code', is: /image/, class: 'rejected_input' },
-  { http: 200, where: '/status', is: /^(failed|cancelled)$/, class: 'partner_failed' },
-  {
-    http: 200,
-    where: '/incomplete_details/reason',
-    is: 'content_filter',
-    unless: text,
-    class: 'content_policy',
-  },
-  { http: 200, where: '/output/*/content/*/refusal', unless: text, class: 'content_policy' },
-];
-
 const errorRules: readonly Rule[] = [
-  { http: 'error', where: '/error/code', is: policy, class: 'content_policy' },
+  { http: 'error', where: '/error/code', is: policyCode, class: 'content_policy' },
   {
     http: 'error',
     where: '/error/code',
@@ -69,9 +52,9 @@ export const openai: ProviderDefinition = {
       }),
       text: job({
         ...common,
-        submit: { refusals, encode: settled(['stream', 'background']) },
-        resultAt: ['/output'],
-        rules: [...textRules, ...errorRules],
+        submit: { refusals, encode: responses.encode },
+        resultAt: responses.resultAt,
+        rules: [...responses.rules, ...errorRules],
       }),
     });
   },
