@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { pathOf } from '../documents/checkout-files.js';
@@ -43,7 +43,7 @@ describe('what callers build with', () => {
     expect(said['followed']?.text).toMatch(/client_disconnected|COMPLETED/);
   });
 
-  describe('the package of the TypeScript client, installed into an empty folder', () => {
+  describe('the package of the TypeScript client and the examples, installed into an empty folder', () => {
     let folder: string;
 
     beforeAll(async () => {
@@ -63,6 +63,39 @@ describe('what callers build with', () => {
         const { output } = await router.run('bfl/flux-2-pro', { prompt: 'a red fox in the snow' });
         console.log(output.result.sample);`;
       expect(await node(['--input-type=module', '--eval', program], {}, folder)).toMatch(/^http/);
+    });
+
+    it('serves the route of a web application', async () => {
+      cpSync(pathOf('examples/web-app'), path.join(folder, 'web-app'), { recursive: true });
+      const route = path.join(folder, 'web-app/app/api/images/route');
+      const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
+      await node([pathOf('node_modules/typescript/bin/tsc'), ...options, '--types', '', `${route}.ts`], {}, folder);
+      const program = `
+        const { POST } = await import(${JSON.stringify(`${route}.js`)});
+        const send = (prompt) =>
+          POST(new Request('http://app.test', { method: 'POST', body: JSON.stringify({ prompt }) }));
+        const answers = [await send('a red fox'), await send('[[sim:policy_output]]')];
+        console.log(JSON.stringify(await Promise.all(answers.map(async (each) => [each.status, await each.json()]))));`;
+      expect(JSON.parse(await node(['--input-type=module', '--eval', program], {}, folder))).toEqual([
+        [200, { url: expect.stringMatching(/^http/) }],
+        [422, { error: expect.any(String) }],
+      ]);
+    });
+
+    it('does a batch, and pays once for one that is started again', async () => {
+      cpSync(pathOf('examples/batch'), path.join(folder, 'batch'), { recursive: true });
+      const tags = ['fox', 'hare', 'owl'].map(newTag);
+      writeFileSync(path.join(folder, 'prompts.txt'), tags.map((tag) => `[[sim:tag=${tag}]]\n`).join(''));
+      const options = { PORT: String(await freePort()), WEBHOOK_SECRET: 'whsec_AAAA' };
+      const batch = async () => {
+        const lines = (await node(['batch/batch.mjs', 'prompts.txt'], options, folder)).trim().split('\n');
+        return lines.map((line) => (JSON.parse(line) as { url: string }).url).sort();
+      };
+      // No webhook reaches a loopback address, so the first ends when it is told by hand: it is ended here.
+      await waitForRuns(tags);
+      const first = await batch();
+      expect([first.length, await batch()]).toEqual([3, first]);
+      for (const tag of tags) expect((await system.partner.peaks(tag)).accepted).toBe(1);
     });
 
     it('types what each model takes and gives', async () => {
