@@ -8,7 +8,13 @@ import { createRouter, verifyWebhook } from 'model-router-client';
 const { BASE_URL, API_KEY, WEBHOOK_SECRET, WEBHOOK_URL, PORT } = process.env;
 const [file] = process.argv.slice(2);
 const router = createRouter({ baseUrl: BASE_URL, key: API_KEY });
+const lines = new Set(
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== ''),
+);
 const prompts = new Map();
+let left = lines.size;
 
 const server = createServer(async (request, response) => {
   const chunks = [];
@@ -33,22 +39,20 @@ async function finish(run) {
     ({ bucket, message }) => ({ prompt, bucket, message }),
   );
   console.log(JSON.stringify(line));
-  if (prompts.size === 0) server.close();
+  left -= 1;
+  if (left === 0) server.close();
 }
 
 await new Promise((resolve) => server.listen(Number(PORT), resolve));
 // The key says which run it is: this program may crash and be started again without paying twice.
 const runs = await Promise.all(
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map(async (prompt) => {
-      const idempotencyKey = createHash('sha256').update(`${file} ${prompt}`).digest('hex');
-      const options = { idempotencyKey, ...(WEBHOOK_URL && { webhookUrl: WEBHOOK_URL }) };
-      const run = await router.submit('bfl/flux-2-pro', { prompt }, options);
-      prompts.set(run.request_id, prompt);
-      return run;
-    }),
+  [...lines].map(async (prompt) => {
+    const idempotencyKey = createHash('sha256').update(`${file} ${prompt}`).digest('hex');
+    const options = { idempotencyKey, webhookUrl: WEBHOOK_URL };
+    const run = await router.submit('bfl/flux-2-pro', { prompt }, options);
+    prompts.set(run.request_id, prompt);
+    return run;
+  }),
 );
 // A run may have completed before its id was known here, or in a life before this one.
 for (const run of runs) if ((await router.status(run)).status === 'COMPLETED') await finish(run);

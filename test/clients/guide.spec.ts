@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
 import { failOnLeftovers, sharedSystem, temporaryFolder, transports } from '../harness/index.js';
+import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
 
@@ -35,6 +36,7 @@ describe('the guide for callers', () => {
   beforeAll(() => {
     folder = temporaryFolder('reader');
     mkdirSync(path.join(folder, 'node_modules'));
+    writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
   });
 
