@@ -11,6 +11,9 @@ interface EncodedBody {
 /** Makes the request body out of the caller's bytes; the only places where these are not the body themselves. */
 export type Encoding = (run: Run) => EncodedBody;
 
+/** The caller's bytes as they are. */
+export const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
+
 /** `{"<name>": …}` around the caller's own bytes, and before it those entries `beside` that the row's address has. */
 export const envelope =
   (name: string, beside: readonly string[] = []): Encoding =>
@@ -77,11 +80,13 @@ export const references =
 
 /**
  * For a partner that would answer in a way that the service does not carry: `"stream": true` becomes
- * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes.
+ * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
+ * then makes the body.
  */
 export const settled =
-  (members: readonly string[]): Encoding =>
-  ({ body }) => {
+  (members: readonly string[], encode: Encoding = asJson): Encoding =>
+  (run) => {
+    const { body } = run;
     const parts: Uint8Array[] = [];
     let from = 0;
     // Some partners take a name in any case.
@@ -91,10 +96,7 @@ export const settled =
       parts.push(body.subarray(from, place.start), Buffer.from('false'));
       from = place.end;
     }
-    return {
-      contentType: 'application/json',
-      body: from === 0 ? body : Buffer.concat([...parts, body.subarray(from)]),
-    };
+    return encode(from === 0 ? run : { ...run, body: Buffer.concat([...parts, body.subarray(from)]) });
   };
 
 interface Part {

@@ -10,7 +10,7 @@ import type {
   Signal,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
-import { isNull } from './encodings.js';
+import { asJson, isNull } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
 import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
@@ -75,10 +75,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     submit(run) {
       const { variant } = submit;
       const variantUrl = variant && holdsOneOf(variant.members, run) ? variant.url(run) : undefined;
-      const { contentType, body } = (variantUrl === undefined ? submit : variant)?.encode?.(run) ?? {
-        contentType: 'application/json',
-        body: run.body,
-      };
+      const { encode = asJson } = (variantUrl === undefined ? submit : variant) ?? {};
+      const { contentType, body } = encode(run);
       return {
         method: 'POST',
         url: variantUrl ?? submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
