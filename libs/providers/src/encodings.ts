@@ -21,6 +21,9 @@ export function jsonBody(run: Run, base64: readonly Base64Place[]): EncodedBody 
   return { contentType: 'application/json', ...(pieces ? { pieces } : { body: run.body }) };
 }
 
+/** The caller's bytes as they are. */
+const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
+
 /** `{"<name>": …}` around the caller's own bytes, and before it those entries `beside` that the row's address has. */
 export const envelope =
   (name: string, beside: readonly string[] = []): Encoding =>
@@ -95,11 +98,12 @@ export const references =
 
 /**
  * For a partner that would answer in a way that the service does not carry: `"stream": true` becomes
- * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes.
+ * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
+ * then makes the body.
  */
-export const settled =
-  (members: readonly string[]): Encoding =>
-  ({ body }) => {
+export const settled = (members: readonly string[], encode: Encoding = asJson): Encoding => {
+  const settle = (run: Run): EncodedBody => {
+    const { body } = run;
     const parts: Uint8Array[] = [];
     let from = 0;
     // Some partners take a name in any case.
@@ -109,11 +113,10 @@ export const settled =
       parts.push(body.subarray(from, place.start), Buffer.from('false'));
       from = place.end;
     }
-    return {
-      contentType: 'application/json',
-      body: from === 0 ? body : Buffer.concat([...parts, body.subarray(from)]),
-    };
+    return encode(from === 0 ? run : { ...run, body: Buffer.concat([...parts, body.subarray(from)]) });
   };
+  return encode.filePlaces ? Object.assign(settle, { filePlaces: encode.filePlaces }) : settle;
+};
 
 interface Part {
   name: string;
