@@ -6,6 +6,7 @@ import {
   type WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
+import type { Scope } from '#schemas';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
@@ -50,12 +51,13 @@ export abstract class SystemSide {
   async caller(
     facts: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number } = {},
     name = `w-${Math.random().toString(36).slice(2)}`,
+    scopes: Scope[] = ['catalog', 'run'],
   ): Promise<TestCaller> {
     const { key, workspaceId } = await this.operate(async (workspaces) => {
       const workspace = await workspaces.create(name, facts);
       const created = await new ApiKeyRepository(this.store).create(workspace.id, {
         name: 'test',
-        scopes: ['catalog', 'run'],
+        scopes,
         expiresAt: null,
       });
       return { key: created.key, workspaceId: workspace.id };

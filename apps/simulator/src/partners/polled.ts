@@ -92,6 +92,11 @@ export const pixverse: Partner = {
   authorized: keyIn('api-key'),
   traceHeader: 'ai-trace-id',
   numericIds: true,
+  upload: {
+    path: '/image/upload',
+    part: 'image',
+    members: ['img_id', 'first_frame_img', 'last_frame_img'],
+  },
   protocols: [
     {
       submits: ['text', 'img', 'transition'].map((kind) => ({ path: `/video/${kind}/generate` })),
@@ -214,6 +219,7 @@ export const wan: Partner = {
         path: `/services/aigc/${service}`,
         headers: { 'x-dashscope-async': 'enable' },
         promptOf: (body) => memberOf(body, 'input')['prompt'],
+        promptOptional: (model) => /(i2v|r2v|edit|-video|prime)$/.test(model),
       })),
       poll: { path: '/tasks/:id' },
       variantOf: ({ generation }) => (generation.path.includes('video') ? '-video' : ''),
