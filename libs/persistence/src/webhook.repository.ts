@@ -41,8 +41,7 @@ type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | nu
 
 /** A worker that dies during a call leaves the row due after this time; no call takes as long. */
 const callSeconds = 30;
-/** Whoever gives back a slot takes the next that waits; this is for the case that no call of its receiver is left. */
-const waitSeconds = 600;
+const maxWaitSeconds = 600;
 
 const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'delivered' ELSE 'given_up' END`;
 
@@ -52,56 +51,30 @@ export class WebhookRepository {
   constructor(private readonly database: Database) {}
 
   /** Null for one that has ended. */
-  async begin(runId: string): Promise<DueWebhook | null> {
-    const [row] = await this.database.write<DueRow & Record<string, unknown>>(
-      {
-        name: 'begin_webhook',
-        text: `WITH due AS (
-            UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
-            WHERE run_id = $1 AND ended_at IS NULL RETURNING *
-          )
-          SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-            due.completed_at AS "completedAt", url, receiver, form, tries,
-            CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
-              ELSE webhook_secrets[1:1] END AS secrets,
-            run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
-          FROM due JOIN workspace ON workspace.id = due.workspace_id
-            LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
-            LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
-      },
-      [runId],
-    );
-    if (!row) return null;
-    const { mediaType } = row;
-    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
+  begin(runId: string): Promise<DueWebhook | null> {
+    return this.take('begin_webhook', 'run_id = $1 AND ended_at IS NULL', [runId]);
   }
 
-  /** The webhook found no slot of its receiver and its job has ended: it waits in its row. */
-  async wait(runId: string): Promise<void> {
+  /** Begins the oldest one that waits for a slot of the receiver; null when none does. */
+  takeWaiting(workspaceId: string, receiver: string): Promise<DueWebhook | null> {
+    const oldest = `SELECT run_id FROM webhook WHERE workspace_id = $1 AND receiver = $2 AND waiting
+      ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+    return this.take('take_waiting_webhook', `run_id = (${oldest})`, [workspaceId, receiver]);
+  }
+
+  /**
+   * The webhook found no slot and has no job from now on. If a call to its receiver is under way, whoever makes it takes
+   * what waits, and the row falls due only in case that this is lost; else others of the workspace hold all slots.
+   */
+  async wait(runId: string, isServed: boolean): Promise<void> {
     await this.database.write(
       {
         name: 'wait_for_receiver',
-        text: `UPDATE webhook SET waiting = true, due_at = router_now() + interval '${waitSeconds} seconds'
+        text: `UPDATE webhook SET waiting = true, due_at = router_now() + make_interval(secs => $2)
           WHERE run_id = $1 AND ended_at IS NULL`,
       },
-      [runId],
+      [runId, isServed ? maxWaitSeconds : callSeconds],
     );
-  }
-
-  /** Takes the oldest one that waits for a slot of the receiver, to be enqueued; null when none does. */
-  async takeWaiting(workspaceId: string, receiver: string): Promise<string | null> {
-    const [row] = await this.database.write<{ runId: string }>(
-      {
-        name: 'take_waiting_webhook',
-        text: `UPDATE webhook SET waiting = false, due_at = router_now() + interval '10 seconds'
-          WHERE run_id = (
-            SELECT run_id FROM webhook WHERE workspace_id = $1 AND receiver = $2 AND waiting
-            ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id AS "runId"`,
-      },
-      [workspaceId, receiver],
-    );
-    return row?.runId ?? null;
   }
 
   async delivered(runId: string): Promise<void> {
@@ -174,5 +147,29 @@ export class WebhookRepository {
       [],
     );
     return row?.seconds ?? 0;
+  }
+
+  private async take(name: string, which: string, values: unknown[]): Promise<DueWebhook | null> {
+    const [row] = await this.database.write<DueRow & Record<string, unknown>>(
+      {
+        name,
+        text: `WITH due AS (
+            UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
+            WHERE ${which} RETURNING *
+          )
+          SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
+            due.completed_at AS "completedAt", url, receiver, form, tries,
+            CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
+              ELSE webhook_secrets[1:1] END AS secrets,
+            run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
+          FROM due JOIN workspace ON workspace.id = due.workspace_id
+            LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
+            LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
+      },
+      values,
+    );
+    if (!row) return null;
+    const { mediaType } = row;
+    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
   }
 }

@@ -15,6 +15,11 @@ export class ReceiverSlots {
     return this.count(keyOf(to)) < maxOfReceiver && this.count(to.workspaceId) < maxOfWorkspace;
   }
 
+  /** Whether a call to this very receiver is under way. */
+  isServed(to: Receiver): boolean {
+    return this.count(keyOf(to)) > 0;
+  }
+
   acquire(to: Receiver): boolean {
     if (!this.isFree(to)) return false;
     this.add(keyOf(to), 1);

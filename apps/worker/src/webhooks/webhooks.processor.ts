@@ -1,6 +1,6 @@
 import { failpoint } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
-import { type DeliveredRun, type JobResult, RunProcessor, RunQueues } from '#queue';
+import { type DeliveredRun, type JobResult, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
@@ -12,7 +12,7 @@ import { WebhookCalls } from './webhook-calls.js';
 const done: JobResult = { kind: 'done' };
 
 /**
- * Makes one try of a webhook. Between two tries, and while its receiver has no free slot, it waits in its row without a
+ * Makes tries of webhooks. Between two tries of one, and while its receiver has no free slot, it waits in its row without a
  * job: receivers that hang or fail for a day cost nothing, and hold up none but themselves.
  */
 @Processor('webhooks')
@@ -23,7 +23,6 @@ export class WebhooksProcessor extends RunProcessor {
   constructor(
     private readonly webhooks: WebhookRepository,
     private readonly calls: WebhookCalls,
-    private readonly queues: RunQueues,
     @Inject(SETTINGS) settings: WorkerSettings,
   ) {
     super();
@@ -32,33 +31,35 @@ export class WebhooksProcessor extends RunProcessor {
 
   protected async handle({ runId }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const webhook = await this.webhooks.begin(runId);
-    if (webhook === null) return done;
-    if (!this.slots.acquire(webhook)) {
-      await this.webhooks.wait(runId);
-      // A slot may have become free before the row said that it waits.
-      if (this.slots.isFree(webhook)) await this.takeNext(webhook);
-      return done;
-    }
-    try {
-      return await this.try(webhook, signal);
-    } finally {
-      this.slots.release(webhook);
-      await this.takeNext(webhook);
+    if (webhook) await this.serve(webhook, signal);
+    return signal.aborted ? { kind: 'retry', delayMs: 0 } : done;
+  }
+
+  /**
+   * Goes on with those that wait for the receiver, which have no job: a job of their own could not be made while the one
+   * that put them into the line is still about to end.
+   */
+  private async serve(first: DueWebhook, signal: AbortSignal): Promise<void> {
+    let next: DueWebhook | null = first;
+    while (next && !signal.aborted && this.isTaking) {
+      if (this.slots.acquire(next)) await this.try(next, signal).finally(() => this.slots.release(first));
+      else {
+        await this.webhooks.wait(next.runId, this.slots.isServed(next));
+        // Whoever holds the slots looks into the line after giving one back; was that before this row was in it?
+        if (!this.slots.isFree(next)) return;
+      }
+      next = await this.webhooks.takeWaiting(first.workspaceId, first.receiver);
     }
   }
 
-  private async try(webhook: DueWebhook, signal: AbortSignal): Promise<JobResult> {
+  private async try(webhook: DueWebhook, signal: AbortSignal): Promise<void> {
     const { runId, tries } = webhook;
     const problem = await this.calls.call(webhook, signal);
-    if (signal.aborted) return { kind: 'retry', delayMs: 0 };
+    if (signal.aborted) return;
     await failpoint('webhook.afterCall', runId);
-    if (problem === null) {
-      await this.webhooks.delivered(runId);
-      return done;
-    }
+    if (problem === null) return this.webhooks.delivered(runId);
     const afterMs = nextTryMs(tries + 1);
     if (await this.webhooks.failed(runId, tries, problem, afterMs)) this.note(webhook, problem, afterMs);
-    return done;
   }
 
   private note({ runId, workspaceId, tries }: DueWebhook, problem: string, afterMs: number | null): void {
@@ -67,11 +68,5 @@ export class WebhooksProcessor extends RunProcessor {
       this.worker.host.metrics.webhooksGivenUp.inc();
       this.log.warn(facts, 'a webhook was given up');
     } else this.log.info({ ...facts, after_ms: afterMs }, 'a webhook was not taken, trying again');
-  }
-
-  private async takeNext({ workspaceId, receiver, model }: DueWebhook): Promise<void> {
-    const runId = await this.webhooks.takeWaiting(workspaceId, receiver);
-    const [provider = ''] = model.split('/');
-    if (runId !== null) await this.queues.enqueue([{ queue: 'webhooks', provider, runId, delayMs: 0 }]);
   }
 }
