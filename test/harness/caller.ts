@@ -62,9 +62,9 @@ export class Caller {
   async submit(
     model: string,
     body: string,
-    options: { headers?: Record<string, string>; gateway?: number } = {},
+    { query = '', ...options }: { headers?: Record<string, string>; gateway?: number; query?: string } = {},
   ): Promise<Submitted> {
-    const answer = await this.call('POST', `/v2/models/${model}/requests`, { body, ...options });
+    const answer = await this.call('POST', `/v2/models/${model}/requests${query}`, { body, ...options });
     if (answer.status !== 201)
       throw new Error(`submit answered ${answer.status}: ${answer.bytes.toString()}`);
     return { requestId: String(answer.json()['request_id']), model, body };

@@ -51,15 +51,17 @@ async function noneLives(system: SystemSide): Promise<true> {
 
 /** I1: one terminal row or tombstone a run, with its audit record; nothing is left to deliver. */
 async function outcomes(system: SystemSide): Promise<string[]> {
-  const [row] = await system.sql<{ runs: number; audited: number; deliveries: number }>(
+  const [row] = await system.sql<{ runs: number; audited: number; deliveries: number; untold: number }>(
     `WITH known AS (SELECT id FROM run UNION ALL SELECT run_id FROM tombstone)
      SELECT (SELECT count(*) FROM known)::integer AS runs,
        (SELECT count(*) FROM known JOIN audit_record ON audit_record.run_id = known.id)::integer AS audited,
-       (SELECT count(*) FROM outbox)::integer AS deliveries`,
+       (SELECT count(*) FROM outbox)::integer AS deliveries,
+       (SELECT count(*) FROM run WHERE call ? 'webhook' AND (SELECT count(*) FROM webhook WHERE run_id = run.id) <> 1)::integer AS untold`,
   );
   const broken: string[] = [];
   if (row?.runs !== row?.audited) broken.push(`I1 ${row?.runs} runs, ${row?.audited} audit records`);
   if (row?.deliveries !== 0) broken.push(`I1 ${row?.deliveries} deliveries are left`);
+  if (row?.untold !== 0) broken.push(`I1 ${row?.untold} runs lack the webhook that was asked for`);
   return broken;
 }
 

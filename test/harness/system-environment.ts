@@ -35,6 +35,7 @@ export function systemEnvironment(parts: Parts): Record<string, string> {
       }),
     ),
     ASSET_ALLOWED_ORIGINS: simulator.assetUrl ?? '',
+    WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:*',
     ASSET_DIR: parts.assets,
     ASSET_BASE_URL: parts.assetBaseUrl,
   };

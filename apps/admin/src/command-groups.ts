@@ -6,6 +6,7 @@ import { providerCommands } from './commands/provider.js';
 import { registryCommands } from './commands/registry.js';
 import { tokenCommands } from './commands/token.js';
 import { usageCommands } from './commands/usage.js';
+import { webhookCommands } from './commands/webhook.js';
 import { workspaceCommands } from './commands/workspace.js';
 import type { CommandGroup } from './program.js';
 
@@ -19,5 +20,6 @@ export const commandGroups: readonly CommandGroup[] = [
   usageCommands,
   catalogCommands,
   providerCommands,
+  webhookCommands,
   registryCommands,
 ];

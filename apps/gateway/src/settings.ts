@@ -1,7 +1,7 @@
 import { observabilitySettings } from '#observability';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { queueSettings } from '#queue';
-import { BadSettings, readSettings } from '#schemas';
+import { BadSettings, readSettings, webhookSettings } from '#schemas';
 import { storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
@@ -26,6 +26,7 @@ export const gatewaySettings = {
   ...modelSettings,
   ...nodeSettings,
   ...heldSettings,
+  ...webhookSettings,
 };
 
 export type GatewaySettings = z.infer<z.ZodObject<typeof gatewaySettings>>;

@@ -12,6 +12,8 @@ export function appEnvironment(
     JWT_SECRET: secrets.jwt,
     ASSET_DIR: folder.assets,
     ASSET_BASE_URL: urls.baseUrl,
+    // Whoever tries webhooks here receives them on this machine.
+    WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:*,http://localhost:*',
     // Stopping must not take longer than the launcher waits.
     WORKER_CLOSE_MS: '2000',
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),

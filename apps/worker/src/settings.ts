@@ -3,7 +3,7 @@ import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
-import { count, list, milliseconds } from '#schemas';
+import { count, list, milliseconds, webhookSettings } from '#schemas';
 import { storageSettings } from '#storage';
 import { z } from 'zod';
 
@@ -19,6 +19,7 @@ export const workerSettings = {
   ...providerSettings,
   ...providerKeySettings,
   ...storageSettings,
+  ...webhookSettings,
   WORKER_DISPATCH_CONCURRENCY: count(50).meta({
     description:
       'Concurrency slots for submissions, per provider and worker. One workspace holds at most three quarters of them, so that another one’s run need not wait for it.',

@@ -22,6 +22,9 @@ import { RecordGauges } from './runs/record-gauges.js';
 import { Retention } from './runs/retention.js';
 import { Submission } from './runs/submission.js';
 import { WaitingLine } from './runs/waiting-line.js';
+import { WebhookBodies } from './webhooks/webhook-bodies.js';
+import { WebhookCalls } from './webhooks/webhook-calls.js';
+import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 import { WorkerStart } from './worker-start.js';
 
 @Module({
@@ -30,6 +33,7 @@ import { WorkerStart } from './worker-start.js';
     DispatchProcessor,
     PollProcessor,
     AssetsProcessor,
+    WebhooksProcessor,
     WaitingLine,
     Claims,
     Submission,
@@ -43,6 +47,8 @@ import { WorkerStart } from './worker-start.js';
     Payloads,
     AssetCopies,
     AssetSource,
+    WebhookCalls,
+    WebhookBodies,
     Reconciler,
     Retention,
     Gauges,

@@ -180,6 +180,22 @@ export class Metrics {
     ['state'],
   );
 
+  // Webhooks.
+  readonly webhookSeconds = this.histogram(
+    'router_webhook_request_duration_seconds',
+    'Time of one call to a webhook: delivered, or why not.',
+    ['result'],
+    [0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+  );
+  readonly webhooksGivenUp = this.counter(
+    'router_webhooks_given_up_total',
+    'Webhooks that failed as often as they are tried.',
+  );
+  readonly oldestDueWebhookSeconds = this.gauge(
+    'router_webhook_oldest_due_seconds',
+    'Time since the oldest webhook was due that its receiver does not hold up; every worker reports the same value.',
+  );
+
   // Catalog.
   readonly catalogReadings = this.counter(
     'router_catalog_readings_total',

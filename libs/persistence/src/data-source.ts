@@ -16,6 +16,7 @@ import {
 } from './entities/registry.entity.js';
 import { Payload, Run, Tombstone } from './entities/run.entity.js';
 import { StoredObject } from './entities/stored-object.entity.js';
+import { Webhook } from './entities/webhook.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import { InitialSchema1763700000000 } from './migrations/1763700000000-initial-schema.js';
 import { schemaIsCurrent } from './migrate.js';
@@ -30,6 +31,7 @@ export const entities = [
   Tombstone,
   Outbox,
   BacklogChunk,
+  Webhook,
   IdempotencyKey,
   StoredObject,
   LedgerEntry,

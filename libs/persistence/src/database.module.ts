@@ -19,6 +19,7 @@ import { RunRepository } from './run.repository.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
+import { WebhookRepository } from './webhook.repository.js';
 import { WorkspaceReader } from './workspace-reader.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
@@ -39,6 +40,7 @@ const services = [
   RunRepository,
   StoredObjectRepository,
   UsageReader,
+  WebhookRepository,
   WorkspaceReader,
   WorkspaceRepository,
 ];

@@ -29,7 +29,15 @@ export {
   ProviderPauseRepository,
   type ProviderState,
 } from './provider-pause.repository.js';
-export type { AdmittingCall, Ending, Granted, PayloadBody, RunFacts, Stage } from './run-facts.js';
+export type {
+  AdmittingCall,
+  Ending,
+  Granted,
+  PayloadBody,
+  RunFacts,
+  Stage,
+  WebhookAddress,
+} from './run-facts.js';
 export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
@@ -42,4 +50,5 @@ export {
   type UsageRecord,
 } from './usage-reader.js';
 export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
+export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
 export { type WorkspaceLimits, WorkspaceRepository, type WorkspaceSettings } from './workspace.repository.js';

@@ -5,7 +5,7 @@ import type { Granted } from './run-facts.js';
 export interface OverdueRun {
   runId: string;
   provider: string;
-  queue: 'dispatch' | 'poll' | 'assets';
+  queue: 'dispatch' | 'poll' | 'assets' | 'webhooks';
 }
 
 export interface Drift {
@@ -38,17 +38,27 @@ export class OutboxRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Takes up to `limit` overdue rows, each by one reconciler, and lets them rest before they fall due again.
+   * Takes up to `limit` overdue rows of runs and as many of webhooks, each by one reconciler, and lets them rest before
+   * they fall due again.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
     return this.database.write<OverdueRun & Record<string, unknown>>(
       {
         name: 'take_overdue',
-        text: `UPDATE outbox SET due_at = router_now() + interval '10 seconds'
-          WHERE run_id IN (
-            SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id AS "runId", provider, queue`,
+        text: `WITH runs AS (
+            UPDATE outbox SET due_at = router_now() + interval '10 seconds'
+            WHERE run_id IN (
+              SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            ) RETURNING run_id, provider, queue
+          ), webhooks AS (
+            UPDATE webhook SET due_at = router_now() + interval '10 seconds'
+            WHERE run_id IN (
+              SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
+              ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
+          )
+          SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
       },
       [limit],
     );

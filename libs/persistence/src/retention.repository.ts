@@ -66,6 +66,25 @@ export class RetentionRepository {
     return rows.length;
   }
 
+  /** Webhooks that ended are listed as long as their run is remembered. */
+  async deleteOldWebhooks(): Promise<number> {
+    const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
+    const rows = await this.database.write(
+      {
+        name: 'delete_old_webhooks',
+        // As with audit records.
+        text: `DELETE FROM webhook WHERE run_id IN (
+            SELECT run_id FROM webhook
+            WHERE run_id < v7_floor(router_statement_now() - make_interval(secs => $1))
+              AND ended_at <= router_statement_now() - make_interval(secs => $1)
+            ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id`,
+      },
+      [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
+    );
+    return rows.length;
+  }
+
   /** Drops one day that is over and empty. Returns it as `2026-11-21`; null when none can be dropped now. */
   async dropDay(): Promise<string | null> {
     const [row] = await this.database.write<{ day: string | null }>(

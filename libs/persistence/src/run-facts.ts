@@ -1,6 +1,8 @@
 import type { Bucket, FieldError } from '#errors';
 import type { ReportedTerm } from '#schemas';
 
+export type { Stage } from '#schemas';
+
 /** How a billed amount was found: the partner's reply, the price of this input, or a price that no input changes. */
 export type Basis = 'reported' | 'computed' | 'flat';
 
@@ -25,9 +27,16 @@ export interface AdmittingCall {
   route: string;
   origin: string;
   idempotencyKey?: string;
+  webhook?: WebhookAddress;
 }
 
-export type Stage = 'parked' | 'ready' | 'submitting' | 'running' | 'copying' | 'completed';
+/** Who is called when the run is completed, in whose words. */
+export interface WebhookAddress {
+  url: string;
+  /** The origin of the URL. */
+  receiver: string;
+  form: 'standard' | 'fal';
+}
 
 /** Bytes of a run: themselves when they are few, else the key of the object in the asset store. */
 export type PayloadBody = Uint8Array | { storedAs: string };
@@ -85,10 +94,12 @@ export interface FinishedRun {
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
 }
 
-/** A run that was granted its slot by a change to another run. */
+/** A run that a change made due: another run's end granted it a slot, or its own made its webhook due. */
 export interface Granted {
   runId: string;
   provider: string;
+  /** Absent: `dispatch`. */
+  queue?: 'webhooks';
 }
 
 /** The row form of an ending, without the bytes of its body; `reportedMicros` is what its last reply said that it cost. */

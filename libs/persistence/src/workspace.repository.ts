@@ -102,4 +102,15 @@ export class WorkspaceRepository {
     );
     return this.find(name);
   }
+
+  /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */
+  async rotateWebhookSecret(name: string): Promise<Workspace> {
+    const { id } = await this.find(name);
+    await this.workspaces.query(
+      `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
+         webhook_secret_rotated_at = router_now() WHERE id = $1`,
+      [id],
+    );
+    return this.find(id);
+  }
 }

@@ -4,8 +4,8 @@ import type { Queue } from 'bullmq';
 import { settlesWithin } from './bounded.js';
 import { QueueBackend } from './queue-backend.js';
 
-/** The three kinds of work, each a BullMQ queue that all providers share: a job's name is its provider. */
-export const queueNames = ['dispatch', 'poll', 'assets'] as const;
+/** The four kinds of work, each a BullMQ queue that all providers share: a job's name is its provider. */
+export const queueNames = ['dispatch', 'poll', 'assets', 'webhooks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** A run and where it goes. A job holds nothing else: the rest is read from the run's row. */
@@ -39,8 +39,9 @@ export class RunQueues {
     @InjectQueue('dispatch') dispatch: Queue,
     @InjectQueue('poll') poll: Queue,
     @InjectQueue('assets') assets: Queue,
+    @InjectQueue('webhooks') webhooks: Queue,
   ) {
-    this.byName = { dispatch, poll, assets };
+    this.byName = { dispatch, poll, assets, webhooks };
     for (const queue of this.all)
       queue.on('error', (error) => backend.outage.trouble(error, `queue ${queue.name}`));
   }
@@ -72,10 +73,12 @@ export class RunQueues {
     return runs.map((run) => accepted.has(run));
   }
 
-  /** Enqueues runs that have just been given a slot of their workspace. */
-  async enqueueGranted(granted: readonly { runId: string; provider: string }[]): Promise<void> {
+  /** Enqueues runs that have just become due: they were given a slot of their workspace, unless they name another queue. */
+  async enqueueGranted(
+    granted: readonly { runId: string; provider: string; queue?: QueueName }[],
+  ): Promise<void> {
     await this.enqueue(
-      granted.map(({ runId, provider }) => ({ queue: 'dispatch', provider, runId, delayMs: 0 })),
+      granted.map(({ runId, provider, queue = 'dispatch' }) => ({ queue, provider, runId, delayMs: 0 })),
     );
   }
 

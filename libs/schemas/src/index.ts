@@ -79,6 +79,7 @@ export {
   routerModelOutput,
 } from './model-shapes.js';
 export { momentOf } from './moment.js';
+export { isPublicAddress, refusalOf } from './public-url.js';
 export {
   nodeStatus,
   type NodeVersion,
@@ -118,3 +119,11 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
+export {
+  isOriginOf,
+  type RouterRunCompleted,
+  routerRunCompleted,
+  webhookProblem,
+  webhookSettings,
+} from './webhook.js';

@@ -51,3 +51,21 @@ it('takes a key of 255 characters', async () => {
   const headers = { 'idempotency-key': '~'.repeat(255) };
   expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers })).status).toBe(201);
 });
+
+it.each([
+  ['is no URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
+  ['is not https', 'webhook_url=http://hooks.example/a', 'http: is not https'],
+  ['is on another port', 'webhook_url=https://hooks.example:8443/a', 'port 8443'],
+  ['is private', 'webhook_url=https://10.1.2.3/a', '10.1.2.3 is not a public address'],
+  ['is this machine', 'fal_webhook=https://127.0.0.1/a', 'fal_webhook must be a public https URL'],
+  ['holds a password', 'webhook_url=https://a:b@hooks.example/a', 'user name or password'],
+  ['is too long', `webhook_url=https://hooks.example/${'a'.repeat(2048)}`, 'longer than 2048 characters'],
+  ['is empty', 'webhook_url=', 'must be an absolute URL'],
+  ['is given twice', 'webhook_url=https://a.example&webhook_url=https://b.example', 'must be given once'],
+  ['is given in both forms', 'webhook_url=https://a.example&fal_webhook=https://a.example', 'not both'],
+])('refuses a webhook that %s', async (_what, query, says) => {
+  const { caller } = await gateway().caller();
+  const answer = await caller.call('POST', `${path}?${query}`, { body: '{"prompt":"x"}' });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+  expect(answer.json()['detail']).toContain(says);
+});

@@ -9,6 +9,7 @@ it.each([
   ['other white space', path, '{"prompt": "x"}'],
   ['another model', '/v2/models/bfl/flux-pro-1.1/requests', '{"prompt":"x"}'],
   ['another query', `${path}?a=1`, '{"prompt":"x"}'],
+  ['another webhook', `${path}?webhook_url=https://hooks.example/a`, '{"prompt":"x"}'],
 ])('refuses a used key with %s, and leaves the first run alone', async (_what, otherPath, body) => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': 'k' };

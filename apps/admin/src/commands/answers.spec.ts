@@ -19,6 +19,8 @@ const workspace: Pick<Workspace, keyof Workspace> = {
   fileBytesLimit: 10_737_418_240,
   balanceMicros: null,
   markup: 1.2,
+  webhookSecrets: ['whsec_5ec4e7'],
+  webhookSecretRotatedAt: null,
   inflight: 2,
   committedMicros: 55_000,
   heldMicros: 60_000,

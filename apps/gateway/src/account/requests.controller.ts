@@ -8,6 +8,9 @@ import {
   routerQueueRequestId,
   routerQueueStatus,
   routerRequestListResponse,
+  runUrls,
+  stagesOf,
+  statusOf,
 } from '#schemas';
 import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -17,7 +20,6 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import { runUrls, stagesOf, statusOf } from '../runs/status-body.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { cents } from './cents.js';

@@ -1,6 +1,12 @@
 import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
-import { type Admission, AdmissionRepository, AnswerLost, RunReader } from '#persistence';
+import {
+  type Admission,
+  AdmissionRepository,
+  AnswerLost,
+  RunReader,
+  type WebhookAddress,
+} from '#persistence';
 import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -46,10 +52,11 @@ export class RunAdmission {
     caller: Caller,
     segments: ModelSegments,
     mode: Admission['mode'],
+    webhook?: WebhookAddress,
   ): Promise<AdmittedRun> {
     const input = await this.input.accept(request, caller, segments);
     try {
-      return await this.admit(request, caller, input, mode);
+      return await this.admit(request, caller, input, mode, webhook);
     } finally {
       input.release();
     }
@@ -60,6 +67,7 @@ export class RunAdmission {
     caller: Caller,
     input: Awaited<ReturnType<RunInput['accept']>>,
     mode: Admission['mode'],
+    webhook: WebhookAddress | undefined,
   ): Promise<AdmittedRun> {
     const { runId, model, key, fingerprint, body, price, members } = input;
     const { workspaceId } = caller;
@@ -90,6 +98,7 @@ export class RunAdmission {
         route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
+        ...(webhook && { webhook }),
       },
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
       body,

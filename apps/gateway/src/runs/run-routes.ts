@@ -9,6 +9,7 @@ import {
 import { z } from 'zod';
 import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
+import { webhookQuery } from './webhook.js';
 
 /** An answer that is the outcome of a run. */
 const cost: HeaderName[] = ['X-Service-Cost-Cents'];
@@ -99,6 +100,7 @@ export const runModel = {
 
 export const submitRun = {
   ...withInput,
+  query: webhookQuery,
   name: 'SubmitRun',
   area: 'Queued runs',
   summary: 'Submit a run and get its handle',
@@ -106,7 +108,7 @@ export const submitRun = {
     'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
   answers: [
     answer(201, 'The run is admitted.', json(routerQueueSubmitResponse), ['Idempotent-Replayed']),
-    failure(400, ['invalid_input'], 'The request is malformed.'),
+    failure(400, ['invalid_input'], 'The request is malformed, or its webhook may not be called.'),
     ...refusals,
     rejectedFields(),
   ],

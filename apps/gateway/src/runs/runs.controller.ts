@@ -1,6 +1,11 @@
 import { LiveCatalog } from '#catalog';
 import { RunReader } from '#persistence';
-import type { RouterQueueCancelResponse, RouterQueueStatusResponse } from '#schemas';
+import {
+  type RouterQueueCancelResponse,
+  type RouterQueueStatusResponse,
+  runUrls,
+  statusBody,
+} from '#schemas';
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/to-router-error.js';
@@ -12,7 +17,6 @@ import { costHeader, outputOf } from './result.js';
 import { foundRun, runAddress, type RunSegments } from './run-address.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
-import { runUrls, statusBody } from './status-body.js';
 
 /** What a caller does with one of its runs. */
 @Controller('v2/models/:provider/:model/requests/:requestId')

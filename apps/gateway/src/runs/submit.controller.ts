@@ -1,19 +1,25 @@
-import type { RouterQueueSubmitResponse } from '#schemas';
-import { Controller, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { type RouterQueueSubmitResponse, runUrls } from '#schemas';
+import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { ModelSegments } from '../models/find-model.js';
+import { QueryPipe } from '../http/query.pipe.js';
 import { ApiRoute } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
 import { RunAdmission } from './run-admission.js';
 import { submitRun } from './run-routes.js';
-import { runUrls } from './status-body.js';
+import { type WebhookQuery, webhookOf, webhookQuery } from './webhook.js';
 
 /** Queued delivery: admits the run and answers with its handle at once. */
 @Controller('v2/models/:provider/:model/requests')
 @UseGuards(CallerGuard)
 export class SubmitController {
-  constructor(private readonly admission: RunAdmission) {}
+  constructor(
+    private readonly admission: RunAdmission,
+    @Inject(SETTINGS) private readonly settings: Pick<GatewaySettings, 'WEBHOOK_ALLOWED_ORIGINS'>,
+  ) {}
 
   @Post()
   @Access({ scope: 'run' })
@@ -21,10 +27,12 @@ export class SubmitController {
   async submit(
     @Calling() caller: Caller,
     @Param() segments: ModelSegments,
+    @Query(new QueryPipe(webhookQuery)) query: WebhookQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueSubmitResponse> {
-    const run = await this.admission.admitFrom(request, caller, segments, 'queued');
+    const webhook = webhookOf(query, this.settings.WEBHOOK_ALLOWED_ORIGINS);
+    const run = await this.admission.admitFrom(request, caller, segments, 'queued', webhook);
     if (run.replayed) reply.header('idempotent-replayed', 'true');
     return {
       request_id: run.runId,

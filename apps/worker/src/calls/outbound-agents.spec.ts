@@ -9,7 +9,10 @@ import { faultOf } from './fault.js';
 
 const base = 'https://api.partner.example';
 const address = (text: string): LookupAddress => ({ address: text, family: 4 });
-const options = { ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'] };
+const options = {
+  ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'],
+  WEBHOOK_ALLOWED_ORIGINS: ['http://127.0.0.2:*'],
+};
 
 describe('outbound agents', () => {
   let canary: net.Server;
@@ -32,6 +35,12 @@ describe('outbound agents', () => {
     expect(to('https://cdn.example/a')).not.toBeNull();
     expect(to('http://cdn.example/a')).toBeNull();
     expect(to('http://127.0.0.1:8083/a')).toBeNull();
+    expect(to('http://127.0.0.2:9000/a')).toBeNull();
+    const toReceiver = (url: string) => agents.toReceiver(new URL(url));
+    expect(toReceiver('http://127.0.0.2:9000/a')).toBe(agents.trusted);
+    expect(toReceiver('https://hooks.example/a')).toBe(to('https://cdn.example/a'));
+    expect(toReceiver('http://127.0.0.1:8082/a')).toBeNull();
+    expect(toReceiver(`${base}/a`)).not.toBe(agents.trusted);
     await agents.onApplicationShutdown();
   });
 

@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
+import { isOriginOf, isPublicAddress, refusalOf } from '#schemas';
 import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { guardedLookup, isPublicAddress, RefusedAddress, refusalOf } from './address-guard.js';
+import { guardedLookup, RefusedAddress } from './address-guard.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
@@ -10,8 +11,8 @@ import { NotConnected } from './fault.js';
 const timeout = 5_000;
 
 /**
- * The HTTP agents of this process: one for origins that the operator configured, one for whatever a partner's reply
- * names, which connects to public addresses only.
+ * The HTTP agents of this process: one for origins that the operator configured, one for whatever a partner's reply or a
+ * caller names, which connects to public addresses only.
  */
 @Injectable()
 export class OutboundAgents implements OnApplicationShutdown {
@@ -20,7 +21,8 @@ export class OutboundAgents implements OnApplicationShutdown {
   private readonly guarded: Dispatcher;
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'ASSET_ALLOWED_ORIGINS'>,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'ASSET_ALLOWED_ORIGINS' | 'WEBHOOK_ALLOWED_ORIGINS'>,
     @Optional() lookup: LookupFunction = guardedLookup,
   ) {
     this.trusted = new Agent({ connect: marking(buildConnector({ timeout })) });
@@ -31,7 +33,16 @@ export class OutboundAgents implements OnApplicationShutdown {
   to(url: URL, base: string): Dispatcher | null {
     const isConfigured = url.origin === new URL(base).origin;
     if (isConfigured || this.settings.ASSET_ALLOWED_ORIGINS.includes(url.origin)) return this.trusted;
-    return refusalOf(url, []) === null ? this.guarded : null;
+    return this.forPublic(url);
+  }
+
+  /** The agent for an address that a caller named; null when it may not be called. */
+  toReceiver(url: URL): Dispatcher | null {
+    return isOriginOf(url, this.settings.WEBHOOK_ALLOWED_ORIGINS) ? this.trusted : this.forPublic(url);
+  }
+
+  private forPublic(url: URL): Dispatcher | null {
+    return refusalOf(url) === null ? this.guarded : null;
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -25,7 +25,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly metrics: Metrics,
     @Inject(LOG) private readonly log: Log,
   ) {
-    for (const queue of ['dispatch', 'poll', 'assets']) metrics.redelivered.inc({ queue }, 0);
+    for (const queue of ['dispatch', 'poll', 'assets', 'webhooks']) metrics.redelivered.inc({ queue }, 0);
   }
 
   onApplicationBootstrap(): void {

@@ -49,6 +49,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
     await this.each(signal, 'tombstones', () => this.repository.deleteTombstones());
+    await this.each(signal, 'webhooks', () => this.repository.deleteOldWebhooks());
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'ledger entries', () => this.repository.deleteOldLedgerEntries());
     await this.each(signal, 'audit records', () => this.repository.deleteOldAuditRecords());

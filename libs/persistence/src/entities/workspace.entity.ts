@@ -35,6 +35,9 @@ export class Workspace {
   @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
   /** What runs cost is multiplied by it. */
   @Column({ ...numeric, default: 1 }) markup: number;
+  /** What its webhooks are signed with, the newest first. */
+  @Column('text', { array: true, default: () => 'ARRAY[new_webhook_secret()]' }) webhookSecrets: string[];
+  @Column('timestamptz', { nullable: true }) webhookSecretRotatedAt: Date | null;
 
   // Only the SQL functions change these, each in the transaction of the run that it counts.
   @Column(counter) inflight: number;

@@ -1,7 +1,7 @@
 /**
  * `finish(run, epoch, ending, body)`: the one terminal write. Locks the workspace row, sets the run
  * terminal if its claim still stands, settles the spend, writes ledger and audit record, frees the slot
- * and promotes parked runs. The first writer wins; later ones get `won: false` and change nothing.
+ * and promotes parked runs; a webhook that the caller asked for becomes due. The first writer wins; later ones get `won: false` and change nothing.
  *
  * The winner also gets `record`, what log and metrics say of the run.
  *
@@ -84,6 +84,14 @@ BEGIN
 
   SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
   FROM promote(done.workspace_id);
+  IF done.call ? 'webhook' THEN
+    -- As with a run: enqueued at once, and by the reconciler only when that could not be.
+    INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
+    VALUES (done.id, done.workspace_id, done.model, done.call ->> 'origin', done.bucket, done.completed_at,
+      done.call -> 'webhook' ->> 'url', done.call -> 'webhook' ->> 'receiver', done.call -> 'webhook' ->> 'form',
+      router_now() + interval '500 milliseconds');
+    granted := granted || jsonb_build_object('runId', done.id, 'provider', done.provider, 'queue', 'webhooks');
+  END IF;
   RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
     'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
     'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'basis', basis,

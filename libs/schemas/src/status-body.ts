@@ -1,5 +1,5 @@
-import type { RunState, Stage } from '#persistence';
-import type { RouterQueueStatus, RouterQueueStatusResponse, RouterQueueUrls } from '#schemas';
+import type { Bucket } from '#errors';
+import type { RouterQueueStatus, RouterQueueStatusResponse, RouterQueueUrls } from './queue-shapes.js';
 
 const statuses = {
   parked: 'IN_QUEUE',
@@ -8,7 +8,10 @@ const statuses = {
   running: 'IN_PROGRESS',
   copying: 'IN_PROGRESS',
   completed: 'COMPLETED',
-} as const satisfies Record<Stage, RouterQueueStatus>;
+} as const satisfies Record<string, RouterQueueStatus>;
+
+/** The stage of a run's row. */
+export type Stage = keyof typeof statuses;
 
 /** The state of a stage, as callers see it. */
 export const statusOf = (stage: Stage): RouterQueueStatus => statuses[stage];
@@ -21,7 +24,7 @@ export const stagesOf = (status: RouterQueueStatus): Stage[] =>
 /** The state as callers see it: six stages are three states, and what does not apply is absent. */
 export function statusBody(
   runId: string,
-  { stage, position, bucket }: Pick<RunState, 'stage' | 'position' | 'bucket'>,
+  { stage, position, bucket }: { stage: Stage; position: number | null; bucket: Bucket | null },
   urls: RouterQueueUrls,
 ): RouterQueueStatusResponse {
   const status = statusOf(stage);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { routerQueueStatusResponse } from '#schemas';
+import { routerQueueStatusResponse } from './queue-shapes.js';
 import { runUrls, statusBody } from './status-body.js';
 
 const runId = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';

@@ -1,0 +1,117 @@
+import {
+  type ListedWebhook,
+  WebhookRepository,
+  type Workspace,
+  type WorkspaceRepository,
+} from '#persistence';
+import { routerQueueRequestId } from '#schemas';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Answer } from '../answer.js';
+import { withWorkspaces } from '../open-database.js';
+import { wholeNumber } from '../option-values.js';
+import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
+
+const states = ['pending', 'delivered', 'given_up'] as const satisfies ListedWebhook['state'][];
+
+interface ListOptions {
+  workspace?: string;
+  state?: ListedWebhook['state'];
+  limit: number;
+}
+
+export const webhookCommands: CommandGroup = (program, desk) => {
+  const webhook = program
+    .command('webhook')
+    .description('Calls that tell callers that their runs are completed.');
+
+  webhook
+    .command('list')
+    .description('List webhooks, the newest first.')
+    .option('--workspace <name>', 'only those of a workspace')
+    .addOption(new Option('--state <state>', 'only those in a state').choices(states))
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .action(async ({ workspace, ...filter }: ListOptions) => {
+      desk.answer(
+        await withWorkspaces(desk.env, async (workspaces, database) => {
+          const only = workspace === undefined ? {} : { workspaceId: (await workspaces.find(workspace)).id };
+          return listAnswer(await new WebhookRepository(database).list({ ...filter, ...only }));
+        }),
+      );
+    });
+
+  webhook
+    .command('redeliver')
+    .description('Call once more, with eight tries from now on, whatever became of the webhook.')
+    .argument('<request-id>', 'the run', requestId)
+    .action(async (runId: string) => {
+      const isKnown = await withWorkspaces(desk.env, (_workspaces, database) =>
+        new WebhookRepository(database).redeliver(runId),
+      );
+      if (!isKnown) throw new Error(`There is no webhook of the run ${runId}.`);
+      desk.answer({
+        document: { request_id: runId, state: 'pending' },
+        text: `The webhook of ${runId} is due.`,
+      });
+    });
+
+  const secret = webhook.command('secret').description('What the webhooks of a workspace are signed with.');
+  const secrets = (
+    name: string,
+    description: string,
+    act: (all: WorkspaceRepository, name: string) => Promise<Workspace>,
+  ) =>
+    secret
+      .command(name)
+      .description(description)
+      .argument('<workspace>', 'its name or id')
+      .action(async (of: string) => {
+        desk.answer(await withWorkspaces(desk.env, async (all) => secretAnswer(await act(all, of))));
+      });
+  secrets('show', 'Show it.', (all, name) => all.find(name));
+  secrets(
+    'rotate',
+    'Make a new one; the one before it signs as well for 24 hours, unless it is rotated again.',
+    (all, name) => all.rotateWebhookSecret(name),
+  );
+};
+
+function requestId(text: string): string {
+  if (!routerQueueRequestId.safeParse(text).success)
+    throw new InvalidArgumentError('It must be a request id.');
+  return text;
+}
+
+const secretAnswer = ({ name, webhookSecrets: [secret = ''] }: Workspace): Answer => ({
+  document: { workspace: name, secret },
+  text: secret,
+});
+
+const listAnswer = (webhooks: readonly ListedWebhook[]): Answer => ({
+  document: {
+    webhooks: webhooks.map(({ runId, workspace, model, url, state, tries, problem, completedAt, dueAt }) => ({
+      request_id: runId,
+      workspace,
+      model,
+      url,
+      state,
+      tries,
+      problem,
+      completed_at: completedAt,
+      due_at: dueAt,
+    })),
+  },
+  text: table([
+    ['REQUEST', 'WORKSPACE', 'MODEL', 'STATE', 'TRIES', 'DUE', 'PROBLEM', 'URL'],
+    ...webhooks.map(({ runId, workspace, model, url, state, tries, problem, dueAt }) => [
+      runId,
+      workspace,
+      model,
+      state,
+      String(tries),
+      dueAt?.toISOString() ?? '-',
+      problem ?? '-',
+      url,
+    ]),
+  ]),
+});

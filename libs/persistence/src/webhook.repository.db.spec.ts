@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import { admissionOf, cancelled, failed, succeeded } from './testing/runs.js';
+import { openLife } from './testing/life.js';
+import { WebhookRepository } from './webhook.repository.js';
+
+const life = await openLife();
+const { first } = life;
+const webhooks = new WebhookRepository(first.database);
+const receiver = 'https://hooks.example';
+
+/** Admits a run that asks for a webhook. */
+async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): Promise<string> {
+  const admission = admissionOf(spaceId, { budgetMs: 600_000 });
+  await first.admissions.admit({
+    ...admission,
+    call: { ...admission.call, webhook: { url: `${receiver}/a`, receiver, form } },
+  });
+  return admission.runId;
+}
+
+async function ended(form?: 'standard' | 'fal', ending = succeeded, spaceId?: string): Promise<string> {
+  const runId = await asking(spaceId ?? (await life.space()), form);
+  const epoch = await first.take(runId, 'running', 60_000);
+  await first.dispatching.finish(runId, epoch, ending);
+  return runId;
+}
+
+const state = async (runId: string) =>
+  (await webhooks.list({ limit: 10_000 })).find((each) => each.runId === runId);
+
+describe('a webhook', () => {
+  it('is written with the outcome, and is what the outcome makes due', async () => {
+    const spaceId = await life.space();
+    const runId = await asking(spaceId);
+    const epoch = await first.take(runId, 'running', 60_000);
+    expect(await webhooks.begin(runId)).toBeNull();
+    const { granted } = await first.dispatching.finish(runId, epoch, failed('provider_error'));
+    expect(granted).toEqual([{ runId, provider: 'tested', queue: 'webhooks' }]);
+    expect(await webhooks.begin(runId)).toMatchObject({
+      runId,
+      workspaceId: spaceId,
+      model: 'tested/model',
+      origin: 'http://router.example.com',
+      bucket: 'provider_error',
+      url: `${receiver}/a`,
+      receiver,
+      form: 'standard',
+      tries: 0,
+      secrets: [expect.stringMatching(/^whsec_[A-Za-z0-9+/]{42,44}={0,2}$/)],
+      output: null,
+    });
+  });
+
+  it('is written for a run that is cancelled before its dispatch, or withdrawn', async () => {
+    const spaceId = await life.space();
+    const [cancelledId, withdrawnId] = [await asking(spaceId), await asking(spaceId)];
+    const answer = await first.answers.requestCancel(spaceId, 'tested/model', cancelledId);
+    expect(answer).toMatchObject({ found: 'waiting', granted: [{ runId: cancelledId, queue: 'webhooks' }] });
+    await first.holding.release(withdrawnId, true);
+    for (const runId of [cancelledId, withdrawnId])
+      expect(await webhooks.begin(runId)).toMatchObject({ bucket: 'client_disconnected' });
+  });
+
+  it('is not written when the outcome is not, or when nobody asked', async () => {
+    const { runId, epoch } = await life.run('running');
+    expect(await first.dispatching.finish(runId, epoch, cancelled)).toMatchObject({ granted: [] });
+    expect(await state(runId)).toBeUndefined();
+    const asked = await asking(await life.space());
+    const mine = await first.take(asked, 'running', 60_000);
+    expect(await first.dispatching.finish(asked, mine - 1, succeeded)).toMatchObject({
+      won: false,
+      granted: [],
+    });
+    expect(await state(asked)).toBeUndefined();
+  });
+
+  it('of fal’s form comes with the output, or with the failure', async () => {
+    expect(await webhooks.begin(await ended('fal'))).toMatchObject({
+      bucket: null,
+      output: { mediaType: 'application/json', body: Buffer.from('{"done":true}') },
+    });
+    expect(await webhooks.begin(await ended('fal', failed('provider_error')))).toMatchObject({
+      status: 502,
+      failure: { detail: 'It failed.' },
+      output: null,
+    });
+  });
+
+  it('is overdue until it has ended: a lost job comes back', async () => {
+    const runId = await ended();
+    expect(await life.overdueAt('0 seconds')).not.toContain(runId);
+    expect(await life.overdueAt('1 second')).toContain(runId);
+    await webhooks.begin(runId);
+    expect(await life.overdueAt('25 seconds')).not.toContain(runId);
+    expect(await life.overdueAt('31 seconds')).toContain(runId);
+    await webhooks.delivered(runId);
+    expect(await life.overdueAt('10 days')).not.toContain(runId);
+    expect(await webhooks.begin(runId)).toBeNull();
+  });
+
+  it('that failed rests for its pause, and ends when it is given up; one call counts once', async () => {
+    const runId = await ended();
+    expect(await webhooks.failed(runId, 0, 'answered HTTP 500', 60_000)).toBe(true);
+    expect(await webhooks.failed(runId, 0, 'answered HTTP 500', 60_000)).toBe(false);
+    expect(await life.overdueAt('55 seconds')).not.toContain(runId);
+    expect(await state(runId)).toMatchObject({ state: 'pending', tries: 1, problem: 'answered HTTP 500' });
+    expect(await webhooks.failed(runId, 1, 'no answer within 10 s', null)).toBe(true);
+    expect(await state(runId)).toMatchObject({ state: 'given_up', tries: 2, dueAt: null });
+    expect(await webhooks.redeliver(runId)).toBe(true);
+    expect(await webhooks.begin(runId)).toMatchObject({ tries: 0 });
+    await webhooks.delivered(runId);
+    expect(await state(runId)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  it('waits for its receiver’s slot in its row, and the oldest of the receiver is taken', async () => {
+    const spaceId = await life.space();
+    const runIds = [await ended('standard', succeeded, spaceId), await ended('standard', succeeded, spaceId)];
+    const other = await ended();
+    for (const runId of [...runIds, other]) await webhooks.wait(runId);
+    expect(await life.overdueAt('55 seconds')).not.toContain(runIds[0]);
+    expect(await webhooks.takeWaiting(spaceId, 'https://else.example')).toBeNull();
+    expect(await webhooks.takeWaiting(spaceId, receiver)).toBe(runIds[0]);
+    expect(await webhooks.takeWaiting(spaceId, receiver)).toBe(runIds[1]);
+    expect(await webhooks.takeWaiting(spaceId, receiver)).toBeNull();
+  });
+
+  it('is redelivered for its own workspace alone', async () => {
+    const [spaceId, elsewhere] = [await life.space(), await life.space()];
+    const runId = await ended('standard', succeeded, spaceId);
+    expect(await webhooks.redeliver(runId, elsewhere)).toBe(false);
+    expect(await webhooks.redeliver(runId, spaceId)).toBe(true);
+  });
+
+  it('is forgotten with its run, but not before it has ended', async () => {
+    const [done, pending] = [await ended(), await ended()];
+    await webhooks.delivered(done);
+    await life.at('7 days').upkeep.deleteOldWebhooks();
+    expect(await state(done)).toBeDefined();
+    await life.at('9 days').upkeep.deleteOldWebhooks();
+    expect(await state(done)).toBeUndefined();
+    expect(await state(pending)).toBeDefined();
+  });
+
+  it('is signed with the former secret as well for a day after a rotation', async () => {
+    const spaceId = await life.space();
+    const workspaces = await first.workspaces();
+    const [before] = (await workspaces.find(spaceId)).webhookSecrets;
+    const runId = await ended('standard', succeeded, spaceId);
+    const [after] = (await workspaces.rotateWebhookSecret(spaceId)).webhookSecrets;
+    expect((await webhooks.begin(runId))?.secrets).toEqual([after, before]);
+    const tomorrow = new WebhookRepository(life.at('25 hours').database);
+    expect((await tomorrow.begin(runId))?.secrets).toEqual([after]);
+  });
+});

@@ -1,0 +1,177 @@
+import type { Bucket } from '#errors';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
+import { type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
+
+/** A webhook whose call is due, with all that its body is made of. */
+export interface DueWebhook {
+  runId: string;
+  workspaceId: string;
+  model: string;
+  origin: string;
+  bucket: Bucket | null;
+  completedAt: Date;
+  url: string;
+  receiver: string;
+  form: 'standard' | 'fal';
+  /** Calls that failed. */
+  tries: number;
+  /** What the workspace signs with, the newest first. */
+  secrets: string[];
+  /** Of fal's form, while the run is kept. */
+  status: number | null;
+  failure: { detail: string; fields?: unknown[] } | null;
+  output: { mediaType: string; body: PayloadBody } | null;
+}
+
+export interface ListedWebhook {
+  runId: string;
+  workspace: string;
+  model: string;
+  url: string;
+  state: 'pending' | 'delivered' | 'given_up';
+  tries: number;
+  problem: string | null;
+  completedAt: Date;
+  /** Null once it has ended. */
+  dueAt: Date | null;
+}
+
+type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | null };
+
+/** A worker that dies during a call leaves the row due after this time; no call takes as long. */
+const callSeconds = 30;
+const waitSeconds = 60;
+
+const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'delivered' ELSE 'given_up' END`;
+
+/** The calls that tell callers that their runs are completed. A row is its own outbox row: due until it has ended. */
+@Injectable()
+export class WebhookRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Null for one that has ended. */
+  async begin(runId: string): Promise<DueWebhook | null> {
+    const [row] = await this.database.write<DueRow & Record<string, unknown>>(
+      {
+        name: 'begin_webhook',
+        text: `WITH due AS (
+            UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
+            WHERE run_id = $1 AND ended_at IS NULL RETURNING *
+          )
+          SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
+            due.completed_at AS "completedAt", url, receiver, form, tries,
+            CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
+              ELSE webhook_secrets[1:1] END AS secrets,
+            run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
+          FROM due JOIN workspace ON workspace.id = due.workspace_id
+            LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
+            LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
+      },
+      [runId],
+    );
+    if (!row) return null;
+    const { mediaType } = row;
+    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
+  }
+
+  /** The webhook found no slot of its receiver and its job has ended: it waits in its row. */
+  async wait(runId: string): Promise<void> {
+    await this.database.write(
+      {
+        name: 'wait_for_receiver',
+        text: `UPDATE webhook SET waiting = true, due_at = router_now() + interval '${waitSeconds} seconds'
+          WHERE run_id = $1 AND ended_at IS NULL`,
+      },
+      [runId],
+    );
+  }
+
+  /** Takes the oldest one that waits for a slot of the receiver, to be enqueued; null when none does. */
+  async takeWaiting(workspaceId: string, receiver: string): Promise<string | null> {
+    const [row] = await this.database.write<{ runId: string }>(
+      {
+        name: 'take_waiting_webhook',
+        text: `UPDATE webhook SET waiting = false, due_at = router_now() + interval '10 seconds'
+          WHERE run_id = (
+            SELECT run_id FROM webhook WHERE workspace_id = $1 AND receiver = $2 AND waiting
+            ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id AS "runId"`,
+      },
+      [workspaceId, receiver],
+    );
+    return row?.runId ?? null;
+  }
+
+  async delivered(runId: string): Promise<void> {
+    await this.database.persist(
+      {
+        name: 'webhook_delivered',
+        text: `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false
+          WHERE run_id = $1 AND NOT delivered`,
+      },
+      [runId],
+      callSeconds * 1000,
+    );
+  }
+
+  /** The next try is due in `afterMs`; null gives up. False when another call of the same webhook came to its end before. */
+  async failed(runId: string, tries: number, problem: string, afterMs: number | null): Promise<boolean> {
+    const rows = await this.database.write(
+      {
+        name: 'webhook_failed',
+        text: `UPDATE webhook SET tries = tries + 1, problem = $3,
+            ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
+            due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
+          WHERE run_id = $1 AND tries = $2 AND ended_at IS NULL RETURNING run_id`,
+      },
+      [runId, tries, problem, afterMs],
+    );
+    return rows.length === 1;
+  }
+
+  /** Every try once more, from now on; false for a webhook that is not known. */
+  async redeliver(runId: string, workspaceId?: string): Promise<boolean> {
+    const rows = await this.database.write(
+      {
+        name: 'redeliver_webhook',
+        text: `UPDATE webhook SET tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
+          WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
+      },
+      [runId, workspaceId],
+    );
+    return rows.length === 1;
+  }
+
+  /** The newest first. */
+  async list(filter: {
+    workspaceId?: string;
+    state?: ListedWebhook['state'];
+    limit: number;
+  }): Promise<ListedWebhook[]> {
+    return this.database.write<ListedWebhook & Record<string, unknown>>(
+      {
+        name: 'list_webhooks',
+        text: `SELECT run_id AS "runId", workspace.name AS workspace, model, url, ${state} AS state, tries, problem,
+            completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt"
+          FROM webhook JOIN workspace ON workspace.id = workspace_id
+          WHERE workspace_id = coalesce($1, workspace_id) AND ${state} = coalesce($2, ${state})
+          ORDER BY run_id DESC LIMIT $3`,
+      },
+      [filter.workspaceId, filter.state, filter.limit],
+    );
+  }
+
+  /** How long the oldest call that no receiver holds up has been due, in seconds; 0 when none is. */
+  async oldestDueSeconds(): Promise<number> {
+    const [row] = await this.database.write<{ seconds: number }>(
+      {
+        name: 'oldest_due_webhook',
+        text: `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
+          FROM webhook WHERE ended_at IS NULL AND NOT waiting`,
+      },
+      [],
+    );
+    return row?.seconds ?? 0;
+  }
+}

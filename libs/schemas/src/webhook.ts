@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { refusalOf } from './public-url.js';
+import { routerQueueStatusResponse } from './queue-shapes.js';
+import { list } from './settings.js';
+
+/** What is sent to the address that a queued submit named in `webhook_url`. */
+export const routerRunCompleted = z
+  .object({
+    type: z.literal('run.completed'),
+    timestamp: z.iso.datetime().meta({ description: 'When the run was completed.' }),
+    data: routerQueueStatusResponse,
+  })
+  .meta({
+    id: 'RouterRunCompleted',
+    description:
+      'The call to a run’s `webhook_url`, signed as Standard Webhooks says. It may come more than once, with the same `webhook-id`.',
+  });
+
+export type RouterRunCompleted = z.infer<typeof routerRunCompleted>;
+
+/** Gateways judge by it what a caller may name, workers what they call. */
+export const webhookSettings = {
+  WEBHOOK_ALLOWED_ORIGINS: list().meta({
+    description:
+      'Origins that callers may name in `webhook_url` although they are not https or not public, exactly as written; `*` as the port stands for any. The same on gateways and workers.',
+    example: 'http://127.0.0.1:*',
+  }),
+};
+
+const maxUrlLength = 2048;
+
+/** Why a text is no address that a webhook can be sent to, as the end of a sentence; null when it is one. */
+export function webhookProblem(text: string, allowedOrigins: readonly string[]): string | null {
+  if (text.length > maxUrlLength) return `must not be longer than ${maxUrlLength} characters`;
+  if (!URL.canParse(text)) return 'must be an absolute URL';
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (isOriginOf(url, allowedOrigins)) return null;
+  const refusal = refusalOf(url);
+  return refusal === null ? null : `must be a public https URL: ${refusal}`;
+}
+
+/** Whether the URL is on one of the origins; `*` as the port stands for any. */
+export function isOriginOf(url: URL, origins: readonly string[]): boolean {
+  return origins.includes(url.origin) || origins.includes(`${url.protocol}//${url.hostname}:*`);
+}
