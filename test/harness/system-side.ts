@@ -50,12 +50,13 @@ export abstract class SystemSide {
   async caller(
     facts: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number } = {},
     name = `w-${Math.random().toString(36).slice(2)}`,
+    scopes = ['catalog', 'run'],
   ): Promise<TestCaller> {
     const { key, workspaceId } = await this.operate(async (workspaces) => {
       const workspace = await workspaces.create(name, facts);
       const created = await new ApiKeyRepository(this.store).create(workspace.id, {
         name: 'test',
-        scopes: ['catalog', 'run'],
+        scopes,
         expiresAt: null,
       });
       return { key: created.key, workspaceId: workspace.id };

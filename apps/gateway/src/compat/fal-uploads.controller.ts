@@ -1,5 +1,6 @@
 import { openCursor, sealCursor } from '#catalog';
 import { RouterError } from '#errors';
+import { FileRepository } from '#persistence';
 import { AssetStore, fileKey } from '#storage';
 import { Controller, HttpCode, Inject, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -26,6 +27,7 @@ export class FalUploadsController {
   constructor(
     private readonly bodies: BodyReader,
     private readonly uploads: FileUploads,
+    private readonly files: FileRepository,
     private readonly store: AssetStore,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
@@ -51,6 +53,11 @@ export class FalUploadsController {
   @Put(':upload')
   async put(@Param('upload') upload: string, @Req() request: FastifyRequest) {
     const [workspaceId = '', id = '', key = ''] = this.opened(upload).split(' ');
+    if ((await this.files.find(workspaceId, id)) !== null) {
+      throw new RouterError('invalid_input', 'The file is there already; begin another upload.', {
+        status: 409,
+      });
+    }
     await this.uploads.take(request.raw, workspaceId, { id, key });
     return {};
   }
