@@ -19,7 +19,7 @@ describe('a service account’s key', () => {
 
   const pictureOf = async (tag: string) => {
     const run = await caller.submit(
-      'google/gemini-3-pro-image',
+      'vertexai/gemini-3-pro-image',
       `{"contents":[{"role":"user","parts":[{"text":"[[sim:tag=${tag}]]"}]}]}`,
     );
     await caller.completed(run, 60_000);

@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     const picture = Buffer.alloc(15_000_000, 'a picture ').toString('base64');
     const body = `{ "prompt":"[[sim:tag=${tag}]]",\t"image":"${picture}", "cfg_scale": 0.50,"model_name":"kling-v2-5-turbo" }\n`;
     expect(body.length).toBeGreaterThan(20_000_000);
-    const answer = await run('kling/kling-v2.5-turbo-image-to-video', body);
+    const answer = await run('kling/kling-v2-5-turbo', body);
     expect([answer.status, (await entryOf(tag)).bodySha256]).toEqual([200, sha256(Buffer.from(body))]);
   });
 
@@ -58,6 +58,18 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     ]);
   });
 
+  it('answers whole where a stream is asked for, and bills the tokens that were used', async () => {
+    const tag = newTag('text');
+    const said = `"messages":[{"role":"user","content":"[[sim:tag=${tag}]]"}] }`;
+    const answer = await run('anthropic/claude-opus-5', `{ "max_tokens":64, "stream" : true,${said}`);
+    expect([answer.status, Buffer.from((await entryOf(tag)).bodyBase64, 'base64').toString()]).toEqual([
+      200,
+      `{"model":"claude-opus-5", "max_tokens":64, "stream" : false,${said}`,
+    ]);
+    // 16 tokens at 5 dollars a million, and 12 at 25.
+    expect(answer.headers.get('x-service-cost-cents')).toBe('0.038');
+  });
+
   it('refuses a URL where the partner takes the file itself, before it is called', async () => {
     const answer = await run('stability/upscale-fast', '{"image":"https://a.example/x.png"}');
     const msg = 'This model takes the file itself: base64, or a data: URL.';
@@ -68,7 +80,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
   it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {
     const tag = newTag('stored');
     const answer = await run(
-      'google/veo-3.1',
+      'veo/veo-3.1-generate-001',
       `{"instances":[{"prompt":"[[sim:tag=${tag}]]"}],"parameters":{"seed":4294967295}}`,
     );
     const { bodyBase64 } = await entryOf(tag);

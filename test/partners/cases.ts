@@ -134,7 +134,7 @@ export const ofAccounts: readonly Case[] = [
 const emptyIsAResult = new Set(['fal']);
 
 /** Their documents name no sign by which a refusal differs from any other failure. */
-const refusesWithoutASign = new Set(['krea', 'meshy', 'recraft']);
+const refusesWithoutASign = new Set(['beeble', 'heygen', 'krea', 'meshy', 'pruna', 'recraft', 'synclabs']);
 
 export function bucketOf({ name, bucket }: Case, { provider }: TestedRow): Bucket | undefined {
   if (name === 'a success without its result' && emptyIsAResult.has(provider)) return undefined;

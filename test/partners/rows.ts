@@ -88,7 +88,16 @@ function writeShortTwin(row: Model, folder: string): void {
   writeFileSync(path.join(folder, `${provider}-${model}.yaml`), `${text}budget_seconds: ${shortBudgetS}\n`);
 }
 
-const texts = new Set(['prompt', 'promptText', 'input', 'text', 'negative_prompt', 'text_prompt']);
+const texts = new Set([
+  'prompt',
+  'promptText',
+  'input',
+  'text',
+  'negative_prompt',
+  'text_prompt',
+  'instruction',
+  'content',
+]);
 
 /** The example with `words` at the end of its prompt, wherever this model has it; undefined when it has none. */
 export function withWords(value: unknown, words: string): unknown {

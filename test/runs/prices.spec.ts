@@ -54,7 +54,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     ],
     [
       'the result reports',
-      'recraft/recraft-v4',
+      'recraft/recraftv4',
       { prompt: 'a [[sim:cost=30]]' },
       { reserved: 4, billed: 3, basis: 'reported' },
     ],

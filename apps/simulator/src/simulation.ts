@@ -49,6 +49,8 @@ const credentialHeaders = [
   'xi-api-key',
   'x-goog-api-key',
   'x-magnific-api-key',
+  'api_token',
+  'apikey',
 ];
 
 /** Whether a request carries anything that some partner would take for a key. */

@@ -5,7 +5,8 @@ import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { endsSoon, hasEnded } from './lifecycle.js';
-import { type CounterExample, endedRow, hidingRow, likeRow, type Model, modelRow } from './model.js';
+import type { CounterExample, Model } from './model.js';
+import { endedRow, hidingRow, likeRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
@@ -34,6 +35,9 @@ function findings(model: Model): Finding[] {
   return [
     ...callbackFields(model),
     ...undeclared(model.isAuthored ? model.input : undefined, pricePointers(model.price), () => '/price'),
+    ...model.variants.flatMap(({ holds }, index) =>
+      undeclared(model.isAuthored ? model.input : undefined, holds, () => `/variants/${index}/holds`),
+    ),
     ...undeclared(model.output?.schema, model.assetPointers, (index) => `/assets/${index}`),
     ...failedExample(model),
     ...model.counterExamples.flatMap((counterExample, index) =>

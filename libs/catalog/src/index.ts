@@ -5,7 +5,7 @@ export { openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
 export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
-export { checkInput, missingMembers } from './members.js';
+export { addressFor, checkInput, missingMembers } from './members.js';
 export type { CounterExample, Model } from './model.js';
 export { detail, entry, type Generation, type ModelDocument, openApiDocument } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';

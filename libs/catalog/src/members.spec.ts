@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputRejection } from '#errors';
-import { checkInput, missingMembers } from './members.js';
+import { addressFor, checkInput, missingMembers } from './members.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const model = modelOfRow({
@@ -45,5 +45,32 @@ describe('members that name the model', () => {
     ['{"ta\u017f\u212a":3}', 'body.ta\u017f\u212a literal_error'],
   ])('refuse %s', (body, error) => {
     expect(check(body)).toEqual([error]);
+  });
+});
+
+describe('the address', () => {
+  const imageOrText = modelOfRow({
+    id: 'a/video',
+    upstream: { path: 'text', host: 'a.example' },
+    variants: [
+      { holds: ['/input/first', '/input/last'], upstream: { path: 'frames' } },
+      { holds: ['/image'], upstream: { path: 'image', host: 'b.example' } },
+    ],
+    charges_on_policy_rejection: 'no',
+    price: { usd: 0.01 },
+  });
+
+  it.each([
+    [
+      { prompt: 'x', image: null },
+      { path: 'text', host: 'a.example' },
+    ],
+    [{ image: 'x' }, { path: 'image', host: 'b.example' }],
+    [
+      { input: { last: 'x' }, image: 'x' },
+      { path: 'frames', host: 'a.example' },
+    ],
+  ])('of %j is %j', (input, address) => {
+    expect(addressFor(imageOrText, input)).toEqual(address);
   });
 });

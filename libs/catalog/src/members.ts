@@ -1,5 +1,5 @@
 import { type FieldError, InputRejection } from '#errors';
-import { membersOf, textAt } from '#schemas';
+import { membersOf, textAt, valueAt } from '#schemas';
 import type { MemberValue } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { Model } from './model.js';
@@ -9,6 +9,14 @@ type Body = Readonly<Record<string, unknown>>;
 /** The members that name the model and that the body leaves to the router. */
 export const missingMembers = ({ members = {} }: Model, parsedBody: Body): Record<string, MemberValue> =>
   Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(parsedBody, name)));
+
+/** The partner's address for this input. */
+export function addressFor({ upstream, variants }: Model, parsedBody: Body): Record<string, string> {
+  const variant = variants.find(({ holds }) =>
+    holds.some((pointer) => (valueAt(parsedBody, pointer) ?? null) !== null),
+  );
+  return { ...upstream, ...variant?.upstream };
+}
 
 /** Throws `InputRejection` with every failing field. */
 export function checkInput(model: Model, parsedBody: Body, bytes: Uint8Array): void {

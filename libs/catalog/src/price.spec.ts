@@ -23,6 +23,8 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
   const area = { megapixels: ['/w', '/h'], most: 4, min: 1, minus: 1 };
   const images = { present: ['/a', '/b', '/more'], each: 2, most: 3, at_most: 3 };
   const tokens = { tokens: '/contents', most: 100 };
+  const plain = { tokens: '', most: 2000, references: ['image_url', 'tools'] };
+  const said = { messages: [{ role: 'user', content: 'é'.repeat(40) }] };
   it.each([
     [seconds, {}, 12, 5],
     [seconds, { seconds: 8 }, 8, 8],
@@ -58,6 +60,18 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
     [images, { a: 'x', b: 'y', more: ['z', 'z', 'z'] }, 9, 6],
     [tokens, { contents: [{ parts: [{ text: 'x'.repeat(40) }] }] }, 100, 10],
     [tokens, { contents: 'x'.repeat(4000) }, 100, 100],
+    // 80 bytes of text, 4 of the role; each member its name and four bytes more.
+    [plain, said, 1000 + 84 + 12 + 5 + 8 + 11, 11],
+    [plain, { ...said, n: 1, tools: null }, 1120 + 6 + 13, 11],
+    [plain, { ...said, tools: [{ type: 'search' }] }, 2000, 12.5],
+    [plain, { messages: [{ content: [{ image_url: 'https://a.example/x.png' }] }] }, 2000, 5.75],
+    [plain, { messages: 'x'.repeat(40_000) }, 2000, 2000],
+    [
+      { present: ['/m/*/cache'], each: 0, most: 1, at_most: 1 },
+      { m: [{ cache: {} }, {}, { cache: {} }] },
+      1,
+      0,
+    ],
   ])('%j of %j: %d and %d', (factor, input, bound, computed) =>
     expect(cents(factor, input)).toEqual([bound, computed]),
   );

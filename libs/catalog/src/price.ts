@@ -74,8 +74,16 @@ const present = z
   .refine((factor) => (factor.most ?? Infinity) >= factor.each, { message: 'most is not below each' });
 
 const tokens = z.strictObject({
-  tokens: pointer.describe('A part of the input: four characters of its texts are taken as a token.'),
+  tokens: z
+    .union([pointer, z.literal('')])
+    .describe('A part of the input, or "" for all of it: four characters of its texts are taken as a token.'),
   most: amount.describe('What the upper bound takes: a token count that the partner does not exceed.'),
+  references: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Names of members, at any depth, that stand for more than their own text: links, ids of files, tools. Of a part without any of them no more is taken than a token a byte.',
+    ),
 });
 
 const factor = z.union([number, table, characters, megapixels, present, tokens]);
@@ -93,6 +101,15 @@ const reportedTerm = z.union([
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
       .optional()
       .describe('Only of objects that hold these values beside it.'),
+    minus: pointer.optional().describe('Where it has a part of the number that another term bills.'),
+    when: z
+      .strictObject({
+        at: pointer.describe('A number of the reply.'),
+        above: amount.optional().describe('It is larger.'),
+        up_to: amount.optional().describe('It is no larger.'),
+      })
+      .optional()
+      .describe('Else nothing is added: some partners charge more a token where there are many.'),
     optional,
     usd: unitUsd,
     times,
@@ -215,8 +232,13 @@ function amountOf(factor: Factor, input: unknown): Amount {
     const count = Math.min(there, factor.at_most ?? Infinity);
     return { bound: count * (factor.most ?? factor.each), computed: count * factor.each };
   }
-  const estimate = lengthOf(valueAt(input, factor.tokens)) / 4;
-  return { bound: factor.most, computed: Math.min(factor.most, estimate) };
+  const part = valueAt(input, factor.tokens);
+  const { references, most: bound } = factor;
+  const fewer = references && addedTokens + bytesOf(part, new Set(references));
+  return {
+    bound: Math.min(bound, fewer ?? bound),
+    computed: Math.min(bound, lengthOf(part) / 4),
+  };
 }
 
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
@@ -244,10 +266,26 @@ function keyOf({ values }: { values: Record<string, number> }, value: unknown): 
   return Object.keys(values).find((key) => key.endsWith('*') && text.startsWith(key.slice(0, -1)));
 }
 
-function countAt(input: unknown, member: string): number {
-  const value = valueAt(input, member);
-  if (Array.isArray(value)) return value.length;
-  return value === undefined || value === null || value === false || value === '' ? 0 : 1;
+const countAt = (input: unknown, member: string): number =>
+  valuesAt(input, member)
+    .map((value) => (Array.isArray(value) ? value.length : isLeftOut(value) ? 0 : 1))
+    .reduce((sum, count) => sum + count, 0);
+
+const isLeftOut = (value: unknown): boolean => value === null || value === false || value === '';
+
+/** What partners put around a text: turns, roles, a system prompt of their own. */
+const addedTokens = 1000;
+
+/** How many bytes a value has at least as JSON: no text has more tokens. Infinite where it refers to something else. */
+function bytesOf(value: unknown, references: ReadonlySet<string>): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  return Object.entries(value).reduce(
+    (sum, [name, member]) =>
+      sum +
+      (references.has(name) && !isLeftOut(member) ? Infinity : name.length + 4 + bytesOf(member, references)),
+    0,
+  );
 }
 
 /** The length of all texts in a value. */

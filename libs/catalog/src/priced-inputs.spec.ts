@@ -24,7 +24,14 @@ const veo = {
 const video = { prompt: 'a', content: [{ type: 'text', text: 'a' }], resolution: '720p', duration: 5 };
 const tokens = (completion_tokens: number) => ({ json: { usage: { completion_tokens } } });
 
-/** Twenty inputs from the cheapest to the dearest. */
+const asked = { max_tokens: 256, messages: [{ role: 'user', content: 'a'.repeat(400) }] };
+const longUse = {
+  input_tokens: 300_000,
+  input_tokens_details: { cached_tokens: 100_000, cache_write_tokens: 40_000 },
+  output_tokens: 1000,
+};
+
+/** From the cheapest to the dearest. */
 const inputs: PricedInput[] = [
   { model: 'openai/tts-1', input: { input: text }, listUsd: 0.00054, reserved: 0.00054, billed: 0.00054 },
   {
@@ -34,6 +41,34 @@ const inputs: PricedInput[] = [
     reply: { headers: { 'character-cost': '36' } },
     reserved: 0.0108,
     billed: 0.0036,
+  },
+  {
+    // Half from the cache, 20 tokens written to it for an hour.
+    model: 'anthropic/claude-opus-5',
+    input: asked,
+    listUsd: 0.00395,
+    reply: {
+      json: {
+        usage: {
+          input_tokens: 50,
+          cache_read_input_tokens: 50,
+          cache_creation_input_tokens: 20,
+          cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 20 },
+          output_tokens: 139,
+        },
+      },
+    },
+    reserved: 0.013685,
+    billed: 0.00395,
+  },
+  {
+    // Above 272,000 tokens: twice the input's price, cache included, and half as much again of the answer's.
+    model: 'openai/gpt-6-sol',
+    input: { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
+    listUsd: 0.895,
+    reply: { json: { usage: longUse } },
+    reserved: 7.17,
+    billed: 0.895,
   },
   {
     model: 'openai/gpt-image-1.5',
@@ -46,7 +81,7 @@ const inputs: PricedInput[] = [
     billed: 0.008744,
   },
   {
-    model: 'elevenlabs/sound-effects',
+    model: 'elevenlabs/eleven_sfx_v2',
     input: { text: 'rain', duration_seconds: 5 },
     listUsd: 0.0117,
     reserved: 0.011667,
@@ -61,7 +96,7 @@ const inputs: PricedInput[] = [
     billed: 0.03,
   },
   {
-    model: 'bytedance/seedream-4.0',
+    model: 'byteplus/seedream-4-0-250828',
     input: { prompt: 'a', sequential_image_generation: 'disabled' },
     listUsd: 0.03,
     reply: { json: { usage: { generated_images: 1 } } },
@@ -84,7 +119,7 @@ const inputs: PricedInput[] = [
     billed: 0.04,
   },
   {
-    model: 'recraft/recraft-v4',
+    model: 'recraft/recraftv4',
     input: { prompt: 'a', n: 1 },
     listUsd: 0.04,
     reply: { json: { credits: 40 } },
@@ -100,7 +135,7 @@ const inputs: PricedInput[] = [
     billed: 0.07,
   },
   {
-    model: 'bytedance/seedance-1.0-pro-fast',
+    model: 'byteplus/seedance-1-0-pro-fast-251015',
     input: video,
     listUsd: 0.103,
     reply: tokens(102_960),
@@ -108,7 +143,7 @@ const inputs: PricedInput[] = [
     billed: 0.10296,
   },
   {
-    model: 'runway/gen4-turbo',
+    model: 'runway/gen4_turbo',
     input: { duration: 5 },
     listUsd: 0.25,
     reply: { json: { cost: { credits: 25 } } },
@@ -116,7 +151,7 @@ const inputs: PricedInput[] = [
     billed: 0.25,
   },
   {
-    model: 'bytedance/seedance-1.0-pro',
+    model: 'byteplus/seedance-1-0-pro-250528',
     input: video,
     listUsd: 0.2574,
     reply: tokens(102_960),
@@ -124,7 +159,7 @@ const inputs: PricedInput[] = [
     billed: 0.2574,
   },
   {
-    model: 'bytedance/seedance-1.5-pro',
+    model: 'byteplus/seedance-1-5-pro-251215',
     input: { ...video, generate_audio: true },
     listUsd: 0.2592,
     reply: tokens(108_000),
@@ -139,7 +174,7 @@ const inputs: PricedInput[] = [
     billed: 0.28,
   },
   {
-    model: 'google/veo-3.1-fast',
+    model: 'veo/veo-3.1-fast-generate-001',
     input: veo,
     listUsd: 0.32,
     reply: { json: { response: { videos: [{}] } } },
@@ -155,7 +190,7 @@ const inputs: PricedInput[] = [
     billed: 0.35,
   },
   {
-    model: 'google/veo-3.1',
+    model: 'veo/veo-3.1-generate-001',
     input: veo,
     listUsd: 0.8,
     reply: { json: { response: { videos: [{}] } } },
@@ -178,7 +213,7 @@ const inputs: PricedInput[] = [
   },
 ];
 
-describe('twenty priced inputs', () => {
+describe('priced inputs', () => {
   let catalog: Catalog;
   beforeAll(async () => {
     catalog = await loadCatalog();

@@ -6,7 +6,8 @@ import { pointerFrom } from '#schemas';
 import { declaredProvider, type ProviderDefinition } from '#providers';
 import type { Documents } from './intake/intake.js';
 import { likeAnother } from './like-row.js';
-import { endedRow, hidingRow, type Model, readModel, type RowProblem } from './model.js';
+import { type Model, readModel, type RowProblem } from './model.js';
+import { endedRow, hidingRow } from './model-row.js';
 import { parseRow } from './parsed-rows.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */

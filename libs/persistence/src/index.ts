@@ -41,6 +41,7 @@ export type {
 export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
+export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
 export {
   type LedgerLine,
   type UsageGroup,
@@ -50,5 +51,4 @@ export {
   type UsageRecord,
 } from './usage-reader.js';
 export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
-export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
 export { type WorkspaceLimits, WorkspaceRepository, type WorkspaceSettings } from './workspace.repository.js';

@@ -19,6 +19,10 @@ const texts: ReportedTerm = {
   micros: 2.5,
   optional: true,
 };
+const fresh: ReportedTerm = { at: '/input', minus: '/cached', micros: 2 };
+const cached: ReportedTerm = { at: '/cached', micros: 1, optional: true };
+const short: ReportedTerm = { at: '/output', when: { at: '/input', up_to: 200 }, micros: 10 };
+const long: ReportedTerm = { at: '/output', when: { at: '/input', above: 200 }, micros: 15 };
 
 describe('what a reply reports', () => {
   it.each<[string, ReportedTerm[], unknown, number | undefined]>([
@@ -57,6 +61,12 @@ describe('what a reply reports', () => {
     ],
     ['without an optional term', [images, texts], { details: [{ modality: 'IMAGE', tokens: 10 }] }, 300],
     ['only an optional term', [images, texts], { details: [{ modality: 'TEXT', tokens: 10 }] }, undefined],
+    ['a number less its part', [fresh, cached], { input: 10, cached: 4 }, 16],
+    ['a number whose part is missing', [fresh, cached], { input: 10 }, 20],
+    ['a number less than its part', [fresh, cached], { input: 3, cached: 4 }, 4],
+    ['the term of its range', [short, long], { input: 200, output: 3 }, 30],
+    ['the term of the next range', [short, long], { input: 201, output: 3 }, 45],
+    ['a range whose number is missing', [short, long], { output: 3 }, 30],
     ['what is no JSON', [cost], 'cost: 3', undefined],
     ['nothing where nothing is looked for', [], { cost: 3 }, undefined],
   ])('is read from %s', (_what, terms, body, micros) =>

@@ -29,9 +29,15 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
     return Array.isArray(list) ? list.length : undefined;
   }
   const numbers = valuesAtTerm(json, term).map(numberOf);
-  return numbers.length === 0
-    ? undefined
-    : numbers.reduce((sum, number) => (sum === undefined || number === undefined ? undefined : sum + number));
+  if (numbers.length === 0) return undefined;
+  const sum = numbers.reduce((one, other) =>
+    one === undefined || other === undefined ? undefined : one + other,
+  );
+  if (sum === undefined) return undefined;
+  const { when, minus } = term;
+  const deciding = (when && numberOf(valueAt(json, when.at))) ?? 0;
+  if (when && (deciding <= (when.above ?? -1) || deciding > (when.up_to ?? Infinity))) return 0;
+  return Math.max(0, sum - ((minus && numberOf(valueAt(json, minus))) || 0));
 }
 
 /** With `only`, the values of those objects that hold its values. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkInput, missingMembers, type Model, type Quote, quote } from '#catalog';
+import { addressFor, checkInput, missingMembers, type Model, type Quote, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -16,6 +16,8 @@ export interface CheckedInput {
   price: Quote;
   /** What names the model and is left to the router. */
   missingMembers: ReturnType<typeof missingMembers>;
+  /** Where the partner takes it. */
+  upstream: Record<string, string>;
 }
 
 /** Errors lose their class on the way between threads. */
@@ -29,7 +31,11 @@ export type CheckReport =
 export function checkBody(model: Model, bytes: Buffer): CheckedInput {
   const input = parseInput(bytes);
   checkInput(model, input, bytes);
-  return { price: quote(model, input), missingMembers: missingMembers(model, input) };
+  return {
+    price: quote(model, input),
+    missingMembers: missingMembers(model, input),
+    upstream: addressFor(model, input),
+  };
 }
 
 /** What the thread runs. */

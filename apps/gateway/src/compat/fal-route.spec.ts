@@ -4,12 +4,12 @@ import { falRoute } from './fal-route.js';
 const id = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
 it.each([
-  ['https://fal.run/fal-ai/flux/dev', '/v2/models/fal-ai/flux-dev'],
+  ['https://fal.run/fal-ai/flux/dev', '/v2/models/fal-ai/flux%2Fdev'],
   ['https://fal.run/bfl/flux-2-pro', '/v2/models/bfl/flux-2-pro'],
-  ['https://queue.fal.run/fal-ai/flux/dev', '/v2/models/fal-ai/flux-dev/requests'],
+  ['https://queue.fal.run/fal-ai/flux/dev', '/v2/models/fal-ai/flux%2Fdev/requests'],
   [
     'https://queue.fal.run/fal-ai/flux/dev?fal_webhook=https%3A%2F%2Fa.example',
-    '/v2/models/fal-ai/flux-dev/requests?fal_webhook=https%3A%2F%2Fa.example',
+    '/v2/models/fal-ai/flux%2Fdev/requests?fal_webhook=https%3A%2F%2Fa.example',
   ],
   [
     `https://queue.fal.run/fal-ai/flux/requests/${id}/status?logs=1`,

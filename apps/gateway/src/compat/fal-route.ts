@@ -4,7 +4,7 @@ const nowhere = '/v2/fal';
 /**
  * The route of ours that stands for a URL of fal's: `fal.run` runs and waits, `queue.fal.run` is the queue, and the
  * storage takes files. Nothing else of fal's is there, and nobody is called. A model's path of several segments is
- * joined to one, so that `fal-ai/flux/dev` asks for the alias `fal-ai/flux-dev`.
+ * one name here: `fal-ai/flux/dev` is an alias.
  */
 export function falRoute(target: string): string {
   if (!URL.canParse(target)) return nowhere;
@@ -28,5 +28,5 @@ export function falRoute(target: string): string {
 }
 
 function modelRoute([provider, ...model]: string[]): string {
-  return `/v2/models/${provider}/${model.join('-')}`;
+  return `/v2/models/${provider}/${model.join('%2F')}`;
 }

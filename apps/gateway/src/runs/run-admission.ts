@@ -71,7 +71,7 @@ export class RunAdmission {
     mode: Admission['mode'],
     webhook: WebhookAddress | undefined,
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, price, members } = input;
+    const { runId, model, key, fingerprint, body, price, members, upstream } = input;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -83,7 +83,7 @@ export class RunAdmission {
       provider: model.provider,
       mode,
       facts: {
-        upstream: model.upstream,
+        upstream,
         assets: model.assetPointers,
         chargesOnPolicyRejection: model.chargesOnPolicyRejection,
         budgetMs: model.budgetMs,

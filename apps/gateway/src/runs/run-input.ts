@@ -26,6 +26,7 @@ interface AcceptedInput {
   price: Quote;
   /** What the worker puts in front of the body's own members. */
   members: CheckedInput['missingMembers'];
+  upstream: CheckedInput['upstream'];
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
@@ -62,7 +63,7 @@ export class RunInput {
       const checked = await this.checker.check(model, bytes);
       const runId = v7();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const { price, missingMembers: members } = checked;
+      const { price, missingMembers: members, upstream } = checked;
       return {
         runId,
         model,
@@ -71,6 +72,7 @@ export class RunInput {
         body,
         price,
         members,
+        upstream,
         release,
       };
     } catch (error) {

@@ -1,5 +1,25 @@
 import { keyIn, type Partner } from '../partner.js';
 
+/** Where words stand deep in a conversation, the whole of it will do. */
+const words = (said: unknown) => said && JSON.stringify(said);
+
+/** The message is the reply. */
+export const anthropic: Partner = {
+  name: 'anthropic',
+  authorized: keyIn('x-api-key'),
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/messages',
+          headers: { 'anthropic-version': '2023-06-01' },
+          promptOf: (body) => words(body['messages']),
+        },
+      ],
+    },
+  ],
+};
+
 /** The voice stands in the address, the audio is the reply. */
 export const elevenlabs: Partner = {
   name: 'elevenlabs',
@@ -23,6 +43,12 @@ export const elevenlabs: Partner = {
       ],
     },
   ],
+};
+
+export const geminiInteractions: Partner = {
+  name: 'gemini-interactions',
+  authorized: keyIn('x-goog-api-key'),
+  protocols: [{ submits: [{ path: '/interactions', promptOf: (body) => words(body['input']) }] }],
 };
 
 export const ideogram: Partner = {
@@ -51,7 +77,13 @@ export const openai: Partner = {
   protocols: [
     { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
     { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+    { name: 'text', submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }] },
   ],
+};
+
+export const openrouter: Partner = {
+  name: 'openrouter',
+  protocols: [{ submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }] }],
 };
 
 const tools = ['crispUpscale', 'creativeUpscale', 'removeBackground', 'vectorize'];

@@ -59,7 +59,8 @@ export const google: Partner = {
           return (Array.isArray(parts) ? parts : []).map((part) => Object(part)['text']).find(Boolean);
         }),
       ],
-      variantOf: ({ generation }) => (generation.path.endsWith(':predict') ? '-imagen' : ''),
+      variantOf: ({ generation: { path, model } }) =>
+        path.endsWith(':predict') ? '-imagen' : /image|banana/.test(model) ? '' : '-text',
     },
   ],
 };

@@ -49,3 +49,21 @@ export const freepik: Partner = {
     poll: { path: `/v1/ai/${polled}/:id` },
   })),
 };
+
+/** The model is the path, and the key two texts; what has begun cannot be cancelled. */
+export const higgsfield: Partner = {
+  name: 'higgsfield',
+  authorized: (headers) => /^Key \S+/.test(headers.authorization ?? ''),
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/*',
+          modelOf: ({ '*': path = '' }) => (/^[\w.-]+(\/[\w.-]+)+$/.test(path) ? path : undefined),
+        },
+      ],
+      poll: { path: '/requests/:id/status' },
+      cancel: { method: 'POST', path: '/requests/:id/cancel', queuedOnly: true },
+    },
+  ],
+};

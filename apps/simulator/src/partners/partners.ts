@@ -1,23 +1,37 @@
 import type { Partner } from '../partner.js';
-import { elevenlabs, ideogram, ltx, openai, recraft } from './at-once.js';
+import {
+  anthropic,
+  elevenlabs,
+  geminiInteractions,
+  ideogram,
+  ltx,
+  openai,
+  openrouter,
+  recraft,
+} from './at-once.js';
 import { bfl } from './bfl.js';
 import { fal } from './fal.js';
 import { google } from './google.js';
 import { kling } from './kling.js';
 import * as hosts from './hosts.js';
 import * as polled from './polled.js';
+import * as studios from './studios.js';
 
 /** By name. */
 export const partners: readonly Partner[] = [
+  anthropic,
   bfl,
   elevenlabs,
   fal,
+  geminiInteractions,
   google,
   ideogram,
   kling,
   ltx,
   openai,
+  openrouter,
   recraft,
   ...Object.values(hosts),
   ...Object.values(polled),
+  ...Object.values(studios),
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));

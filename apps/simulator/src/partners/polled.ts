@@ -22,6 +22,7 @@ export const bytedance: Partner = {
       cancel: { method: 'DELETE', path: '/contents/generations/tasks/:id', queuedOnly: true },
     },
     { name: 'image', submits: [{ path: '/images/generations' }] },
+    { name: 'text', submits: [{ path: '/responses', promptOf: ({ input }) => JSON.stringify(input) }] },
   ],
 };
 

@@ -16,12 +16,15 @@ import { storedObjects } from '../functions/stored-objects.js';
 import { registryFunctions } from '../registry/functions.js';
 import { registryTables } from '../registry/tables.js';
 import { moneyTables, operationsTables, runTables, workspaceTables } from './tables.js';
+import { webhookSecrets, webhookTables } from './webhook-tables.js';
 
 /** Tables first, then the functions that work on them. The default of a column may call `router_now`. */
 const schema = [
   routerNow,
+  webhookSecrets,
   workspaceTables,
   runTables,
+  webhookTables,
   moneyTables,
   operationsTables,
   registryTables,

@@ -1,9 +1,5 @@
-/** All tables but those of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
+/** All tables but those of webhooks and of the node registry. Amounts are integer micro-dollars; times are the database's own clock. */
 export const workspaceTables = /* sql */ `
--- In the form of Standard Webhooks: 30 random bytes.
-CREATE FUNCTION new_webhook_secret() RETURNS text LANGUAGE sql VOLATILE
-RETURN 'whsec_' || encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'base64');
-
 CREATE TABLE workspace (
   id uuid PRIMARY KEY,
   name text NOT NULL UNIQUE,
@@ -200,33 +196,6 @@ CREATE TABLE tombstone (
   admitted_position integer
 );
 CREATE INDEX tombstone_completion ON tombstone (completed_at);
-
--- The call that tells a caller's own address that its run is completed: written with the outcome, and the outbox of
--- its job until it has ended.
-CREATE TABLE webhook (
-  run_id uuid PRIMARY KEY,
-  workspace_id uuid NOT NULL,
-  model text NOT NULL,
-  origin text NOT NULL,
-  bucket text,
-  completed_at timestamptz NOT NULL,
-  url text NOT NULL,
-  -- The origin of the URL: those of one workspace share slots.
-  receiver text NOT NULL,
-  form text NOT NULL CHECK (form IN ('standard', 'fal')),
-  tries integer NOT NULL DEFAULT 0,
-  -- It found no slot of its receiver, has no job, and is taken when one is free.
-  waiting boolean NOT NULL DEFAULT false,
-  -- Never, once it has ended.
-  due_at timestamptz NOT NULL,
-  ended_at timestamptz,
-  delivered boolean NOT NULL DEFAULT false,
-  -- What came of the last try that failed.
-  problem text
-) WITH (fillfactor = 70);
-CREATE INDEX webhook_due ON webhook (due_at) WHERE ended_at IS NULL;
-CREATE INDEX webhook_waiting ON webhook (workspace_id, receiver, run_id) WHERE waiting;
-CREATE INDEX webhook_workspace ON webhook (workspace_id, run_id);
 `;
 
 export const moneyTables = /* sql */ `

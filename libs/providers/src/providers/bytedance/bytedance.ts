@@ -2,6 +2,7 @@ import type { ProviderDefinition } from '../../contract.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
+import { responses } from '../../responses.js';
 import type { Rule } from '../../rules.js';
 
 const policy = /SensitiveContentDetected|RiskDetection/;
@@ -19,11 +20,11 @@ const rules: readonly Rule[] = [
   { phase: 'poll', where: '/status', is: 'expired', class: 'partner_timeout' },
 ];
 
-/** ByteDance's Ark: images (Seedream) come with the reply, videos (Seedance) are polled for. */
+/** ByteDance's Ark: images (Seedream) and text (Seed) come with the reply, videos (Seedance) are polled for. */
 export const bytedance: ProviderDefinition = {
   name: 'bytedance',
   defaultBase: 'https://ark.ap-southeast.bytepluses.com/api/v3',
-  submitTimeoutMs: 180_000,
+  submitTimeoutMs: 540_000,
   create(base) {
     const common = {
       base,
@@ -33,6 +34,12 @@ export const bytedance: ProviderDefinition = {
     const videoUrl = (id: string) => `${base}/contents/generations/tasks/${encodeURIComponent(id)}`;
     return protocols({
       image: job({ ...common, resultAt: ['/data/*/url', '/data/*/b64_json'] }),
+      text: job({
+        ...common,
+        submit: { encode: responses.encode },
+        resultAt: responses.resultAt,
+        rules: [...responses.rules, ...rules],
+      }),
       video: job({
         ...common,
         handle: { id: { at: '/id' } },

@@ -23,7 +23,7 @@ const reply = (body: string) => ({ status: 200, headers: {}, body: bytes(body) }
 
 const run = (body: string) => ({
   runId: '0197c2a4',
-  model: 'google/veo-3.1',
+  model: 'veo/veo-3.1-generate-001',
   upstream: { protocol: 'video', path: 'veo-3.1-generate-001' },
   body: bytes(body),
 });

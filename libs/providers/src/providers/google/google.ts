@@ -1,18 +1,18 @@
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
-import { imageRules, videoRules, violations } from './rules.js';
+import { answerRules, videoRules, violations } from './rules.js';
 import { exchange } from './service-account.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
 /** Every region has a host of its own; the location `global` has the one without a prefix. */
 const regionalHost = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com/;
 
-/** Google's models on Vertex AI: Veo is an operation that is polled by POST, images come at once. */
+/** Google's models on Vertex AI: Veo is an operation that is polled by POST, images and text come at once. */
 export const google: ProviderDefinition = {
   name: 'google',
   defaultBase: 'https://us-central1-aiplatform.googleapis.com/v1',
-  submitTimeoutMs: 180_000,
+  submitTimeoutMs: 540_000,
   settings: {
     PROJECT: {
       description: 'The project that is billed; without it the models of google fail at dispatch.',
@@ -78,7 +78,14 @@ export const google: ProviderDefinition = {
           '/candidates/*/content/parts/*/text',
           '/predictions/*/bytesBase64Encoded',
         ],
-        rules: imageRules,
+        rules: answerRules('/candidates/*/content/parts/*/inlineData/data'),
+      }),
+      text: job({
+        ...common,
+        submit: { url: (run) => `${modelOf(run)}:generateContent` },
+        // An answer may be a call of a tool, or nothing but thoughts.
+        resultAt: ['/candidates'],
+        rules: answerRules('/candidates/*/content/parts/*/text'),
       }),
     });
     if (target === '') return adapter;

@@ -1,4 +1,4 @@
-import { valueAt, valuesAt } from '#schemas';
+import { type JsonPointer, valueAt, valuesAt } from '#schemas';
 import type { FailureClass } from '../../contract.js';
 import { fieldError, type FieldReader, pathOf } from '../../fields.js';
 import type { Rule } from '../../rules.js';
@@ -39,22 +39,21 @@ export const videoRules: readonly Rule[] = [
   },
 ];
 
-const image = '/candidates/*/content/parts/*/inlineData/data';
-
-export const imageRules: readonly Rule[] = [
+/** What was refused of an answer; one that holds something at `result` breaks off, and is a result. */
+export const answerRules = (result: JsonPointer): readonly Rule[] => [
   { http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
   {
     http: 200,
     where: '/promptFeedback/blockReason',
     is: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
-    unless: image,
+    unless: result,
     class: 'content_policy',
   },
   {
     http: 200,
     where: '/candidates/*/finishReason',
     is: /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/,
-    unless: image,
+    unless: result,
     class: 'content_policy',
   },
   {

@@ -2,47 +2,60 @@ import type { ProviderDefinition } from '../../contract.js';
 import { references } from '../../encodings.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
+import { protocols } from '../../protocols.js';
+import { policyCode, responses } from '../../responses.js';
+import type { Rule } from '../../rules.js';
 
-/** OpenAI's images and speech: the reply to the submission is the result, JSON or the audio itself. */
+const errorRules: readonly Rule[] = [
+  { http: 'error', where: '/error/code', is: policyCode, class: 'content_policy' },
+  {
+    http: 'error',
+    where: '/error/code',
+    is: /^(insufficient_quota|billing_hard_limit_reached|billing_not_active)$/,
+    class: 'partner_account',
+  },
+];
+
+/** OpenAI's images, speech and text: the reply to the submission is the result, JSON or the audio itself. */
 export const openai: ProviderDefinition = {
   name: 'openai',
   defaultBase: 'https://api.openai.com/v1',
-  submitTimeoutMs: 300_000,
-  create: (base) =>
-    job({
+  submitTimeoutMs: 540_000,
+  create(base) {
+    const common = {
       base,
-      submit: {
-        headers: () => ({ accept: '*/*' }),
-        // "The engine is currently overloaded, please try again later."
-        refusals: [503],
-        // One model draws and changes images; the body of an edit names its media in another way.
-        variant: {
-          members: ['image', 'images', 'mask'],
-          url: ({ upstream }) =>
-            upstream['path'] === 'images/generations' ? `${base}/images/edits` : undefined,
-          encode: references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } }),
-        },
-      },
-      files: true,
-      resultAt: ['/data/*/b64_json', '/data/*/url'],
       fields: sentenceFields({
         msg: '/error/message',
         type: ['/error/code', '/error/type'],
         field: '/error/param',
       }),
-      rules: [
-        {
-          http: 'error',
-          where: '/error/code',
-          is: /^(moderation_blocked|content_policy_violation)$/,
-          class: 'content_policy',
+    };
+    // "The engine is currently overloaded, please try again later."
+    const refusals = [503];
+    return protocols({
+      media: job({
+        ...common,
+        submit: {
+          headers: () => ({ accept: '*/*' }),
+          refusals,
+          // One model draws and changes images; the body of an edit names its media in another way.
+          variant: {
+            members: ['image', 'images', 'mask'],
+            url: ({ upstream }) =>
+              upstream['path'] === 'images/generations' ? `${base}/images/edits` : undefined,
+            encode: references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } }),
+          },
         },
-        {
-          http: 'error',
-          where: '/error/code',
-          is: /^(insufficient_quota|billing_hard_limit_reached|billing_not_active)$/,
-          class: 'partner_account',
-        },
-      ],
-    }),
+        files: true,
+        resultAt: ['/data/*/b64_json', '/data/*/url'],
+        rules: errorRules,
+      }),
+      text: job({
+        ...common,
+        submit: { refusals, encode: responses.encode },
+        resultAt: responses.resultAt,
+        rules: [...responses.rules, ...errorRules],
+      }),
+    });
+  },
 };

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, sharedSystem, type TestCaller, transports } from '../harness/index.js';
+import { OwnPartner } from './own-partner.js';
+import { provider, row } from './own-rows.js';
+
+const names = 'aliases: [naming/clip, naming-ai/clip/dev]\nprovider: naming\n';
+const variants = 'variants:\n  - { holds: [/image], upstream: { path: now/from-image } }\n';
+
+describe.each(transports().slice(0, 1))('the names of a model on %s', (transport) => {
+  const system = sharedSystem(transport);
+  let partner: OwnPartner;
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    partner = await OwnPartner.start();
+    await system.serve({
+      'naming.yaml': provider('naming', partner.url, ''),
+      'clip.yaml': row('public/clip', 'now/from-text', 1_000) + names + variants,
+      'gone.yaml': 'id: public/gone\naliases: [naming/gone]\nended: 2026-01-31\nsuccessor: public/clip\n',
+    });
+    caller = await system.caller();
+  });
+  afterAll(() => partner.stop());
+
+  const entitled = async (glob: string) => {
+    const other = await system.caller({ visible: [glob], runnable: [glob] });
+    return (await other.call('POST', '/v2/models/naming/clip', { body: '{"prompt":"a cat"}' })).status;
+  };
+  const submit = (model: string, key: string) =>
+    caller.call('POST', `/v2/models/${model}/requests`, {
+      body: '{"prompt":"a cat"}',
+      headers: { 'idempotency-key': key },
+    });
+
+  it('has one entry, whose provider is the first segment of its id', async () => {
+    const page = (await caller.call('GET', '/v2/models?limit=100')).bytes.toString();
+    expect(page).toContain('"public/clip"');
+    expect(page).not.toContain('naming');
+    for (const path of ['/v2/models/naming/clip', '/v2/models/public/clip']) {
+      const entry = { id: 'public/clip', provider: 'public', model: 'clip' };
+      expect((await caller.call('GET', path)).json()).toMatchObject(entry);
+    }
+    const document = await caller.call('GET', '/v2/models/naming/clip/openapi.json');
+    expect(document.json()['info']).toMatchObject({ title: 'public/clip' });
+  });
+
+  it('makes one run of a key, whichever name is used, and its URLs hold the id', async () => {
+    const first = await submit('naming/clip', 'one-run');
+    const handle = first.json() as Record<string, string>;
+    expect(first.status).toBe(201);
+    const statusPath = `/v2/models/public/clip/requests/${handle['request_id']}/status`;
+    expect(handle['status_url']).toContain(statusPath);
+    const again = await submit('public/clip', 'one-run');
+    expect([again.headers.get('idempotent-replayed'), again.json()]).toEqual(['true', handle]);
+    const runs = await system.sql('SELECT provider, model FROM run WHERE id = $1', [handle['request_id']]);
+    expect(runs).toEqual([{ provider: 'naming', model: 'public/clip' }]);
+    for (const model of ['naming/clip', 'public/clip']) {
+      const status = await caller.call('GET', `/v2/models/${model}/requests/${handle['request_id']}/status`);
+      expect([status.status, status.json()['status_url']]).toEqual([
+        200,
+        expect.stringContaining(statusPath),
+      ]);
+    }
+    const wrong = await caller.call(
+      'GET',
+      `/v2/models/naming-ai/clip/requests/${handle['request_id']}/status`,
+    );
+    expect(wrong.status).toBe(404);
+    const requestId = handle['request_id'] ?? '';
+    await caller.completed({ model: 'naming/clip', requestId, body: '' });
+  });
+
+  it.each(['naming-ai/clip/dev', 'naming/gone', 'public/gone'])('answers %s with the id', async (name) => {
+    const answer = await caller.call('POST', `/v2/models/${name}`, { body: '{"prompt":"a cat"}' });
+    expect([answer.status, answer.bytes.toString()]).toEqual([
+      404,
+      expect.stringMatching(/Did you mean public\/clip/),
+    ]);
+  });
+
+  it('is seen and run by whoever is entitled to the id', async () => {
+    expect([await entitled('public/*'), await entitled('naming/*')]).toEqual([200, 404]);
+  });
+
+  it.each([
+    ['{"prompt":"a cat","image":null}', '/now/from-text'],
+    ['{"prompt":"a cat","image":"aGVsbG8="}', '/now/from-image'],
+  ])('sends %s to %s', async (body, address) => {
+    partner.submissions.length = 0;
+    expect((await caller.call('POST', '/v2/models/naming/clip', { body })).status).toBe(200);
+    expect(partner.submissions).toMatchObject([{ path: address, body }]);
+  });
+});
+
+failOnLeftovers();
