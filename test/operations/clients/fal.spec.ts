@@ -53,11 +53,11 @@ describe('@fal-ai/client 1.10.1', () => {
 
   beforeAll(async () => {
     installed = Installed.packages('@fal-ai/client@1.10.1');
-    const { createFalClient } = await installed.load<Package>('@fal-ai/client');
+    const client = await installed.load<Package>('@fal-ai/client');
     system = await System.start({ transport: transports()[0] ?? 'postgres' });
     caller = await system.caller();
     clientFor = (credentials) =>
-      createFalClient({
+      client.createFalClient({
         credentials,
         proxyUrl: { url: `${system.gateways[0]?.url}/fal/proxy`, when: 'always' },
         retry: { maxRetries: 0 },

@@ -14,6 +14,9 @@ function call(base: string, key: string, method: string, target: string, body?: 
   return fetch(`${base}/fal/proxy`, { method, headers, body });
 }
 
+const put = (url: string) =>
+  fetch(url, { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } });
+
 it('is our own queue under fal’s addresses, where a run is found by its id alone', async () => {
   const { caller } = await gateway().caller();
   const proxy = (...rest: [string, string, string?]) => call(gateway().url, caller.key, ...rest);
@@ -73,8 +76,6 @@ it('takes an upload at the address that it gave out, and at no other', async () 
   const given = await call(gateway().url, caller.key, 'POST', target, '{"file_name":"a.txt"}');
   const { upload_url, file_url } = (await given.json()) as { upload_url: string; file_url: string };
   expect(new URL(file_url).pathname).toMatch(/\.txt$/);
-  const put = (url: string) =>
-    fetch(url, { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } });
   expect((await put(`${upload_url}x`)).status).toBe(401);
   expect((await put(upload_url)).status).toBe(200);
   expect((await put(upload_url)).status).toBe(409);
