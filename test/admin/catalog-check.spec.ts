@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { checkout } from '../../apps/local/src/checkout.js';
 import { temporaryFolder } from '../harness/index.js';
@@ -109,6 +109,66 @@ describe('admin catalog prices', () => {
     const { out } = await runAdmin(env, 'catalog', 'prices', directory);
     expect(out.split('\n').find((line) => line.startsWith('bfl/own'))).toMatch(
       /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +partner\.example\/pricing$/,
+    );
+  });
+});
+
+describe('admin catalog coverage', () => {
+  const folder = temporaryFolder('coverage');
+  const list = path.join(folder, 'ids.txt');
+  beforeAll(() => {
+    mkdirSync(path.join(folder, 'rows'));
+    const more =
+      'aliases: [other/name]\nprovider: bfl\ninput: { type: object, additionalProperties: false }\n';
+    writeFileSync(path.join(folder, 'rows/own.yaml'), row('acme/closed') + more);
+    const ids = [
+      'bfl/flux-2-pro',
+      '{"id":"other/name","more":1}',
+      '# a remark',
+      '',
+      'veo/veo-2.0-generate-001',
+      'no/such',
+    ];
+    writeFileSync(list, ids.join('\n'));
+  });
+
+  it('tells what the catalog has of each id of a list', async () => {
+    const words = ['catalog', 'coverage', path.join(folder, 'rows'), '--list', list];
+    const { counts, ids } = await answerOf<{ counts: object; ids: object[] }>(env, ...words);
+    expect(ids).toEqual([
+      {
+        id: 'bfl/flux-2-pro',
+        state: 'known',
+        model: 'bfl/flux-2-pro',
+        provider: 'bfl',
+        input: 'open',
+        priced: true,
+        simulated: true,
+      },
+      {
+        id: 'other/name',
+        state: 'alias',
+        model: 'acme/closed',
+        provider: 'bfl',
+        input: 'closed',
+        priced: false,
+        simulated: true,
+      },
+      { id: 'veo/veo-2.0-generate-001', state: 'ended', model: 'veo/veo-2.0-generate-001' },
+      { id: 'no/such', state: 'missing' },
+    ]);
+    expect(counts).toEqual({
+      known: 1,
+      alias: 1,
+      ended: 1,
+      missing: 1,
+      open: 1,
+      closed: 1,
+      priced: 1,
+      simulated: 2,
+    });
+    expect((await runAdmin(env, ...words)).out).toMatch(
+      /^other\/name +alias +acme\/closed +bfl +closed +no +yes$/m,
     );
   });
 });

@@ -9,6 +9,7 @@ import {
   unending,
   waitFor,
 } from '../harness/index.js';
+import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
 const model = 'bfl/flux-2-pro';
@@ -149,6 +150,21 @@ describe('the TypeScript client', () => {
     await system.partner.finish(tag);
     expect((await waiting).output).toMatchObject({ status: 'Ready' });
     await routerOf(one).collect(ahead);
+  });
+
+  it('uploads the files of an input', async () => {
+    const tag = newTag('files');
+    const image = new Blob([tinyImage], { type: 'image/png' });
+    await router.run(model, { prompt: `[[sim:tag=${tag}]]`, input_image: image });
+    const [entry] = await system.partner.ledger(tag);
+    const sent = JSON.parse(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()) as Record<
+      string,
+      string
+    >;
+    const { pathname, search } = new URL(sent['input_image'] ?? '');
+    const file = await fetch(`${system.gateways[0]?.url}${pathname}${search}`);
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(await router.upload(image)).toMatch(/^http/);
   });
 
   it('lists every model of all pages', async () => {

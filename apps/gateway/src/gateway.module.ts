@@ -4,6 +4,7 @@ import { AssetsModule } from './assets/assets.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
@@ -14,6 +15,7 @@ import { RunsModule } from './runs/runs.module.js';
     HttpModule,
     ModelsModule,
     RunsModule,
+    McpModule,
     FilesModule,
     AccountModule,
     NodesModule,

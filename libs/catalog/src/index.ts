@@ -7,7 +7,14 @@ export type { JsonSchema } from './json-schema.js';
 export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
 export { addressFor, checkInput, missingMembers } from './members.js';
 export type { CounterExample, Model } from './model.js';
-export { detail, entry, type Generation, type ModelDocument, openApiDocument } from './model-views.js';
+export {
+  detail,
+  entry,
+  fullEntry,
+  type Generation,
+  type ModelDocument,
+  openApiDocument,
+} from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
 export { type Price, type Quote, quote } from './price.js';
 export { priceText, reportedText } from './price-text.js';

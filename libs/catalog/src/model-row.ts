@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  routerModality,
   routerChargesOnPolicyRejection,
   routerModelId,
   routerModelSegment,
@@ -8,10 +9,7 @@ import {
 import type { MemberValue } from './accepted-input.js';
 import { price } from './price.js';
 
-const modality = z.enum(['text', 'image', 'video', 'audio', '3d']);
-export type Modality = z.infer<typeof modality>;
-
-const modalities = z.array(modality).min(1);
+const modalities = z.array(routerModality).min(1);
 
 const memberValue: z.ZodType<MemberValue> = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -119,6 +117,7 @@ export const modelRow = z
         schema: anySchema
           .optional()
           .describe('Schema of the result, for documents; results are not checked.'),
+        example: z.json().optional().describe('A result, for documents.'),
       })
       .optional()
       .describe('What a result is.'),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { RouterModelDetail, RouterModelListEntry } from '#schemas';
+import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
 import { endsSoon } from './lifecycle.js';
 import type { Model } from './model.js';
-import { priceText } from './price-text.js';
+import { priceFrom, priceText } from './price-text.js';
 
 export type Generation = 'v1' | 'v2';
 
@@ -85,6 +85,29 @@ const result = ({ output }: Model) => ({
 export function entry({ id, chargesOnPolicyRejection }: Model): RouterModelListEntry {
   const [provider = '', model = ''] = id.split('/');
   return { id, provider, model, billing: { charges_on_policy_rejection: chargesOnPolicyRejection } };
+}
+
+/** The entry with what people want to know of a model. */
+export function fullEntry(model: Model): RouterModelFullEntry {
+  const { title, description, modalities, price, ends, successor, aliases, provider, output } = model;
+  const { usd, unit } = priceFrom(price);
+  return {
+    ...entry(model),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    input_modalities: modalities?.in ?? [],
+    output_modalities: modalities?.out ?? [],
+    price: {
+      from_usd: usd,
+      unit,
+      text: priceText(price),
+      ...(price.date !== undefined && { date: price.date }),
+    },
+    ...(ends !== undefined && { lifecycle: { ends, ...(successor !== undefined && { successor }) } }),
+    aliases,
+    servers: [provider],
+    ...(output?.example !== undefined && { example_output: output.example }),
+  };
 }
 
 /**

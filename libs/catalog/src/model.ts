@@ -1,9 +1,15 @@
 import type { z } from 'zod';
-import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
+import {
+  pointerFrom,
+  pointerSegments,
+  type RouterChargesOnPolicyRejection,
+  type RouterModality,
+  valueAt,
+} from '#schemas';
 import { acceptedInput, type MemberValue } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
-import { type Modality, modelRow } from './model-row.js';
+import { modelRow } from './model-row.js';
 import type { Price } from './price.js';
 
 /** An input that the schema must refuse, and exactly the entries it is refused with. */
@@ -29,7 +35,7 @@ export interface Model {
   title?: string;
   /** One sentence for people. */
   description?: string;
-  modalities?: { in: Modality[]; out: Modality[] };
+  modalities?: { in: RouterModality[]; out: RouterModality[] };
   /** The first day, in UTC, on which the model is not there any more: 2026-12-01. */
   ends?: string;
   /** The id of the model to use instead. */
@@ -50,7 +56,7 @@ export interface Model {
   input: JsonSchema;
   /** Whether the row describes the input. Otherwise any JSON object is accepted, but for callbacks and other members. */
   isAuthored: boolean;
-  output?: { mediaType: string; schema?: JsonSchema };
+  output?: { mediaType: string; schema?: JsonSchema; example?: unknown };
   example?: Record<string, unknown>;
   counterExamples: CounterExample[];
 }
@@ -125,7 +131,11 @@ function modelFrom(
     members: row.members,
     input: acceptedInput(input, { members: row.members ?? {}, refused: row.refused_fields }),
     isAuthored: input !== undefined,
-    output: row.output && { mediaType: row.output.media_type, schema: outputSchema },
+    output: row.output && {
+      mediaType: row.output.media_type,
+      schema: outputSchema,
+      example: row.output.example,
+    },
     example: row.example,
     counterExamples: row.counter_examples,
   });

@@ -3,6 +3,27 @@ import type { Factor, Price } from './price.js';
 /** A price on one line, for people: `$0.1 × duration × resolution (1 to 2) + $0.03`. */
 export const priceText = (price: Price): string => [price, ...price.plus].map(termText).join(' + ');
 
+/** The least that one unit costs, and what the units are: the first term whose cheapest options are not free. */
+export function priceFrom(price: Price): { usd: number; unit: string } {
+  const terms = [price, ...price.plus].map(({ usd, times }) => ({
+    usd: times.reduce((product, factor) => product * leastOf(factor), usd),
+    unit:
+      times
+        .filter((factor) => !('table' in factor))
+        .map(unitOf)
+        .join(' × ') || 'run',
+  }));
+  return terms.find(({ usd }) => usd > 0) ?? { usd: 0, unit: 'run' };
+}
+
+/** What one unit is multiplied with at least; a value that makes the term free chooses another term. */
+const leastOf = (factor: Factor): number => {
+  if ('table' in factor) return Math.min(...Object.values(factor.values).filter((value) => value > 0));
+  return 'per' in factor ? 1 / factor.per : 1;
+};
+
+const unitOf = (factor: Factor): string => factorText({ ...factor, ...('per' in factor && { per: 1 }) });
+
 /** Where a reply tells the cost, or nothing: `$0.01 × /cost`. */
 export const reportedText = (price: Price): string =>
   price.reported

@@ -55,6 +55,42 @@ const published: Record<string, object> = {
   'runway/gen4_image': { promptText: prompt, ratio: '1024:1024' },
   'runway/gen4_turbo': { promptImage: image, seed: 1, duration: 7, ratio: '1280:720' },
   'wan/wan2.5-t2i-preview': { input: { prompt }, parameters: { n: 1, size: '1280*1280' } },
+  'beeble/switchx': {
+    alpha_mode: 'auto',
+    generation_type: 'image',
+    max_resolution: 720,
+    prompt,
+    source_uri: image,
+  },
+  'bria/fibo': { images: ['iVBORw0KGgo='], instruction: prompt },
+  'bria/image-edit-relight': { image, light_direction: 'side', light_type: 'midday' },
+  'bria/image-edit-replace-background': { image, prompt },
+  'bria/video-edit-erase': { auto_trim: true, mask: image, video: 'https://caller.example/leaf.mp4' },
+  'freepik/ai-skin-enhancer-creative': { image },
+  'heygen/starfish': { text: prompt, voice_id: 'v' },
+  'higgsfield/higgsfield-kling-3-pro': {
+    aspect_ratio: '16:9',
+    cfg_scale: 0.5,
+    duration: 5,
+    prompt,
+    sound: 'on',
+  },
+  'krea/krea-2': { aspect_ratio: '1:1', prompt, resolution: '1K' },
+  'luma_2/uni-1': { prompt, type: 'image' },
+  'pruna/p-video-2': {
+    input: { aspect_ratio: '16:9', draft: false, duration: 2, fps: 24, prompt, resolution: '720p' },
+  },
+  'qwen/qwen-image-3.0-pro': { input: { messages: [{ content: [{ text: prompt }], role: 'user' }] } },
+  'synclabs/sync-3': {
+    input: [
+      { type: 'video', url: 'https://caller.example/speaker.mp4' },
+      { type: 'audio', url: 'https://caller.example/voice.wav' },
+    ],
+    options: { sync_mode: 'bounce' },
+  },
+  'wavespeed/seedvr2': { image, target_resolution: '4k' },
+  'xai/grok-imagine-image': { n: 1, prompt },
+  'xai/grok-imagine-video': { duration: 4, prompt },
 };
 
 describe('an input that runs at a hosted router', () => {

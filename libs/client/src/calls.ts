@@ -92,7 +92,9 @@ function waitBeforeRetry(error: RouterError, tries: number): number | undefined 
       return error.idempotencyKey === undefined ? undefined : (error.retryAfterMs ?? backoffMs);
     // Nothing was started. There is room when a run of the workspace has ended, unless none is in flight.
     case 'concurrency_limit_exceeded':
-      return error.committedSpendCents?.current === 0 ? undefined : backoffMs;
+      return error.idempotencyKey === undefined || error.committedSpendCents?.current === 0
+        ? undefined
+        : backoffMs;
     case 'service_unavailable':
       return tries < maxTries ? (error.retryAfterMs ?? backoffMs) : undefined;
     default:

@@ -46,6 +46,53 @@ export const routerModelListResponse = z
   })
   .meta({ id: 'RouterModelListResponse', description: 'One page of the catalog.' });
 
+/** What a model takes and gives. */
+export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).meta({
+  id: 'RouterModality',
+  description: 'A kind of content.',
+});
+export type RouterModality = z.infer<typeof routerModality>;
+
+/** A list entry with what people want to know besides. */
+export const routerModelFullEntry = z
+  .object({
+    ...listEntryFields,
+    title: z.string().optional().meta({ description: 'The name that people know it by.' }),
+    description: z.string().optional().meta({ description: 'One sentence.' }),
+    input_modalities: z.array(routerModality).meta({ description: 'What the input may hold.' }),
+    output_modalities: z.array(routerModality).meta({ description: 'What the result holds.' }),
+    price: z
+      .object({
+        from_usd: z.number().min(0).meta({ description: 'Dollars a unit, at the cheapest options.' }),
+        unit: z.string().meta({ description: 'What is counted: fields of the input, or the run.' }),
+        text: z.string().meta({ description: 'The whole expression.' }),
+        date: z.iso.date().optional().meta({ description: 'When it was read.' }),
+      })
+      .meta({ description: 'What a run costs.' }),
+    lifecycle: z
+      .object({ ends: z.iso.date(), successor: routerModelId.optional() })
+      .optional()
+      .meta({ description: 'From which day it is gone, and what to use then; only when that is known.' }),
+    aliases: z.array(z.string()).meta({ description: 'Other names of it.' }),
+    servers: z.array(routerProviderSegment).meta({ description: 'Who serves it.' }),
+    example_output: z.unknown().optional().meta({ description: 'A result, where the catalog has one.' }),
+  })
+  .meta({ id: 'RouterModelFullEntry', description: 'One runnable model with the facts for people.' });
+
+export const routerModelFullListResponse = routerModelListResponse
+  .extend({
+    data: z.array(routerModelFullEntry).meta({ description: 'At most `limit` entries, ordered by id.' }),
+  })
+  .meta({ id: 'RouterModelFullListResponse', description: 'One page of the catalog, in full.' });
+
+/** What the list of v2 answers, by its `view`. */
+export const routerModelPage = z
+  .union([routerModelListResponse, routerModelFullListResponse])
+  .meta({
+    id: 'RouterModelPage',
+    description: 'One page of the catalog, in full where `view=full` asks for it.',
+  });
+
 const openObject = () => z.record(z.string(), z.unknown());
 
 export const routerModelInput = openObject().meta({
@@ -68,5 +115,7 @@ export const routerModelInputSchemaDocument = openObject().meta({
 export type RouterChargesOnPolicyRejection = z.infer<typeof routerChargesOnPolicyRejection>;
 export type RouterModelBilling = z.infer<typeof routerModelBilling>;
 export type RouterModelListEntry = z.infer<typeof routerModelListEntry>;
+export type RouterModelFullEntry = z.infer<typeof routerModelFullEntry>;
+export type RouterModelFullListResponse = z.infer<typeof routerModelFullListResponse>;
 export type RouterModelDetail = z.infer<typeof routerModelDetail>;
 export type RouterModelListResponse = z.infer<typeof routerModelListResponse>;

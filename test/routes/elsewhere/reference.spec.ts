@@ -1,5 +1,6 @@
 import { scopes } from '#schemas';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { buckets } from '#errors';
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -74,6 +75,23 @@ describe('GET /openapi.json', () => {
   });
 });
 
+describe('GET /llms.txt', () => {
+  it('names every route of the document but those of v1, and every bucket', async () => {
+    const text = await (await get('/llms.txt')).text();
+    const named = [...text.matchAll(/^- `([A-Z]+) (\S+)`: /gm)].map(
+      ([, method, path]) => `${method} ${path}`,
+    );
+    const documented = Object.entries(document.paths)
+      .filter(([path]) => !path.startsWith('/v1/'))
+      .flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+    expect(named.sort()).toEqual(documented.sort());
+    expect(Object.keys(buckets).filter((bucket) => !text.includes(`- \`${bucket}\` (`))).toEqual([]);
+    expect(text).toContain(`${gateway().url}/openapi.json`);
+  });
+});
+
 // One call after the other, since some tell on the run of the file.
 const calls: [
   method: string,
@@ -131,6 +149,10 @@ const calls: [
   ['GET', '/docs/files/swagger-ui-bundle.js', 304, 'nobody', { headers: { 'if-none-match': '*' } }],
   ['GET', '/docs/files/package.json', 404, 'nobody'],
   ['GET', '/openapi.json', 200, 'nobody'],
+  ['GET', '/llms.txt', 200, 'nobody'],
+  ['POST', '/mcp', 401, 'nobody', { body: '{}' }],
+  ['POST', '/mcp', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['GET', '/mcp', 405, 'nobody'],
 ];
 
 it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {

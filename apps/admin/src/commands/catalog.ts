@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import {
   builtInDirectories,
   type CatalogProblem,
@@ -11,6 +12,7 @@ import {
 } from '#catalog';
 import { type RunningProcess, runningProcesses } from '#persistence';
 import { Argument } from 'commander';
+import { type Coverage, coverageOf } from '../catalog-coverage.js';
 import { centsFromMicros } from '../money.js';
 import { withDatabase } from '../open-database.js';
 import type { CommandGroup } from '../program.js';
@@ -54,6 +56,17 @@ export const catalogCommands: CommandGroup = (program, desk) => {
       const { models } = await loadCatalog({ directories });
       const prices = models.map(priceDocument);
       desk.answer({ document: { models: prices }, text: pricesText(prices) });
+    });
+
+  catalog
+    .command('coverage')
+    .description('Compare the catalog with a list of ids that others know; needs no database.')
+    .argument('[directory]', 'rows that add to, replace or hide built-in ones')
+    .requiredOption('--list <file>', 'one id a line, or one JSON object with an id')
+    .action(async (directory: string | undefined, { list }: { list: string }) => {
+      const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
+      const coverage = coverageOf(await loadCatalog({ directories }), await readFile(list, 'utf8'));
+      desk.answer({ document: coverage, text: coverageText(coverage) });
     });
 
   catalog
@@ -104,6 +117,27 @@ const pricesText = (prices: readonly ReturnType<typeof priceDocument>[]): string
       price.source ?? '-',
     ]),
   ]);
+
+const coverageText = ({ counts, ids }: Coverage): string =>
+  [
+    table([
+      ['ID', 'STATE', 'MODEL', 'PROVIDER', 'INPUT', 'PRICED', 'SIMULATED'],
+      ...ids.map(({ id, state, model, provider, input, priced, simulated }) => [
+        id,
+        state,
+        model === id ? '' : (model ?? ''),
+        provider ?? '',
+        input ?? '',
+        yesOrNo(priced),
+        yesOrNo(simulated),
+      ]),
+    ]),
+    `${ids.length} ids: ${Object.entries(counts)
+      .map(([what, count]) => `${count} ${what}`)
+      .join(', ')}.`,
+  ].join('\n');
+
+const yesOrNo = (value: boolean | undefined): string => (value === undefined ? '' : value ? 'yes' : 'no');
 
 const short = (revision: string): string => revision.slice(0, 12);
 

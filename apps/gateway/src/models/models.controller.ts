@@ -1,67 +1,23 @@
-import { detail, entry, LiveCatalog, openApiDocument, openCursor, sealCursor } from '#catalog';
-import {
-  type RouterModelDetail,
-  routerModelDetail,
-  routerModelInputSchemaDocument,
-  type RouterModelListResponse,
-  routerModelListResponse,
-} from '#schemas';
-import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { detail, LiveCatalog, openApiDocument } from '#catalog';
+import { type RouterModelDetail, routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
+import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
-import { type Caller, mayRun, maySee } from '../auth/caller.js';
+import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { generationOf } from '../http/origin.js';
-import { QueryPipe } from '../http/query.pipe.js';
-import { answer, ApiRoute, failure, json, modelNotFound } from '../reference/api-route.js';
+import { answer, ApiRoute, json, modelNotFound } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
-import { ProviderKeys } from './provider-keys.js';
-import { pageQuery } from './page-query.js';
 
 @Controller(['v1/models', 'v2/models'])
 @UseGuards(CallerGuard)
 export class ModelsController {
   constructor(
     private readonly catalog: LiveCatalog,
-    private readonly keys: ProviderKeys,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
-
-  @Get()
-  @Access({ scope: 'catalog' })
-  @ApiRoute({
-    name: 'ListModels',
-    area: 'Catalog',
-    summary: 'List the models that can be run',
-    description:
-      'One page of the catalog, ordered by id: the models that the caller may see and run. Continue with `next_cursor` while `has_more` is true; a short page is not the end.',
-    query: pageQuery,
-    answers: [
-      answer(200, 'One page.', json(routerModelListResponse)),
-      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or the limit is no integer.'),
-    ],
-  })
-  list(
-    @Calling() caller: Caller,
-    @Query(new QueryPipe(pageQuery)) { cursor, limit }: z.output<typeof pageQuery>,
-  ): RouterModelListResponse {
-    const sealing = { secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
-    const { models, hasMore } = this.catalog.current.page({
-      ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
-      limit,
-      filter: ({ id, provider }) => maySee(caller, id) && mayRun(caller, id) && this.keys.has(provider),
-    });
-    const last = models.at(-1);
-    return {
-      data: models.map(entry),
-      has_more: hasMore,
-      ...(hasMore && last !== undefined && { next_cursor: sealCursor(last.id, sealing) }),
-      limit,
-    };
-  }
 
   @Get(':provider/:model')
   @Access({ scope: 'catalog' })

@@ -10,6 +10,7 @@ import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import type { HttpSettings } from '../http/settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { answer, ApiRoute, registryFailure } from './api-route.js';
+import { llmsText } from './llms-text.js';
 import { contentSecurityPolicy, modelPage, referencePage } from './pages.js';
 import { serviceDocument } from './service-document.js';
 
@@ -25,6 +26,7 @@ const files: Record<string, string> = {
 /** The reference of the whole service, for machines and for people, and a page for each model with a form to try it. */
 @Controller()
 export class ReferenceController implements OnModuleInit {
+  private described: ReturnType<typeof serviceDocument>;
   private document: string;
   private etag: string;
 
@@ -35,7 +37,8 @@ export class ReferenceController implements OnModuleInit {
 
   onModuleInit(): void {
     const controllers = this.discovery.getControllers().map(({ metatype }) => metatype as Type);
-    this.document = JSON.stringify(serviceDocument(controllers, this.settings.PUBLIC_BASE_URL));
+    this.described = serviceDocument(controllers, this.settings.PUBLIC_BASE_URL);
+    this.document = JSON.stringify(this.described);
     this.etag = `"${createHash('sha256').update(this.document).digest('hex')}"`;
   }
 
@@ -59,6 +62,21 @@ export class ReferenceController implements OnModuleInit {
       .header('access-control-allow-origin', '*');
     if (sentUnchanged(request, reply, this.etag)) return;
     void reply.header('content-type', 'application/json; charset=utf-8').send(this.document);
+  }
+
+  @Get('llms.txt')
+  @ApiRoute({
+    name: 'getTextForModels',
+    area: 'Service',
+    summary: 'Read this reference as a language model does',
+    description: 'What the service does, its routes and its errors, on one page.',
+    answers: [answer(200, 'The text.', { 'text/plain': null }, ['Cache-Control'])],
+  })
+  readText(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    void reply
+      .header('cache-control', 'public, max-age=300')
+      .header('content-type', 'text/plain; charset=utf-8')
+      .send(llmsText(this.described, request.publicOrigin));
   }
 
   @Get('docs')

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { routerModelId, routerQueueRequestId } from '#schemas';
+import { z } from 'zod';
+import type { OwnRoutes, RouteAnswer } from './own-routes.js';
+import { failureResult, outputResult, textResult } from './tool-results.js';
+
+/** Below the minute after which clients give a tool up. */
+const maxWaitS = 45;
+const maxPauseMs = 2_000;
+
+const model = routerModelId.describe('The id of a model: provider and model, joined by a slash.');
+const waiting = z
+  .int()
+  .min(0)
+  .max(maxWaitS)
+  .default(maxWaitS)
+  .describe('How long to wait for the result, in seconds. A run that takes longer goes on.');
+
+const instructions =
+  'Runs generative models of many providers. Find a model, read what it takes, run it. A run that does not end within the wait goes on: follow it with get_run. Each run costs money, so do not repeat one whose result is still to come. URLs in results work for 24 hours.';
+
+/** A server for one request: its tools are calls of the gateway's own routes. */
+export function mcpServer(routes: OwnRoutes, signal: AbortSignal): McpServer {
+  const server = new McpServer({ name: 'model-router', version: '1.0' }, { instructions });
+
+  server.registerTool(
+    'find_models',
+    {
+      description: 'Lists models that may be run, 20 at a time, by id.',
+      inputSchema: z.object({
+        query: z.string().optional().describe('Words of its name or description.'),
+        provider: z.string().optional().describe('The first part of its id.'),
+        modality: z.enum(['text', 'image', 'video', 'audio', '3d']).optional().describe('What it makes.'),
+        cursor: z.string().optional().describe('next_cursor of the page before.'),
+      }),
+      annotations: { readOnlyHint: true },
+    },
+    async ({ query, ...others }) => {
+      const given = Object.entries({ view: 'full', q: query, ...others });
+      const asked = new URLSearchParams(
+        given.filter((each): each is [string, string] => each[1] !== undefined),
+      );
+      return asText(await routes('GET', `/v2/models?${asked.toString()}`));
+    },
+  );
+
+  server.registerTool(
+    'describe_model',
+    {
+      description:
+        'Shows what a model takes and gives, as an OpenAPI document with an example, and its price.',
+      inputSchema: z.object({ model }),
+      annotations: { readOnlyHint: true },
+    },
+    async (input) => asText(await routes('GET', `/v2/models/${input.model}/openapi.json`)),
+  );
+
+  server.registerTool(
+    'run_model',
+    {
+      description: 'Runs a model, which is billed, and waits for its result.',
+      inputSchema: z.object({
+        model,
+        input: z.record(z.string(), z.unknown()).describe('What describe_model says that the model takes.'),
+        idempotency_key: z
+          .string()
+          .optional()
+          .describe('Names the run: the same input with the same key collects it and starts no other.'),
+        wait_seconds: waiting,
+      }),
+    },
+    async ({ model: id, input, idempotency_key: idempotencyKey, wait_seconds: waitS }) => {
+      const options = {
+        body: JSON.stringify(input),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      };
+      const submitted = await routes('POST', `/v2/models/${id}/requests`, options);
+      if (submitted.status !== 201) return failureResult(submitted);
+      return followed(id, String(parsed(submitted)['request_id']), waitS);
+    },
+  );
+
+  server.registerTool(
+    'get_run',
+    {
+      description: 'Follows a run: gives its result if it ends within the wait, otherwise its state.',
+      inputSchema: z.object({ model, request_id: routerQueueRequestId, wait_seconds: waiting }),
+      annotations: { readOnlyHint: true },
+    },
+    async (input) => followed(input.model, input.request_id, input.wait_seconds),
+  );
+
+  server.registerTool(
+    'cancel_run',
+    {
+      description:
+        'Requests the cancellation of a run. One that was submitted may still complete, and be billed.',
+      inputSchema: z.object({ model, request_id: routerQueueRequestId }),
+    },
+    async (input) => {
+      const answer = await routes('PUT', `/v2/models/${input.model}/requests/${input.request_id}/cancel`);
+      return parsed(answer)['status'] === undefined ? failureResult(answer) : textResult(parsed(answer));
+    },
+  );
+
+  async function followed(id: string, requestId: string, waitS: number): Promise<CallToolResult> {
+    const endsAtMs = performance.now() + waitS * 1000;
+    const path = `/v2/models/${id}/requests/${requestId}`;
+    for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
+      const status = await routes('GET', `${path}/status`);
+      if (status.status !== 200) return failureResult(status);
+      const state = parsed(status);
+      const run = { model: id, ...state };
+      if (state['status'] === 'COMPLETED') {
+        const result = await routes('GET', path);
+        return result.status === 200 ? outputResult(result, run) : failureResult(result);
+      }
+      if (performance.now() + pauseMs > endsAtMs)
+        return textResult({ ...run, next: 'Not ended yet: call get_run with this model and request_id.' });
+      await pause(pauseMs, undefined, { signal });
+    }
+  }
+
+  return server;
+}
+
+const parsed = ({ bytes }: RouteAnswer) => JSON.parse(bytes.toString()) as Record<string, unknown>;
+
+const asText = (answer: RouteAnswer): CallToolResult =>
+  answer.status === 200 ? textResult(parsed(answer)) : failureResult(answer);

@@ -1,0 +1,83 @@
+import { RouterError } from '#errors';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { Controller, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { BodyReader } from '../bodies/body-reader.js';
+import { parseInput } from '../bodies/parse-input.js';
+import { callerGone } from '../http/caller-gone.js';
+import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
+import { mcpServer } from './mcp-server.js';
+import { ownRoutes } from './own-routes.js';
+
+/** It is parsed in one piece; what is larger belongs behind a URL. */
+const maxMessageBytes = 1024 * 1024;
+
+/** The Model Context Protocol (streamable HTTP, without sessions): agents call the routes of runs as tools. */
+@Controller('mcp')
+export class McpController {
+  constructor(private readonly bodies: BodyReader) {}
+
+  @Post()
+  @UseGuards(CallerGuard)
+  @Access({ scope: 'catalog' })
+  @ApiRoute({
+    name: 'callTool',
+    area: 'Agents',
+    summary: 'Send a message of the Model Context Protocol',
+    description:
+      'Streamable HTTP, without sessions. The tools find models, read what one takes, run it, follow and cancel the run, as the caller of this request; running requires the scope `run` as well. A message has at most 1 MiB.',
+    answers: [
+      answer(200, 'The answer to the message.', { 'application/json': null, 'text/event-stream': null }),
+      answer(202, 'A notification was taken.'),
+      registryFailure(400, 'The message is malformed.'),
+      registryFailure(401, 'The request carries no usable credential.'),
+      registryFailure(403, 'The credential lacks the scope `catalog`.'),
+      registryFailure(413, 'The message is too large.'),
+      registryFailure(415, 'The message is not sent as `application/json`.'),
+    ],
+  })
+  async post(
+    @Calling() caller: Caller,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const gone = callerGone(reply);
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
+    try {
+      if (bytes.length > maxMessageBytes) throw tooLarge();
+      const parsedBody = parseInput(bytes);
+      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), gone));
+      const message = new Request(`${request.publicOrigin}/mcp`, {
+        method: 'POST',
+        headers: Object.entries(request.headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]),
+        signal: gone,
+      });
+      await reply.send(await handler.fetch(message, { parsedBody }));
+    } finally {
+      release();
+    }
+  }
+
+  @Get()
+  @ApiRoute({
+    name: 'openMessageStream',
+    area: 'Agents',
+    summary: 'Learn that there is no stream of messages',
+    description: 'As the protocol has it of a server that sends nothing on its own.',
+    answers: [registryFailure(405, 'Messages are sent with POST.')],
+  })
+  get(@Res() reply: FastifyReply): void {
+    void reply
+      .code(405)
+      .header('allow', 'POST')
+      .send({ error: 'invalid_input', message: 'Messages are sent with POST.' });
+  }
+}
+
+const tooLarge = () =>
+  new RouterError('invalid_input', `The message is larger than ${maxMessageBytes} bytes.`, { status: 413 });

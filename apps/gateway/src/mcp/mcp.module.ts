@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { BodiesModule } from '../bodies/bodies.module.js';
+import { McpController } from './mcp.controller.js';
+
+@Module({ imports: [AuthModule, BodiesModule], controllers: [McpController] })
+export class McpModule {}

@@ -1,0 +1,65 @@
+import { type Bucket, bucketNames } from '#errors';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { RouteAnswer } from './own-routes.js';
+
+/** Longer strings, such as images in base64, would fill the context of whoever reads the result. */
+const maxStringLength = 2_000;
+const maxTextLength = 50_000;
+/** Of an image or a sound that is shown to the model itself. */
+const maxShownBytes = 1024 * 1024;
+
+/** What a model can do about each failure of a run. */
+const advice = {
+  invalid_input: 'Correct the input: describe_model shows what the model takes.',
+  content_policy_violation: 'The same input is refused again: change its content.',
+  provider_error: 'Try again once, or use another model.',
+  provider_timeout: 'Try again once, or use another model.',
+  insufficient_credits: 'Stop, and tell the user: the workspace needs credits.',
+  model_not_found: 'Use an id that find_models lists.',
+  unauthorized: 'Stop, and tell the user: the credential of this connection is not good.',
+  forbidden: 'Use a model that find_models lists, or tell the user what the credential is not entitled to.',
+  concurrency_limit_exceeded: 'Wait until a run has ended, then try again.',
+  client_disconnected: 'The run was cancelled: start another if it is still wanted.',
+  internal_error: 'Tell the user: whether the run happened at the provider is not known.',
+  deadline_exceeded: 'The run goes on: follow it with get_run.',
+  not_enabled: 'Use a model that find_models lists, or tell the user that this one is not switched on.',
+  service_unavailable: 'Try again in a few seconds.',
+  rate_limited: 'Wait for a minute, then try again.',
+} as const satisfies Record<Bucket, string>;
+
+export const textResult = (value: unknown): CallToolResult => ({
+  content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) }],
+});
+
+export function failureResult({ headers, bytes }: RouteAnswer): CallToolResult {
+  const named = headers['x-service-error-type'];
+  const bucket = bucketNames.find((each) => each === named) ?? 'internal_error';
+  const { detail } = JSON.parse(bytes.toString()) as { detail?: unknown };
+  const said = typeof detail === 'string' ? detail : JSON.stringify(detail);
+  return { ...textResult(`${bucket}: ${said}\n${advice[bucket]}`), isError: true };
+}
+
+/** The output of a run, as much of it as a model can read; the whole is at `response_url`. */
+export function outputResult({ headers, bytes }: RouteAnswer, run: Record<string, unknown>): CallToolResult {
+  const mediaType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  const facts = { ...run, cost_cents: Number(headers['x-service-cost-cents']) };
+  if (mediaType === 'application/json') {
+    const output = JSON.stringify(JSON.parse(bytes.toString()), shortened, 1);
+    if (output.length <= maxTextLength)
+      return textResult({ ...facts, output: JSON.parse(output) as unknown });
+    return textResult({ ...facts, output: shortText(output, maxTextLength) });
+  }
+  const result = textResult({ ...facts, output: `${bytes.length} bytes of ${mediaType}, at response_url` });
+  const [kind] = mediaType.split('/');
+  if (bytes.length <= maxShownBytes && (kind === 'image' || kind === 'audio'))
+    result.content.push({ type: kind, data: bytes.toString('base64'), mimeType: mediaType });
+  return result;
+}
+
+const shortened = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? shortText(value, maxStringLength) : value;
+
+const shortText = (text: string, maxLength: number): string =>
+  text.length <= maxLength
+    ? text
+    : `${text.slice(0, 100)}… (${text.length} characters; the whole is at response_url)`;

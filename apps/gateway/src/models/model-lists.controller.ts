@@ -1,0 +1,91 @@
+import { type Catalog, entry, fullEntry, LiveCatalog, type Model, openCursor, sealCursor } from '#catalog';
+import {
+  type RouterModelFullListResponse,
+  routerModelPage,
+  type RouterModelListResponse,
+  routerModelListResponse,
+} from '#schemas';
+import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import type { z } from 'zod';
+import { type Caller, mayRun, maySee } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
+import { isMeant, modelQuery } from './model-query.js';
+import { pageQuery } from './page-query.js';
+import { ProviderKeys } from './provider-keys.js';
+
+const listModels = {
+  name: 'ListModels',
+  area: 'Catalog',
+  summary: 'List the models that can be run',
+  description:
+    'One page of the catalog, ordered by id: the models that the caller may see and run. Continue with `next_cursor` while `has_more` is true; a short page is not the end.',
+} as const;
+const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a parameter is malformed.');
+
+/** The models that the caller may both see and run: on v2 also searched, and in full. */
+@Controller()
+@UseGuards(CallerGuard)
+export class ModelListsController {
+  constructor(
+    private readonly catalog: LiveCatalog,
+    private readonly keys: ProviderKeys,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get('v1/models')
+  @Access({ scope: 'catalog' })
+  @ApiRoute({
+    ...listModels,
+    query: pageQuery,
+    answers: [answer(200, 'One page.', json(routerModelListResponse)), badQuery],
+  })
+  list(
+    @Calling() caller: Caller,
+    @Query(new QueryPipe(pageQuery)) query: z.output<typeof pageQuery>,
+  ): RouterModelListResponse {
+    return this.page(caller, query, entry);
+  }
+
+  @Get('v2/models')
+  @Access({ scope: 'catalog' })
+  @ApiRoute({
+    ...listModels,
+    query: modelQuery,
+    answers: [answer(200, 'One page.', json(routerModelPage)), badQuery],
+  })
+  search(
+    @Calling() caller: Caller,
+    @Query(new QueryPipe(modelQuery)) query: z.output<typeof modelQuery>,
+  ): RouterModelListResponse | RouterModelFullListResponse {
+    return query.view === 'full' ? this.page(caller, query, fullEntry) : this.page(caller, query, entry);
+  }
+
+  private page<Entry>(
+    caller: Caller,
+    { cursor, limit, ...query }: z.output<typeof modelQuery>,
+    entryOf: (model: Model) => Entry,
+  ) {
+    const sealing = { secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
+    const request: Parameters<Catalog['page']>[0] = {
+      ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
+      limit,
+      filter: (model) =>
+        maySee(caller, model.id) &&
+        mayRun(caller, model.id) &&
+        this.keys.has(model.provider) &&
+        isMeant(model, query),
+    };
+    const { models, hasMore } = this.catalog.current.page(request);
+    const last = models.at(-1);
+    return {
+      data: models.map(entryOf),
+      has_more: hasMore,
+      ...(hasMore && last !== undefined && { next_cursor: sealCursor(last.id, sealing) }),
+      limit,
+    };
+  }
+}

@@ -1,0 +1,211 @@
+"""Client of a model router, on the standard library alone.
+
+    router = Router("https://router.example.com", key="rk_live_…")
+    print(router.run("bfl/flux-2-pro", {"prompt": "a red fox in the snow"}).output)
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import uuid
+from pathlib import Path
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Union
+from urllib.parse import quote
+
+from ._calls import Answer, Connection, Deadline
+from ._errors import RouterError
+from ._webhook import WebhookVerificationError, verify_webhook
+
+__all__ = ["Result", "Router", "RouterError", "WebhookVerificationError", "verify_webhook"]
+
+Run = Dict[str, Any]
+"""The handle and the state of a run, as the router says them: plain JSON, to be kept anywhere."""
+
+_SYNC_S = 3600.0
+_UPLOAD_S = 600.0
+_MIN_PAUSE_S = 0.5
+_MAX_PAUSE_S = 5.0
+# A stream says something every 15 s, if only a comment.
+_MAX_SILENCE_S = 45.0
+
+
+class Result(NamedTuple):
+    """What a run gave: parsed JSON, or the bytes of anything else."""
+
+    output: Any
+    bytes: bytes
+    content_type: str
+    cost_cents: Optional[float]
+
+
+class Router:
+    """Calls a model router. `timeout` is of each method, in seconds: it ends the waiting, not the run."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: Optional[str] = None,
+        token: Optional[str] = None,
+        timeout: float = 900.0,
+    ) -> None:
+        if (key is None) == (token is None):
+            raise TypeError("Give a key or a token.")
+        credential = {"X-API-Key": key} if key is not None else {"Authorization": f"Bearer {token}"}
+        self._connection = Connection(base_url.rstrip("/"), credential)
+        self._timeout = timeout
+
+    def run(
+        self,
+        model: str,
+        input: Union[Dict[str, Any], str],
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> Result:
+        """Runs a model and waits for its result on one connection. A text as the input is sent as it is."""
+        return _result(self._requested(f"/v2/models/{model}", input, idempotency_key, timeout, _SYNC_S))
+
+    def submit(
+        self,
+        model: str,
+        input: Union[Dict[str, Any], str],
+        *,
+        idempotency_key: Optional[str] = None,
+        webhook_url: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> Run:
+        """Puts a run into the queue and returns its handle, which is all that the other methods take."""
+        query = "" if webhook_url is None else f"?webhook_url={quote(webhook_url, safe='')}"
+        path = f"/v2/models/{model}/requests{query}"
+        return self._requested(path, input, idempotency_key, timeout).json()
+
+    def status(self, run: Run, *, timeout: Optional[float] = None) -> Run:
+        return self._connection.call("GET", run["status_url"], self._deadline(timeout)).json()
+
+    def subscribe(self, run: Run, *, timeout: Optional[float] = None) -> Iterator[Run]:
+        """Yields every change of the run's state, and ends when the run has completed."""
+        return self._follow(run, self._deadline(timeout))
+
+    def collect(self, run: Run, *, timeout: Optional[float] = None) -> Result:
+        """The result, as soon as the run has completed; one that failed or was cancelled raises its error."""
+        deadline = self._deadline(timeout)
+        while True:
+            answer = self._connection.call("GET", run["response_url"], deadline, try_s=_SYNC_S)
+            if answer.status != 202:
+                return _result(answer)
+            for _ in self._follow(run, deadline):
+                pass
+
+    def cancel(self, run: Run, *, timeout: Optional[float] = None) -> Dict[str, str]:
+        return self._connection.call("PUT", run["cancel_url"], self._deadline(timeout)).json()
+
+    def upload(self, file: Any, *, content_type: Optional[str] = None, timeout: Optional[float] = None) -> str:
+        """The URL of an uploaded file: bytes, a path, or anything to read from. `run` and `submit` do it themselves."""
+        return self._uploaded(file, content_type, self._deadline(timeout))
+
+    def models(self, *, timeout: Optional[float] = None) -> Iterator[Dict[str, Any]]:
+        """Yields every model that may be run."""
+        cursor = ""
+        while True:
+            page = self._connection.call("GET", f"/v2/models?limit=100{cursor}", self._deadline(timeout)).json()
+            yield from page["data"]
+            if not page["has_more"]:
+                return
+            cursor = f"&cursor={quote(page['next_cursor'], safe='')}"
+
+    def _deadline(self, timeout: Optional[float]) -> Deadline:
+        return Deadline(self._timeout if timeout is None else timeout)
+
+    def _requested(
+        self,
+        path: str,
+        input: Union[Dict[str, Any], str],
+        idempotency_key: Optional[str],
+        timeout: Optional[float],
+        try_s: float = 60.0,
+    ) -> Answer:
+        deadline = self._deadline(timeout)
+        # Files are uploaded first, so that every try sends the same bytes.
+        body = input if isinstance(input, str) else json.dumps(self._with_files(input, deadline, {}))
+        return self._connection.call(
+            "POST",
+            path,
+            deadline,
+            body=body.encode(),
+            content_type="application/json",
+            idempotency_key=idempotency_key or str(uuid.uuid4()),
+            try_s=try_s,
+        )
+
+    def _with_files(self, value: Any, deadline: Deadline, urls: Dict[int, str]) -> Any:
+        if isinstance(value, dict):
+            return {name: self._with_files(member, deadline, urls) for name, member in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._with_files(member, deadline, urls) for member in value]
+        if isinstance(value, (bytes, bytearray, Path)) or hasattr(value, "read"):
+            if id(value) not in urls:
+                urls[id(value)] = self._uploaded(value, None, deadline)
+            return urls[id(value)]
+        return value
+
+    def _uploaded(self, file: Any, content_type: Optional[str], deadline: Deadline) -> str:
+        data = file.read_bytes() if isinstance(file, Path) else file.read() if hasattr(file, "read") else bytes(file)
+        kind = content_type or "application/octet-stream"
+        return self._connection.call(
+            "POST", "/v2/files", deadline, body=data, content_type=kind, try_s=_UPLOAD_S
+        ).json()["url"]
+
+    def _follow(self, run: Run, deadline: Deadline) -> Iterator[Run]:
+        """Streamed, and polled whenever the stream is not there."""
+        last: Optional[Run] = None
+        has_stream = True
+        pause_s = _MIN_PAUSE_S
+        while True:
+            states = self._streamed(run, deadline) if has_stream else iter(())
+            try:
+                for state in states:
+                    pause_s = _MIN_PAUSE_S
+                    if state != last:
+                        yield state
+                    last = state
+                    if state["status"] == "COMPLETED":
+                        return
+            except RouterError:
+                has_stream = False
+            except (OSError, ValueError, http.client.HTTPException):
+                pass
+            state = self._connection.call("GET", run["status_url"], deadline).json()
+            if state != last:
+                yield state
+            last = state
+            if state["status"] == "COMPLETED":
+                return
+            deadline.pause(pause_s)
+            pause_s = min(pause_s * 1.5, _MAX_PAUSE_S)
+
+    def _streamed(self, run: Run, deadline: Deadline) -> Iterator[Run]:
+        state: Optional[Run] = None
+        event = ""
+        for line in self._connection.lines(f"{run['status_url']}/stream", deadline, _MAX_SILENCE_S):
+            name, _, value = line.partition(":")
+            if name == "event":
+                event = value.strip()
+            elif name == "data":
+                said = json.loads(value)
+                if event != "progress":
+                    state = said
+                elif state is not None:
+                    state = {**state, "progress": said["progress"]}
+                if state is not None:
+                    yield state
+            elif line == "":
+                event = ""
+
+
+def _result(answer: Answer) -> Result:
+    kind = answer.headers.get("Content-Type", "")
+    cost = answer.headers.get("X-Service-Cost-Cents")
+    output = answer.json() if kind.split(";")[0].endswith("json") else answer.body
+    return Result(output, answer.body, kind, None if cost is None else float(cost))

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+BUCKETS = (
+    "invalid_input",
+    "content_policy_violation",
+    "provider_error",
+    "provider_timeout",
+    "insufficient_credits",
+    "model_not_found",
+    "unauthorized",
+    "forbidden",
+    "concurrency_limit_exceeded",
+    "client_disconnected",
+    "internal_error",
+    "deadline_exceeded",
+    "not_enabled",
+    "service_unavailable",
+    "rate_limited",
+)
+
+
+class RouterError(Exception):
+    """A call that failed. `bucket` says what to do about it; the text is safe to show to people.
+
+    `status` is 0 if no answer came. `fields` holds what the model does not accept. With `idempotency_key` the same
+    request collects the run that may have been started, instead of starting another.
+    """
+
+    def __init__(
+        self,
+        bucket: str,
+        message: str,
+        *,
+        status: int = 0,
+        fields: Optional[List[Dict[str, Any]]] = None,
+        call_id: Optional[str] = None,
+        retry_after: Optional[float] = None,
+        committed_spend_cents: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        self.bucket = bucket if bucket in BUCKETS else "internal_error"
+        self.status = status
+        self.fields = fields or []
+        self.call_id = call_id
+        self.retry_after = retry_after
+        self.committed_spend_cents = committed_spend_cents
+        self.idempotency_key = idempotency_key

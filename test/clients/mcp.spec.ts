@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  failOnLeftovers,
+  newTag,
+  sharedSystem,
+  type TestCaller,
+  transports,
+  unending,
+  waitFor,
+} from '../harness/index.js';
+
+const [transport = 'postgres'] = transports();
+const model = 'bfl/flux-2-pro';
+
+interface ToolResult {
+  content: { type: string; text: string }[];
+  isError?: boolean;
+}
+
+// The official client speaks to it in test/operations/agents.spec.ts.
+describe('POST /mcp', () => {
+  const system = sharedSystem(transport);
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    caller = await system.caller();
+  });
+
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(`${system.gateways[0]?.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': caller.key,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body,
+    });
+  const asked = async (method: string, params: object = {}): Promise<unknown> => {
+    const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+    const [, message = ''] = /^data: (\{.*)$/m.exec(await answer.text()) ?? [];
+    return (JSON.parse(message) as { result: unknown }).result;
+  };
+  const called = async (name: string, input: Record<string, unknown> = {}) => {
+    const { content, isError } = (await asked('tools/call', { name, arguments: input })) as ToolResult;
+    const text = content[0]?.text ?? '';
+    return {
+      text,
+      content,
+      isError: isError === true,
+      value: () => JSON.parse(text) as Record<string, unknown>,
+    };
+  };
+
+  it('tells its tools', async () => {
+    const { tools } = (await asked('tools/list')) as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name)).toEqual([
+      'find_models',
+      'describe_model',
+      'run_model',
+      'get_run',
+      'cancel_run',
+    ]);
+  });
+
+  it('finds models and describes one', async () => {
+    const { data } = (await called('find_models')).value() as { data: { id: string }[] };
+    expect(data.length).toBe(20);
+    const described = await called('describe_model', { model });
+    expect(described.text).toContain('"prompt"');
+    expect(described.value()).toMatchObject({ info: { title: model } });
+  });
+
+  it('runs one and gives its output and cost', async () => {
+    const { value, isError } = await called('run_model', { model, input: { prompt: 'a red fox' } });
+    expect(isError).toBe(false);
+    expect(value()).toMatchObject({ status: 'COMPLETED', output: { status: 'Ready' } });
+    expect(value()['cost_cents']).toBeGreaterThan(0);
+  });
+
+  it('gives a sound as a sound', async () => {
+    const { content } = await called('run_model', {
+      model: 'openai/tts-1',
+      input: { voice: 'ash', input: 'hello' },
+    });
+    expect(content[1]).toMatchObject({ type: 'audio', mimeType: 'audio/mpeg' });
+  });
+
+  it('leaves a long run going, and follows it', async () => {
+    const tag = newTag('agent');
+    const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
+    const left = (await called('run_model', { model, input, wait_seconds: 0 })).value();
+    expect(left).toMatchObject({ next: expect.stringContaining('get_run') });
+    await waitFor(async () => (await system.partner.peaks(tag)).accepted === 1, {
+      withinMs: 60_000,
+      what: 'the submission',
+    });
+    const followed = called('get_run', { model, request_id: left['request_id'] });
+    await system.partner.finish(tag);
+    expect((await followed).value()).toMatchObject({ output: { status: 'Ready' } });
+    const late = await called('cancel_run', { model, request_id: left['request_id'] });
+    expect(late.value()).toMatchObject({ status: 'ALREADY_COMPLETED' });
+  });
+
+  it('cancels', async () => {
+    const tag = newTag('stopped');
+    const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
+    const run = (await called('run_model', { model: 'fal/flux-dev', input, wait_seconds: 0 })).value();
+    const named = { model: 'fal/flux-dev', request_id: run['request_id'] };
+    expect((await called('cancel_run', named)).value()).toMatchObject({ status: 'CANCELLATION_REQUESTED' });
+    const ended = await called('get_run', named);
+    expect(ended).toMatchObject({ isError: true, text: expect.stringMatching(/^client_disconnected: /) });
+  });
+
+  it('starts one run for one key, by the admission of all runs', async () => {
+    const tag = newTag('once');
+    const call = { model, input: { prompt: `[[sim:tag=${tag}]]` }, idempotency_key: tag };
+    const ids = [await called('run_model', call), await called('run_model', call)].map(
+      ({ value }) => value()['request_id'],
+    );
+    expect(new Set(ids).size).toBe(1);
+    expect((await system.partner.peaks(tag)).accepted).toBe(1);
+  });
+
+  it('says what a model can do about a failure', async () => {
+    const failures = await Promise.all([
+      called('run_model', { model, input: { prompt: 1 } }),
+      called('run_model', { model: 'bfl/flux-2-por', input: {} }),
+      called('run_model', { model, input: { prompt: '[[sim:policy_output]]' } }),
+    ]);
+    expect(failures.map(({ isError }) => isError)).toEqual([true, true, true]);
+    expect(failures[0]?.text).toMatch(/^invalid_input: .*"prompt".*\n.*describe_model/);
+    expect(failures[1]?.text).toContain(`Did you mean ${model}`);
+    expect(failures[2]?.text).toContain('The same input is refused again');
+  });
+
+  it('acts as its caller, with the scopes of its key and no more', async () => {
+    expect((await post('{}', { 'x-api-key': 'rk_live_nobodys' })).status).toBe(401);
+    const stranger = await system.caller();
+    const run = await stranger.submit(model, '{"prompt":"mine"}');
+    const other = await called('get_run', { model, request_id: run.requestId, wait_seconds: 0 });
+    expect(other).toMatchObject({ isError: true, text: expect.stringContaining('invalid_input') });
+  });
+
+  it('refuses messages that are too large, too deep or no JSON, and offers no stream', async () => {
+    const answers = [
+      await post(JSON.stringify({ text: 'x'.repeat(1024 * 1024) })),
+      await post(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`),
+      await post('x'),
+      await post('x', { 'content-type': 'text/plain' }),
+      await fetch(`${system.gateways[0]?.url}/mcp`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([413, 400, 400, 415, 405]);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { pathOf } from '../documents/checkout-files.js';
+import { failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
+import { tinyImage } from './tiny-image.js';
+
+const [transport = 'postgres'] = transports();
+
+const hasPython =
+  spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
+if (!hasPython) {
+  if (process.env['NO_SKIP'] === '1') throw new Error('NO_SKIP=1, and there is no python3 of 3.9 or newer');
+  process.stderr.write('The tests of the Python client are skipped: there is no python3 of 3.9 or newer\n');
+}
+
+(hasPython ? describe : describe.skip)('the Python client', () => {
+  const system = sharedSystem(transport);
+
+  it('does what python_client.py expects of it', async () => {
+    const { key } = await system.caller();
+    const { stderr } = await promisify(execFile)('python3', [pathOf('test/clients/python_client.py')], {
+      env: {
+        ...process.env,
+        PYTHONPATH: pathOf('libs/client/python'),
+        PYTHONDONTWRITEBYTECODE: '1',
+        BASE_URL: system.gateways[0]?.url ?? '',
+        API_KEY: key,
+        IMAGE: tinyImage.toString('base64'),
+      },
+      timeout: 120_000,
+    });
+    expect(stderr).toMatch(/Ran 11 tests in .*\n\nOK\n$/s);
+  });
+});
+
+failOnLeftovers();
