@@ -68,6 +68,13 @@ export const alerts: readonly Alert[] = [
     summary: 'The outbox is {{ $value | humanizeDuration }} overdue: the transport takes no jobs.',
   },
   {
+    name: 'RouterWebhooksOverdue',
+    expression: 'max(router_webhook_oldest_due_seconds) > 60',
+    holds: '5m',
+    severity: 'ticket',
+    summary: 'A webhook that no receiver holds up is {{ $value | humanizeDuration }} overdue.',
+  },
+  {
     name: 'RouterCountersDrift',
     expression: 'sum(increase(router_admission_drift_total[1h])) > 0',
     holds: '0m',

@@ -7,6 +7,7 @@ export { transports, type TransportKind } from './transports.js';
 export { patience } from './patience.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
 export { newTag, unending } from './partner-side.js';
+export { openEvents } from './events.js';
 export { Receiver, verified } from './receiver.js';
 export { sha256 } from './digest.js';
 export { ownStorage } from './shared/described.js';

@@ -66,6 +66,11 @@ export const alertCases: Record<string, Case> = {
     fires: { router_outbox_oldest_age_seconds: '0+20x10' },
     rests: { router_outbox_oldest_age_seconds: '3x10' },
   },
+  RouterWebhooksOverdue: {
+    at: '15m',
+    fires: { router_webhook_oldest_due_seconds: '120x20' },
+    rests: { router_webhook_oldest_due_seconds: '30x20' },
+  },
   RouterCountersDrift: {
     at: '30m',
     fires: { router_admission_drift_total: '0x10 2x20' },

@@ -33,6 +33,8 @@ export class Metrics {
     'Synchronous calls that wait for the outcome of their run.',
   );
 
+  readonly statusStreams = this.gauge('router_status_streams', 'Status streams that are open.');
+
   readonly refusedConnections = this.counter(
     'router_connections_refused_total',
     'Connections of callers that were closed because there were MAX_CONNECTIONS.',

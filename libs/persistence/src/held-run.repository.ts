@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
+import { type LiveState, position } from './run-reader.js';
 
 /** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
 export type Released =
@@ -20,6 +21,17 @@ export class HeldRunRepository {
       [runIds],
     );
     return rows.map((row) => row.id);
+  }
+
+  /** Where the runs stand. One query for all streams of a gateway. */
+  async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
+    return this.database.read<LiveState & { runId: string }>(
+      {
+        name: 'states_of',
+        text: `SELECT id AS "runId", stage, bucket, progress, ${position} FROM run WHERE id = ANY($1::uuid[])`,
+      },
+      [runIds],
+    );
   }
 
   async release(runId: string, disconnected: boolean): Promise<Released> {

@@ -23,7 +23,14 @@ export {
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
 export { type ListedRequest, type RequestFilter, RequestReader } from './request-reader.js';
-export { type AgedOut, type CancelAnswer, RunReader, type RunResult, type RunState } from './run-reader.js';
+export {
+  type AgedOut,
+  type CancelAnswer,
+  type LiveState,
+  RunReader,
+  type RunResult,
+  type RunState,
+} from './run-reader.js';
 export {
   type ProviderPause,
   ProviderPauseRepository,

@@ -105,11 +105,11 @@ describe('a poll', () => {
 
   it('counts for the next one how often in a row the partner did not know the handle', async () => {
     const { runId, epoch } = await life.run('running');
-    await life.first.dispatching.noteLostPolls(runId, epoch, 2);
+    await life.first.dispatching.notePoll(runId, epoch, 2);
     expect(await read(runId, life.second)).toMatchObject({ lostPolls: 2 });
-    await life.second.dispatching.noteLostPolls(runId, epoch + 1, 3);
+    await life.second.dispatching.notePoll(runId, epoch + 1, 3);
     expect(await read(runId)).toMatchObject({ lostPolls: 2 });
-    await life.second.dispatching.noteLostPolls(runId, epoch, 0);
+    await life.second.dispatching.notePoll(runId, epoch, 0);
     expect(await read(runId)).toMatchObject({ lostPolls: 0 });
   });
 

@@ -24,8 +24,13 @@ export interface RunState {
   billedMicros: number | null;
   /** Runs of the workspace ahead of this one; null once dispatched. */
   position: number | null;
+  /** How far the partner is, as a share of 1; null where it does not say. */
+  progress: number | null;
   call: AdmittingCall;
 }
+
+/** What changes in the life of a run. */
+export type LiveState = Pick<RunState, 'stage' | 'bucket' | 'position' | 'progress'>;
 
 export interface RunResult extends RunState {
   status: number | null;
@@ -41,7 +46,7 @@ export type CancelAnswer =
   | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
   | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
-const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
+export const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
     SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE run_id = run.id
   ) END AS position`;
 
@@ -68,7 +73,7 @@ export class RunReader {
     const [row] = await this.database.read<RunState & Aged>(
       {
         name: 'run_state',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, ${position}
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, progress, ${position}
           FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       },
       [runId, workspaceId, model, ...this.periods],
@@ -86,7 +91,7 @@ export class RunReader {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       {
         name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, status, failure,
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, progress, status, failure,
             media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
             provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'

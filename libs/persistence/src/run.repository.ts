@@ -48,6 +48,8 @@ export interface Poll {
   cancelDue: boolean;
   cancelRequested: boolean;
   lostPolls: number;
+  /** How far the partner is, as a share of 1. */
+  progress: number | null;
   /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
   pausedMs: number | null;
   /** The outbox row falls due soon and should be moved. */
@@ -198,7 +200,7 @@ export class RunRepository {
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls",
+            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
             paused_ms(run.provider, 'poll') AS "pausedMs",
             outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = $1`,
@@ -241,14 +243,15 @@ export class RunRepository {
     return rows.length === 1;
   }
 
-  /** Sets how often in a row the partner did not know the handle. */
-  async noteLostPolls(runId: string, epoch: number, lostPolls: number): Promise<void> {
+  /** Sets how often in a row the partner did not know the handle; `progress` is kept when it is not given. */
+  async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.write(
       {
-        name: 'note_lost_polls',
-        text: `UPDATE run SET lost_polls = $3 WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
+        name: 'note_poll',
+        text: `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
+          WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       },
-      [runId, epoch, lostPolls],
+      [runId, epoch, lostPolls, progress],
     );
   }
 

@@ -41,7 +41,8 @@ type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | nu
 
 /** A worker that dies during a call leaves the row due after this time; no call takes as long. */
 const callSeconds = 30;
-const waitSeconds = 60;
+/** Whoever gives back a slot takes the next that waits; this is for the case that no call of its receiver is left. */
+const waitSeconds = 600;
 
 const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'delivered' ELSE 'given_up' END`;
 

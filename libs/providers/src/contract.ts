@@ -85,7 +85,8 @@ export interface ProviderFailure {
 }
 
 export type Outcome<H extends Handle = Handle> =
-  | { kind: 'pending'; handle: H; afterMs: number }
+  /** `progress`: how far the partner says that it is, as a share of 1. */
+  | { kind: 'pending'; handle: H; afterMs: number; progress?: number | undefined }
   | { kind: 'next'; handle: H }
   | { kind: 'succeeded'; output: ProviderOutput }
   | { kind: 'failed'; failure: ProviderFailure }

@@ -30,6 +30,8 @@ interface PollSpec<F extends HandleFields> {
   status: JsonPointer | 'http';
   statuses: Readonly<Record<string, RunStatus>>;
   everyMs: number;
+  /** Where the number stands that says how far it is, and the number that means all. */
+  progress?: { at: JsonPointer; of: number } | undefined;
 }
 
 export interface CancelRule {

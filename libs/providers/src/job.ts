@@ -116,7 +116,12 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       case 'canceled':
         return { kind: 'canceled' };
       default:
-        return { kind: 'pending', handle, afterMs: poll.everyMs };
+        return {
+          kind: 'pending',
+          handle,
+          afterMs: poll.everyMs,
+          progress: poll.progress && shareAt(json, poll.progress),
+        };
     }
   };
   const ended = (handle: Handle, reading: Readable): Outcome => {
@@ -175,6 +180,12 @@ function ruleFailure(
 function wordAt(json: Json, pointer: JsonPointer): string {
   const word = valueAt(json, pointer);
   return typeof word === 'object' || word === undefined ? '' : String(word);
+}
+
+/** A share of 1; undefined for what is none, and for 0, which says nothing. */
+function shareAt(json: Json | undefined, { at, of }: { at: JsonPointer; of: number }): number | undefined {
+  const share = Number(valueAt(json, at)) / of;
+  return share > 0 && share <= 1 ? share : undefined;
 }
 
 /** Some partners spell one word in several ways. */

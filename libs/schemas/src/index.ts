@@ -131,6 +131,8 @@ export {
   isOriginOf,
   type RouterRunCompleted,
   routerRunCompleted,
+  type RouterWebhookSecret,
+  routerWebhookSecret,
   webhookProblem,
   webhookSettings,
 } from './webhook.js';

@@ -18,6 +18,14 @@ export const routerRunCompleted = z
 
 export type RouterRunCompleted = z.infer<typeof routerRunCompleted>;
 
+export const routerWebhookSecret = z
+  .object({
+    secret: z.string().meta({ description: 'For libraries of Standard Webhooks; it begins with `whsec_`.' }),
+  })
+  .meta({ id: 'RouterWebhookSecret', description: 'What the webhooks of the workspace are signed with.' });
+
+export type RouterWebhookSecret = z.infer<typeof routerWebhookSecret>;
+
 /** Gateways judge by it what a caller may name, workers what they call. */
 export const webhookSettings = {
   WEBHOOK_ALLOWED_ORIGINS: list().meta({

@@ -61,6 +61,12 @@ export const queues: Dashboard = {
           queries: [rate('router_reconciler_requeued_total', ['queue'])],
         },
         {
+          title: 'Webhooks',
+          says: 'Calls by result. Anything but delivered is the receiver’s, and is tried again.',
+          unit: 'ops',
+          queries: [rate('router_webhook_request_duration_seconds_count', ['result'])],
+        },
+        {
           title: 'Stalled jobs and lost locks',
           says: 'Stalled: the worker died or froze. Lost: the worker lost its connection to the transport.',
           unit: 'ops',

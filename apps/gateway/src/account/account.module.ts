@@ -6,11 +6,18 @@ import { InfrastructureModule } from '../infrastructure.module.js';
 import { KeysController } from './keys.controller.js';
 import { RequestsController } from './requests.controller.js';
 import { UsageController } from './usage.controller.js';
+import { WebhookSecretController } from './webhook-secret.controller.js';
 import { WorkspaceController } from './workspace.controller.js';
 
 /** What a workspace may know of itself: its runs, what they cost, its limits and its keys. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
-  controllers: [RequestsController, UsageController, WorkspaceController, KeysController],
+  controllers: [
+    RequestsController,
+    UsageController,
+    WorkspaceController,
+    KeysController,
+    WebhookSecretController,
+  ],
 })
 export class AccountModule {}

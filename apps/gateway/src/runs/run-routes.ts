@@ -123,6 +123,19 @@ export const getRunStatus = {
   answers: [answer(200, 'The state.', json(routerQueueStatusResponse), cost), runNotFound, agedOut],
 } as const;
 
+export const streamRunStatus = {
+  name: 'StreamRunStatus',
+  area: 'Queued runs',
+  summary: 'Follow the state of a run',
+  description:
+    'Server-sent events: the status body as `data` at once and after each change, the last one `COMPLETED`; an event `progress` with `{"progress": 0.4}`, a share of 1, where the partner says how far it is; a comment every 15 seconds. A stream that ends without `COMPLETED` ended at the bound of synchronous calls or because the gateway stops: open it again.',
+  answers: [
+    answer(200, 'The events.', { 'text/event-stream': null }, ['Cache-Control']),
+    runNotFound,
+    agedOut,
+  ],
+} as const;
+
 export const collectRun = {
   name: 'CollectRun',
   area: 'Queued runs',

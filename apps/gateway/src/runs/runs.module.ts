@@ -12,12 +12,24 @@ import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunInput } from './run-input.js';
 import { RunsController } from './runs.controller.js';
+import { RunUpdates } from './stream/run-updates.js';
+import { StreamController } from './stream/stream.controller.js';
 import { SubmitController } from './submit.controller.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
-  controllers: [SyncController, SubmitController, RunsController],
-  providers: [RunInput, RunAdmission, LostAdmissions, Payloads, RunCancellation, Delivery, HeldRuns, WakeUps],
+  controllers: [SyncController, SubmitController, RunsController, StreamController],
+  providers: [
+    RunInput,
+    RunAdmission,
+    LostAdmissions,
+    Payloads,
+    RunCancellation,
+    Delivery,
+    HeldRuns,
+    WakeUps,
+    RunUpdates,
+  ],
 })
 export class RunsModule {}

@@ -22,6 +22,8 @@ const longPauseMs = 10_000;
 const minLookMs = 5_000;
 /** How often in a row a partner may deny knowing a handle before it is believed. */
 const lostPollsAllowed = 3;
+/** A poll writes nothing unless the partner has come so much further, as a share of 1. */
+const minProgress = 0.05;
 
 /** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
 @Processor('poll')
@@ -119,7 +121,8 @@ export class PollProcessor extends RunProcessor {
     switch (outcome.kind) {
       case 'pending':
         if (poll.overdue) return this.failOverdue(run);
-        if (poll.lostPolls > 0) await this.runs.noteLostPolls(run.runId, run.epoch, 0);
+        if (poll.lostPolls > 0 || hasMoved(poll, outcome.progress))
+          await this.runs.notePoll(run.runId, run.epoch, 0, outcome.progress);
         if (run.reportedMicros !== undefined && run.reportedMicros !== poll.reportedMicros)
           await this.runs.saveHandle(
             run.runId,
@@ -163,7 +166,7 @@ export class PollProcessor extends RunProcessor {
     }
     await this.backoff.record(run.provider, 'poll', failure);
     if (poll.overdue) return this.failOverdue(run);
-    if (lostPolls !== poll.lostPolls) await this.runs.noteLostPolls(run.runId, run.epoch, lostPolls);
+    if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
     const askedMs = failure.afterMs ?? troubledPauseMs;
     return this.again(
@@ -212,3 +215,5 @@ export class PollProcessor extends RunProcessor {
 /** The run is polled once more. */
 const goesOn = (outcome: Outcome): boolean =>
   outcome.kind === 'pending' || (outcome.kind === 'failed' && outcome.failure.retry === 'same_call');
+
+const hasMoved = (poll: Poll, progress = 0): boolean => progress - (poll.progress ?? 0) >= minProgress;

@@ -1,3 +1,4 @@
+import { failpoint } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
 import { type DeliveredRun, type JobResult, RunProcessor, RunQueues } from '#queue';
 import { Processor } from '@nestjs/bullmq';
@@ -50,6 +51,7 @@ export class WebhooksProcessor extends RunProcessor {
     const { runId, tries } = webhook;
     const problem = await this.calls.call(webhook, signal);
     if (signal.aborted) return { kind: 'retry', delayMs: 0 };
+    await failpoint('webhook.afterCall', runId);
     if (problem === null) {
       await this.webhooks.delivered(runId);
       return done;
@@ -68,7 +70,6 @@ export class WebhooksProcessor extends RunProcessor {
   }
 
   private async takeNext({ workspaceId, receiver, model }: DueWebhook): Promise<void> {
-    if (!this.isTaking) return;
     const runId = await this.webhooks.takeWaiting(workspaceId, receiver);
     const [provider = ''] = model.split('/');
     if (runId !== null) await this.queues.enqueue([{ queue: 'webhooks', provider, runId, delayMs: 0 }]);

@@ -34,6 +34,8 @@ export class Run {
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
   @Column('integer', { default: 0 }) crashes: number;
   @Column('integer', { default: 0 }) lostPolls: number;
+  /** A share of 1. */
+  @Column('real', { nullable: true }) progress: number | null;
   @Column('timestamptz', { nullable: true }) sentAt: Date | null;
   @Column('timestamptz', { nullable: true }) deadlineAt: Date | null;
   @Column('timestamptz', { nullable: true }) cancelRequestedAt: Date | null;

@@ -75,7 +75,7 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await life.second.dispatching.postpone(runId, epoch, 0)).toBeNull();
     expect(await life.second.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     expect(await life.second.dispatching.noteCancelSent(runId, epoch)).toBe(false);
-    await life.second.dispatching.noteLostPolls(runId, epoch, 3);
+    await life.second.dispatching.notePoll(runId, epoch, 3);
     await life.second.dispatching.renewLeases([{ runId, epoch }], leaseMs);
     expect(await life.written(runId)).toEqual(before);
   });

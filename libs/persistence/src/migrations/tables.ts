@@ -83,6 +83,8 @@ CREATE TABLE run (
   -- Claims that ended without a word, as a crash does.
   crashes integer NOT NULL DEFAULT 0,
   lost_polls integer NOT NULL DEFAULT 0,
+  -- What the partner's polls say of how far it is.
+  progress real,
   -- Set before the submission's first byte leaves; cleared when the partner provably did not accept it.
   sent_at timestamptz,
   deadline_at timestamptz,

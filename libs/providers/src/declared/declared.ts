@@ -75,11 +75,11 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     fields: rejections && sentenceFields(rejections),
   };
   if (poll === undefined || handle === undefined) return job(common);
-  const { status, statuses, every_seconds: everySeconds } = poll;
+  const { status, statuses, progress, every_seconds: everySeconds } = poll;
   return job({
     ...common,
     handle,
-    poll: { call: called(poll), status, statuses, everyMs: everySeconds * 1000 },
+    poll: { call: called(poll), status, statuses, everyMs: everySeconds * 1000, progress },
     fetch: fetch && { call: called(fetch) },
     cancel: cancel && { call: called(cancel), replies: cancel.replies },
   });

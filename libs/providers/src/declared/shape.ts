@@ -194,6 +194,13 @@ const protocol = z.strictObject({
         .record(z.string(), word)
         .describe('What its words mean; one that is missing here means running.'),
       every_seconds: seconds.min(0.05).describe('The pause between two polls.'),
+      progress: z
+        .strictObject({
+          at: pointer.describe('Where the number stands.'),
+          of: z.number().positive().default(1).describe('The number that means all.'),
+        })
+        .optional()
+        .describe('How far it is, where the replies say so.'),
     })
     .optional()
     .describe('The call that asks how it is doing; without it the submit reply is the result.'),

@@ -48,6 +48,7 @@ export const runway: ProviderDefinition = {
           CANCELLED: 'canceled',
         },
         everyMs: 5000,
+        progress: { at: '/progress', of: 1 },
       },
       cancel: { call: ({ id }) => task('DELETE', id), replies: [{ http: 404, answer: 'too_late' }] },
       resultAt: ['/output/*'],

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import net from 'node:net';
+import { once } from 'node:events';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, Receiver, transports, verified, waitFor } from '../harness/index.js';
+import { death, dismissWorkers, quick } from './worker-faults.js';
+
+describe.each(transports())('receivers of webhooks on %s', (transport) => {
+  let receiver: Receiver;
+  let canary: net.Server;
+  let knocks = 0;
+  let system: System;
+
+  beforeAll(async () => {
+    canary = net.createServer((socket) => {
+      knocks += 1;
+      socket.destroy();
+    });
+    await once(canary.listen(0, '127.0.0.1'), 'listening');
+    const { port } = canary.address() as net.AddressInfo;
+    receiver = await Receiver.start((call, response, nth) => {
+      if (call.path === '/fails' && nth <= 6) response.writeHead(500).end();
+      else if (['/hangs', '/held'].includes(call.path) && nth === 1) return;
+      else if (call.path === '/redirects' && nth <= 2)
+        response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
+      else if (call.path === '/resets' && nth === 1) response.destroy();
+      else response.writeHead(204).end();
+    });
+    system = await System.start({
+      transport,
+      workers: 0,
+      env: { ...quick, WEBHOOK_ALLOWED_ORIGINS: receiver.url },
+    });
+  });
+  afterAll(async () => {
+    await dismissWorkers(system);
+    await system.stop();
+    await receiver.stop();
+    canary.close();
+  });
+
+  const asked = (path: string) => ({ query: `?webhook_url=${encodeURIComponent(receiver.url + path)}` });
+  const submit = (caller: Awaited<ReturnType<System['caller']>>, path: string) =>
+    caller.submit('bfl/flux-2-pro', JSON.stringify({ prompt: `webhook ${path}` }), asked(path));
+  const secretsOf = async (workspace: string) =>
+    (await system.operate((all) => all.find(workspace))).webhookSecrets;
+  const row = async (runId: string) =>
+    (await system.sql(`SELECT tries, delivered, problem FROM webhook WHERE run_id = $1`, [runId]))[0];
+
+  /** Lets the pauses between tries pass at once, until every webhook is delivered. */
+  const allDelivered = (runIds: readonly string[]) =>
+    waitFor(
+      async () => {
+        await system.sql(
+          `UPDATE webhook SET due_at = router_now() WHERE ended_at IS NULL AND tries > 0 AND due_at > router_now() + interval '5 seconds'`,
+        );
+        const delivered = await system.sql(`SELECT 1 FROM webhook WHERE run_id = ANY($1) AND delivered`, [
+          runIds,
+        ]);
+        return delivered.length === runIds.length;
+      },
+      { withinMs: 180_000, what: 'every webhook to be delivered', everyMs: 500 },
+    );
+
+  it('that fail six times, hang, reset or redirect to this machine each get a signed call; nobody else gets one', async () => {
+    const caller = await system.caller();
+    await system.startWorker();
+    const paths = ['/fails', '/hangs', '/redirects', '/resets'];
+    const runs = await Promise.all(paths.map((path) => submit(caller, path)));
+    await allDelivered(runs.map(({ requestId }) => requestId));
+    const secrets = await secretsOf(caller.workspace);
+    expect(paths.map((path) => receiver.to(path).length)).toEqual([7, 2, 3, 2]);
+    for (const [index, path] of paths.entries())
+      for (const call of receiver.to(path))
+        expect(verified(call, secrets)).toMatchObject({ data: { request_id: runs[index]?.requestId } });
+    expect(await Promise.all(runs.map(({ requestId }) => row(requestId)))).toMatchObject([
+      { tries: 7, problem: 'answered HTTP 500' },
+      { tries: 2, problem: 'no answer within 10 s' },
+      { tries: 3, problem: 'answered HTTP 307' },
+      { tries: 2, problem: 'not reached: reset' },
+    ]);
+    expect(knocks).toBe(0);
+  });
+
+  it('whose name leads to this machine are not called, at any try', async () => {
+    const caller = await system.caller();
+    const { requestId } = await caller.submit('bfl/flux-2-pro', '{"prompt":"private"}', {
+      query: '?webhook_url=https://localhost/hook',
+    });
+    const tried = async () => Number((await row(requestId))?.['tries'] ?? 0) >= 1;
+    await waitFor(tried, { withinMs: 60_000, what: 'the first try' });
+    expect(await row(requestId)).toMatchObject({
+      delivered: false,
+      problem: 'the address may not be called',
+    });
+    await dismissWorkers(system);
+  });
+
+  it('none of whose webhooks is lost when workers are killed: at the outcome, during the call, and after it', async () => {
+    const caller = await system.caller();
+    const atOutcome = await system.startWorker({ FAILPOINT: 'finish.afterCommit:kill' });
+    const first = await submit(caller, '/outcome');
+    await death(system, atOutcome);
+
+    const duringCall = await system.startWorker();
+    const second = await submit(caller, '/held');
+    await waitFor(() => receiver.to('/held').length > 0, { withinMs: 60_000, what: 'the call' });
+    await system.kill(duringCall);
+
+    const afterCall = await system.startWorker({ FAILPOINT: 'webhook.afterCall:kill' });
+    const third = await submit(caller, '/after');
+    await death(system, afterCall, 60_000);
+
+    const runs = [first, second, third].map(({ requestId }) => requestId);
+    await system.startWorker();
+    await allDelivered(runs);
+    const secrets = await secretsOf(caller.workspace);
+    for (const path of ['/outcome', '/held', '/after'])
+      for (const call of receiver.to(path)) verified(call, secrets);
+    expect(new Set(receiver.to('/after').map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([third.requestId]),
+    );
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();

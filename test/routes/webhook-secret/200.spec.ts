@@ -1,0 +1,19 @@
+import { expect, it } from '@jest/globals';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+const path = '/v2/webhooks/secret';
+
+it('shows the secret of the workspace, and makes a new one', async () => {
+  const { caller, workspace } = await gateway().caller({}, ['manage']);
+  const before = await caller.call('GET', path);
+  expect([before.status, before.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(before.json()).toEqual({ secret: workspace.webhookSecrets[0] });
+  const after = await caller.call('POST', path);
+  expect(after.status).toBe(200);
+  expect(after.json()['secret']).toMatch(/^whsec_/);
+  expect(after.json()).not.toEqual(before.json());
+  expect((await caller.call('GET', path)).json()).toEqual(after.json());
+  const { webhookSecrets } = await gateway().operate((all) => all.find(workspace.id));
+  expect(webhookSecrets).toEqual([after.json()['secret'], before.json()['secret']]);
+});
