@@ -19,6 +19,10 @@ export function falUrl(request: IncomingMessage & { originalUrl?: string }): str
   return request.originalUrl;
 }
 
+/** A status, with the keys that fal's clients look for. */
+export const statusFor = <Status extends object>(request: FastifyRequest, status: Status): Status =>
+  isFalCall(request) ? { ...status, logs: [], metrics: {} } : status;
+
 const statuses: readonly unknown[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'];
 
 /** `Authorization: Key …` is taken for an API key on v2 and by the proxy, and its callers get what fal's answers carry. */
@@ -34,7 +38,7 @@ export function serveFal(server: FastifyInstance): void {
 
   server.addHook('preSerialization', (request, reply, payload, done) => {
     if (!isFalCall(request) || !isStatus(payload)) return done(null, payload);
-    if (reply.statusCode !== 202) return done(null, { ...payload, logs: [], metrics: {} });
+    if (reply.statusCode !== 202) return done(null, statusFor(request, payload));
     // What fal's clients get of a run is its result: that there is none yet has to be an error.
     reply.code(400).header('x-service-error-type', 'invalid_input');
     done(null, { detail: 'Request is still in progress', error_type: 'invalid_input' });
