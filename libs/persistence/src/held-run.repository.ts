@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
-import { type LiveState, position } from './run-reader.js';
+import type { LiveState } from './run-reader.js';
 
 /** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
 export type Released =
@@ -23,12 +23,24 @@ export class HeldRunRepository {
     return rows.map((row) => row.id);
   }
 
-  /** Where the runs stand. One query for all streams of a gateway. */
+  /**
+   * Where the runs stand. One query for all streams of a gateway: places are numbered by walking each line once, since
+   * counting what is ahead of each run took a second for 2,000 of them.
+   */
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
     return this.database.read<LiveState & { runId: string }>(
       {
         name: 'states_of',
-        text: `SELECT id AS "runId", stage, bucket, progress, ${position} FROM run WHERE id = ANY($1::uuid[])`,
+        text: `WITH followed AS MATERIALIZED (
+            SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
+          ), line AS (
+            SELECT run_id, (row_number() OVER (PARTITION BY workspace_id ORDER BY place) - 1)::integer AS position
+            FROM outbox WHERE NOT dispatched AND queue IN ('dispatch', 'backlog')
+              AND workspace_id IN (SELECT workspace_id FROM followed WHERE stage IN ('parked', 'ready'))
+          )
+          SELECT id AS "runId", stage, bucket, progress,
+            CASE WHEN stage IN ('parked', 'ready') THEN position END AS position
+          FROM followed LEFT JOIN line ON run_id = id`,
       },
       [runIds],
     );

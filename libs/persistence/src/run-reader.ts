@@ -46,7 +46,7 @@ export type CancelAnswer =
   | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
   | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
-export const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
+const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
     SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE run_id = run.id
   ) END AS position`;
 
