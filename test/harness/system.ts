@@ -4,6 +4,7 @@ import { startDatabaseServer } from './own-postgres.js';
 import { temporaryFolder } from './running.js';
 import { startRedis, type TestServer } from './servers.js';
 import { type App, spawnApp, type SpawnOptions } from './spawn-app.js';
+import { freePort } from './ports.js';
 import { systemEnvironment } from './system-environment.js';
 import { SystemSide } from './system-side.js';
 import type { TransportKind } from './transports.js';
@@ -52,9 +53,13 @@ export class System extends SystemSide {
     await simulator.ready;
     const system = new System(database, redis, simulator, server, options.env ?? {});
     if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
-    // The links of copied assets lead to the first one, so its address has to be known.
+    // The links to files lead to the first one, so its address has to be known before any other runs, itself included.
     const { gateways = 1, workers = 1 } = options;
-    if (gateways > 0) system.assetBaseUrl = (await system.startGateway()).url;
+    const port = await freePort();
+    if (gateways > 0) {
+      system.assetBaseUrl = `http://127.0.0.1:${port}`;
+      await system.startGateway({}, { port });
+    }
     await Promise.all([
       ...Array.from({ length: gateways - 1 }, () => system.startGateway()),
       ...Array.from({ length: workers }, () => system.startWorker()),

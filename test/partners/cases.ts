@@ -134,7 +134,17 @@ export const ofAccounts: readonly Case[] = [
 const emptyIsAResult = new Set(['fal']);
 
 /** Their documents name no sign by which a refusal differs from any other failure. */
-const refusesWithoutASign = new Set(['beeble', 'heygen', 'krea', 'meshy', 'pruna', 'recraft', 'synclabs']);
+const refusesWithoutASign = new Set([
+  'beeble',
+  'byteplus-speech',
+  'gemini-interactions',
+  'heygen',
+  'krea',
+  'meshy',
+  'pruna',
+  'recraft',
+  'synclabs',
+]);
 
 export function bucketOf({ name, bucket }: Case, { provider }: TestedRow): Bucket | undefined {
   if (name === 'a success without its result' && emptyIsAResult.has(provider)) return undefined;

@@ -9,6 +9,7 @@ import { Schemas } from './schemas.js';
 import { sendSpoilt } from './reply-faults.js';
 import { type Side, type Simulation, viewOf } from './simulation.js';
 import { takeSubmission } from './submission.js';
+import { takeUpload } from './uploads.js';
 import { digestOf, refuseCall, send } from './wire.js';
 
 const bodyLimitBytes = 128 * 1024 * 1024;
@@ -33,6 +34,9 @@ export function addApiRoutes(app: FastifyInstance, simulation: Simulation, partn
       return send(reply, open.answer({ body: bytesOf(request), url, nowMs: simulation.clock.now() }));
     });
   }
+  const [side] = sidesOf(simulation, partner);
+  const { upload } = partner;
+  if (side && upload) app.post(upload.path, (request, reply) => takeUpload(side, upload, request, reply));
   for (const side of sidesOf(simulation, partner)) {
     const { submits, cancel, pollsElsewhere } = side.protocol;
     for (const submit of submits)

@@ -18,10 +18,20 @@ export interface Partner {
     queryOf: (generation: Generation) => string;
     accepts: (generation: Generation, query: Record<string, unknown>, nowMs: number) => boolean;
   };
+  /** A call that takes a file, whose id submissions may then name. */
+  upload?: UploadRoute;
   /** A call that needs no key, such as the one that gives out a token. */
   open?: { path: string; answer: (request: { body: Buffer; url: string; nowMs: number }) => Reply };
   /** An account's key, where not every text will do; `api` is the partner's own base URL. */
   issueKey?: (api: string) => string;
+}
+
+/** `members` of a submission are ids of uploads. */
+export interface UploadRoute {
+  path: string;
+  /** The field of the form that the file is. */
+  part: string;
+  members: readonly string[];
 }
 
 /** Addresses that answer in one way. Without `poll`, the result comes with the submission's reply. */

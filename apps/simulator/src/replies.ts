@@ -55,6 +55,11 @@ export class Replies {
     });
   }
 
+  /** To a file that was taken. */
+  uploaded(id: string): Reply {
+    return this.plain('upload-accepted', { id });
+  }
+
   /** Undefined for a partner that refuses no prompt at submission. */
   get policyRefusal(): Reply | undefined {
     return this.all.has('submit-content-policy') ? this.plain('submit-content-policy') : undefined;

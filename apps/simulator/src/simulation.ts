@@ -14,6 +14,8 @@ export interface Simulation {
   requests: RequestLog;
   /** How often each partner has seen each body, by `provider/sha256`. */
   attempts: Map<string, number>;
+  /** Files that partners were given, by `provider/id`. */
+  uploads: Map<string, { type: string; bytes: number }>;
   /** Values of headers that no two calls may share. */
   traceIds: Set<string>;
   defaultMs: number;

@@ -28,6 +28,7 @@ export async function startSimulator(options: {
     ledger: new Ledger(options.ledgerFile),
     requests: new RequestLog(),
     attempts: new Map(),
+    uploads: new Map(),
     traceIds: new Set(),
     defaultMs: options.defaultMs,
     addresses: { api: '', assets: '' },

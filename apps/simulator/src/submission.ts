@@ -2,12 +2,13 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { concerns, type Control, readControl, tokensOf } from './control.js';
+import { countAttempt, refusalOf } from './attempts.js';
+import { readControl, tokensOf } from './control.js';
 import { durations, endOf, type Generation } from './ledger/generation.js';
-import type { Reply, Submit } from './partner.js';
-import type { Replies } from './replies.js';
+import type { Submit } from './partner.js';
 import { sendAccepted } from './reply-faults.js';
 import { notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
+import { unknownUpload } from './uploads.js';
 import { digestOf, hang, refuseCall, send } from './wire.js';
 
 /** Takes one submission: check it as the partner would, apply the planned faults, write the ledger, answer. */
@@ -26,6 +27,9 @@ export async function takeSubmission(
     return refuseCall(reply, `the body is no ${submit.form ? 'form' : 'JSON object'}`);
   const fault = schemas.faultOf(request.url.slice(partner.name.length + 1), fields);
   if (fault) return send(reply, replies.rejection(fault));
+  const unknown = unknownUpload(partner, simulation, fields);
+  if (unknown !== undefined)
+    return send(reply, replies.rejection({ at: [unknown], text: 'No such upload of this account' }));
   const read = readRequest(submit, request, fields);
   if (typeof read === 'string') return refuseCall(reply, read);
   const { model, prompt } = read;
@@ -70,31 +74,6 @@ export async function takeSubmission(
 async function untilEnd({ clock }: Simulation, generation: Generation): Promise<void> {
   const leftMs = () => endOf(generation) - clock.now();
   while (leftMs() > 0) await pause(Math.min(leftMs(), 1000));
-}
-
-function countAttempt({ attempts }: Simulation, key: string): number {
-  const attempt = (attempts.get(key) ?? 0) + 1;
-  attempts.set(key, attempt);
-  return attempt;
-}
-
-const refusals = [
-  ['401', 401],
-  ['402', 402],
-  ['locked', 402],
-  ['429', 429],
-  ['503', 503],
-  ['500_submit', 500],
-  ['502_submit', 502],
-  ['504_submit', 504],
-  ['field_error', 422],
-] as const;
-
-/** Why the partner does not take the submission, if it does not. */
-function refusalOf(replies: Replies, control: Control, attempt: number): Reply | undefined {
-  const [, status] = refusals.find(([name]) => concerns(control, name, attempt)) ?? [];
-  if (status !== undefined) return replies.refusal(status, control);
-  return control.has('policy_submit') ? replies.policyRefusal : undefined;
 }
 
 /** What the call is about, or what is wrong with it. */

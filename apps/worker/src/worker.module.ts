@@ -13,6 +13,7 @@ import { InfrastructureModule } from './infrastructure.module.js';
 import { InternalPages } from './internal-pages.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
+import { InputFiles } from './files/input-files.js';
 import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
@@ -41,6 +42,7 @@ import { WorkerStart } from './worker-start.js';
     ProviderBackoff,
     ProviderCall,
     PartnerClient,
+    InputFiles,
     OutboundAgents,
     ReplyReader,
     ByteBudget,

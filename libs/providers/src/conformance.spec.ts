@@ -12,9 +12,15 @@ import type {
 import { credentialHeaders } from './trusted-origins.js';
 import { failureClasses } from './failure.js';
 import { providerList } from './providers.js';
-import type { Phase } from './rules.js';
 import { statusDefaults } from './testing/defaults.js';
-import { type Facts, type Fixture, fixtureFolders, openFixtures, replyOf } from './testing/fixtures.js';
+import {
+  type Facts,
+  type Fixture,
+  fixtureFolders,
+  openFixtures,
+  replyOf,
+  type ResultPhase,
+} from './testing/fixtures.js';
 import { requiredFixtures } from './testing/required.js';
 
 /** Number forms, key order, doubled keys and white space that no parser gives back. */
@@ -75,6 +81,8 @@ describe.each(sets)('%s', (_name, definition, folder) => {
 
   const answer = (phase: Fixture['phase'], signal: Signal): unknown => {
     switch (phase) {
+      case 'upload':
+        return adapter.upload?.(run)?.read(signal);
       case 'submit':
         return adapter.onSubmit(run, signal);
       case 'poll':
@@ -86,7 +94,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     }
   };
 
-  const steps: Phase[] = ['submit', 'poll', 'fetch'];
+  const steps: ResultPhase[] = ['submit', 'poll', 'fetch'];
   const phases = steps.slice(0, steps.indexOf(facts.result) + 1);
   const cancelCall = () => (facts.result === 'submit' ? undefined : adapter.cancel?.(pollHandle()));
 

@@ -7,6 +7,28 @@ export interface Run {
   model: string;
   upstream: Record<string, string>;
   body: Uint8Array;
+  /** The files that the adapter's `files` names, by their URLs in the body. */
+  files?: ReadonlyMap<string, InputFile>;
+  /** What the partner answered to their upload, by the same URLs: the JSON that stands for each in the input. */
+  uploads?: ReadonlyMap<string, string>;
+}
+
+/** A file of the caller's that its input names by a URL. */
+export interface InputFile {
+  mediaType: string;
+  bytes: number;
+  /** The bytes of a `data:` URL, or where the store has them. */
+  content: Uint8Array | { storedAs: string };
+}
+
+/** A part of a body: bytes, or an object of the store, as it is or in base64, which is read while it is sent. */
+export type BodyPiece = Uint8Array | { storedAs: string; bytes: number; base64?: true };
+
+/** A URL in the input at a place where the partner takes bytes, or the id of an upload to it. */
+export interface FileUse {
+  url: string;
+  path: readonly (string | number)[];
+  upload: boolean;
 }
 
 /** One HTTP call an adapter asks the engine to make. The engine adds the credential, if the origin may see it. */
@@ -17,6 +39,8 @@ export interface HttpCall {
   /** A header field that wants another value in every call: the engine fills in a new UUID. */
   uniqueHeader?: string;
   body?: Uint8Array;
+  /** In the place of `body`, where files of the store are a part of it. */
+  pieces?: readonly BodyPiece[];
 }
 
 /**
@@ -103,6 +127,12 @@ export interface TokenExchange {
   read(reply: HttpReply): { token: string; lifeMs: number } | undefined;
 }
 
+/** `id` is the JSON that stands for the file in the input. */
+interface FileUpload {
+  call(file: InputFile): HttpCall;
+  read(signal: Signal): { id: string; failure?: undefined } | { failure: ProviderFailure };
+}
+
 /** Pure: builds requests and reads replies. The engine owns sockets, credentials, deadlines and persistence. */
 export interface ProviderAdapter<H extends Handle = Handle> {
   /** Only these origins ever see our key. */
@@ -113,6 +143,13 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
+  /** What in the input the engine has to find before `submit`: with a partner that takes URLs, nothing. */
+  files?(run: Run): FileUse[];
+  /**
+   * A call that comes before the submission, for each file whose use says so. It starts nothing and costs nothing, so the
+   * engine may repeat it; the submission itself happens at most once all the same.
+   */
+  upload?(run: Run): FileUpload | undefined;
   /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
   onSubmit(run: Run, signal: Signal): Outcome<H>;

@@ -26,6 +26,11 @@ const classOf = (status: number): FailureClass => classes[status] ?? 'partner_fa
 type StatusReading = (reply: HttpReply, refusals: readonly number[]) => ProviderFailure;
 
 const readStatus: Record<Phase, StatusReading> = {
+  // It starts nothing, so it may be made again; what is said against the file is said against the input.
+  upload({ status }) {
+    if (passing(status)) return { class: classOf(status), retry: 'new_submit' };
+    return { class: classOf(status), retry: 'never' };
+  },
   // Anything but a plain refusal may have been accepted, and a second submission would be billed twice.
   submit(reply, refusals) {
     const { status } = reply;
@@ -68,11 +73,12 @@ export function statusFailure(
 
 /** What the absence of a usable reply means. */
 export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
-  const again = phase === 'submit' ? 'never' : 'same_call';
+  const again = { upload: 'new_submit', submit: 'never', poll: 'same_call', fetch: 'same_call' } as const;
+  const isBeforeHandle = phase === 'upload' || phase === 'submit';
   switch (signal.fault) {
     case 'not_sent':
       // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
-      if (signal.cause === 'refused_address' && phase !== 'submit')
+      if (signal.cause === 'refused_address' && !isBeforeHandle)
         return {
           class: 'partner_failed',
           retry: 'same_call',
@@ -81,13 +87,13 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
         };
       return {
         class: signal.cause === 'token_refused' ? 'partner_account' : 'partner_unavailable',
-        retry: phase !== 'submit' ? 'same_call' : signal.cause === 'token_refused' ? 'never' : 'new_submit',
+        retry: !isBeforeHandle ? 'same_call' : signal.cause === 'token_refused' ? 'never' : 'new_submit',
         note: `${phase} was not sent: ${signal.cause}`,
       };
     case 'ambiguous':
       return {
         class: signal.cause === 'timeout' ? 'partner_timeout' : 'partner_failed',
-        retry: again,
+        retry: again[phase],
         note: `${phase} got no answer: ${signal.cause}`,
       };
     case 'oversize':

@@ -14,18 +14,18 @@ describe('envelope', () => {
   it('holds the caller’s own bytes', () => {
     const { contentType, body } = envelope('input')(run('{ "seed":18446744073709551615, "a":1.0 }'));
     expect(contentType).toBe('application/json');
-    expect(Buffer.from(body).toString()).toBe('{"input":{ "seed":18446744073709551615, "a":1.0 }}');
+    expect(Buffer.from(body ?? []).toString()).toBe('{"input":{ "seed":18446744073709551615, "a":1.0 }}');
   });
 });
 
 it('holds what the row’s address says beside it', () => {
   const { body } = envelope('input', ['version', 'none'])({ ...run('{}'), upstream: { version: '5c7d"' } });
-  expect(Buffer.from(body).toString()).toBe('{"version":"5c7d\\"","input":{}}');
+  expect(Buffer.from(body ?? []).toString()).toBe('{"version":"5c7d\\"","input":{}}');
 });
 
 describe('references', () => {
   const encode = references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } });
-  const sent = (text: string) => Buffer.from(encode(run(text)).body).toString();
+  const sent = (text: string) => Buffer.from(encode(run(text)).body ?? []).toString();
 
   it.each([
     ['{"image":"u", "n":1.0}', '{"images":[{"image_url":"u"}],"n":1.0}'],
@@ -50,13 +50,13 @@ describe('settled', () => {
     ['{ "stream":false,"background":null, "seed":18446744073709551615}', undefined],
     ['{}', undefined],
   ])('%s becomes %s', (text, wanted = text) => {
-    expect(Buffer.from(settled(['stream', 'background'])(run(text)).body).toString()).toBe(wanted);
+    expect(Buffer.from(settled(['stream', 'background'])(run(text)).body ?? []).toString()).toBe(wanted);
   });
 });
 
 const read = async (text: string, files: string[] = []) => {
   const { contentType, body } = form({ files })(run(text));
-  return new Response(Buffer.from(body), { headers: { 'content-type': contentType } }).formData();
+  return new Response(Buffer.from(body ?? []), { headers: { 'content-type': contentType } }).formData();
 };
 
 describe('form', () => {

@@ -1,15 +1,28 @@
-import { type JsonPlace, membersOf, textAt } from '#schemas';
-import type { Run } from './contract.js';
+import { type JsonPlace, type JsonPointer, membersOf, textAt } from '#schemas';
+import type { BodyPiece, HttpCall, InputFile, Run } from './contract.js';
 import { fieldError } from './fields.js';
+import { type Base64Place, pieceOf, withBase64 } from './input-files.js';
 import { RefusedInput } from './refused-input.js';
 
-interface EncodedBody {
+interface EncodedBody extends Pick<HttpCall, 'body' | 'pieces'> {
   contentType: string;
-  body: Uint8Array;
 }
 
 /** Makes the request body out of the caller's bytes; the only places where these are not the body themselves. */
-export type Encoding = (run: Run) => EncodedBody;
+export interface Encoding {
+  (run: Run): EncodedBody;
+  /** Where the input may have the URL of a file, whose bytes become a part of the body. */
+  filePlaces?: readonly JsonPointer[];
+}
+
+/** The caller's bytes themselves, but for files that take the places of their URLs. */
+export function jsonBody(run: Run, base64: readonly Base64Place[]): EncodedBody {
+  const pieces = withBase64(run, base64);
+  return { contentType: 'application/json', ...(pieces ? { pieces } : { body: run.body }) };
+}
+
+/** The caller's bytes as they are. */
+export const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
 
 /** `{"<name>": …}` around the caller's own bytes, and before it those entries `beside` that the row's address has. */
 export const envelope =
@@ -30,20 +43,28 @@ export const envelope =
  * digits, objects and lists as JSON, null left out; of doubled names the last one counts. `files` names the members
  * that hold base64 or a data: URL, alone or in a list; each becomes a file.
  */
-export const form =
-  ({ files = [] }: { files?: readonly string[] } = {}): Encoding =>
-  ({ runId, body }) => {
-    const boundary = boundaryFor(runId, body);
+export function form({ files = [] }: { files?: readonly string[] } = {}): Encoding {
+  const encode = ({ runId, body, files: found }: Run): EncodedBody => {
     const fields = new Map(membersOf(body).map((member) => [member.name, textAt(body, member)]));
     const parts = [...fields]
       .filter(([, json]) => json !== 'null')
-      .flatMap(([name, json]) => (files.includes(name) ? filesOf(name, json) : [fieldOf(name, json)]));
-    const pieces = parts.flatMap((part) => [Buffer.from(headOf(part, boundary)), part.bytes, lineEnd]);
-    return {
-      contentType: `multipart/form-data; boundary=${boundary}`,
-      body: Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]),
-    };
+      .flatMap(([name, json]) => (files.includes(name) ? filesOf(name, json, found) : [fieldOf(name, json)]));
+    return multipart(parts, boundaryFor(runId, body));
   };
+  return Object.assign(encode, {
+    filePlaces: files.flatMap((name): JsonPointer[] => [`/${name}`, `/${name}/*`]),
+  });
+}
+
+/** One file alone, as the field `name`. */
+export const fileForm = (
+  runId: string,
+  name: string,
+  file: InputFile,
+): Pick<HttpCall, 'headers' | 'body' | 'pieces'> => {
+  const { contentType, ...sent } = multipart([partOf(name, file)], `form-${runId}`);
+  return { headers: { 'content-type': contentType, accept: 'application/json' }, ...sent };
+};
 
 /**
  * For a partner that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
@@ -77,11 +98,12 @@ export const references =
 
 /**
  * For a partner that would answer in a way that the service does not carry: `"stream": true` becomes
- * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes.
+ * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
+ * then makes the body.
  */
-export const settled =
-  (members: readonly string[]): Encoding =>
-  ({ body }) => {
+export function settled(members: readonly string[], encode: Encoding = asJson): Encoding {
+  const settle = (run: Run): EncodedBody => {
+    const { body } = run;
     const parts: Uint8Array[] = [];
     let from = 0;
     // Some partners take a name in any case.
@@ -91,17 +113,36 @@ export const settled =
       parts.push(body.subarray(from, place.start), Buffer.from('false'));
       from = place.end;
     }
-    return {
-      contentType: 'application/json',
-      body: from === 0 ? body : Buffer.concat([...parts, body.subarray(from)]),
-    };
+    return encode(from === 0 ? run : { ...run, body: Buffer.concat([...parts, body.subarray(from)]) });
   };
+  return Object.assign(settle, encode.filePlaces && { filePlaces: encode.filePlaces });
+}
 
 interface Part {
   name: string;
-  bytes: Uint8Array;
+  bytes: BodyPiece;
   type?: string;
+  fileName?: string;
 }
+
+function multipart(parts: readonly Part[], boundary: string): EncodedBody {
+  const contentType = `multipart/form-data; boundary=${boundary}`;
+  const pieces = [
+    ...parts.flatMap((part) => [Buffer.from(headOf(part, boundary)), part.bytes, lineEnd]),
+    Buffer.from(`--${boundary}--\r\n`),
+  ];
+  return pieces.every((piece) => piece instanceof Uint8Array)
+    ? { contentType, body: Buffer.concat(pieces) }
+    : { contentType, pieces };
+}
+
+/** Some partners go by the ending of the name. */
+const partOf = (name: string, file: InputFile): Part => ({
+  name,
+  bytes: pieceOf(file),
+  type: file.mediaType,
+  fileName: `${name}.${/\/(?:x-)?(\w+)/.exec(file.mediaType)?.[1] ?? 'bin'}`,
+});
 
 /** Whether the member counts as left out. */
 export const isNull = (body: Uint8Array, { start, end }: JsonPlace): boolean =>
@@ -114,14 +155,17 @@ const fieldOf = (name: string, json: string): Part => ({
   bytes: Buffer.from(json.startsWith('"') ? (JSON.parse(json) as string) : json),
 });
 
-const bytesWanted = 'This model takes the file itself: base64, or a data: URL.';
+const bytesWanted =
+  'This model takes the file itself: the URL of a file that was uploaded here, base64, or a data: URL.';
 const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
 
-function filesOf(name: string, json: string): Part[] {
+function filesOf(name: string, json: string, found: Run['files']): Part[] {
   return [JSON.parse(json) as unknown]
     .flat()
     .filter((value) => typeof value === 'string')
     .map((value) => {
+      const file = found?.get(value);
+      if (file) return partOf(name, file);
       if (/^https?:/i.test(value)) throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);
       const [prefix = '', type] = dataUrl.exec(value.slice(0, 300)) ?? [];
       const bytes = Buffer.from(value.slice(prefix.length), 'base64');
@@ -129,9 +173,12 @@ function filesOf(name: string, json: string): Part[] {
     });
 }
 
-function headOf({ name, type }: Part, boundary: string): string {
+function headOf({ name, type, fileName = name }: Part, boundary: string): string {
   const quoted = name.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
-  const file = type === undefined ? '' : `; filename="${quoted}"\r\nContent-Type: ${type}`;
+  const file =
+    type === undefined
+      ? ''
+      : `; filename="${fileName.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ')}"\r\nContent-Type: ${type}`;
   return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"${file}\r\n\r\n`;
 }
 

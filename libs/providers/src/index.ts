@@ -1,9 +1,12 @@
 export type {
+  BodyPiece,
   FailureClass,
   Fault,
+  FileUse,
   Handle,
   HttpCall,
   HttpReply,
+  InputFile,
   Outcome,
   ProviderAdapter,
   ProviderDefinition,

@@ -2,6 +2,7 @@ import type { JsonPointer } from '#schemas';
 import type { HttpCall, Run, TokenExchange } from './contract.js';
 import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
+import type { Base64Place } from './input-files.js';
 import type { Rule } from './rules.js';
 
 /** What a partner's status word means, in whatever case; a word that is not listed means `running`. */
@@ -58,6 +59,18 @@ interface JobBase {
     encode?: Encoding;
     /** The call for an input that holds one of these members, unless it has no address for the run's model. */
     variant?: { members: readonly string[]; url(run: Run): string | undefined; encode?: Encoding };
+    /** Where the input may have the URL of a file and the partner takes its base64. */
+    base64?: readonly Base64Place[];
+    /** Files that the partner has to have before it is told of them. */
+    upload?: {
+      /** Where the input may have the URL of a file, or a `data:` URL, in the place of the partner's id of it. */
+      at: readonly JsonPointer[];
+      /** The address that takes one file in a form, as the field `part`. */
+      url: string;
+      part: string;
+      /** Where its reply has the id. */
+      id: JsonPointer;
+    };
     /** Statuses besides 429 by which the partner says that it has not accepted the submission. */
     refusals?: readonly number[];
   };

@@ -10,8 +10,9 @@ import type {
   Signal,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
-import { isNull } from './encodings.js';
+import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
+import { fileUses, withUploads } from './input-files.js';
 import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
 import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
@@ -28,6 +29,11 @@ interface Readable {
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
   const { base, submit = {}, poll, fetch, cancel } = spec;
+  const { base64 = [], upload } = submit;
+  const takesFiles =
+    [submit.encode, submit.variant?.encode].some((encode) => encode?.filePlaces) ||
+    base64.length > 0 ||
+    upload !== undefined;
   const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const { uniqueHeader } = spec;
@@ -67,24 +73,55 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       : { kind: 'succeeded', output: outputOf(reply) };
   }
 
+  /** Where the input goes, and in which form. */
+  function formOf(run: Run): { url: string; encode?: Encoding | undefined } {
+    const { variant } = submit;
+    const url = variant && holdsOneOf(variant.members, run) ? variant.url(run) : undefined;
+    if (variant && url !== undefined) return { url, encode: variant.encode };
+    return { url: submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`, encode: submit.encode };
+  }
+
   const adapter: ProviderAdapter = {
     credentialOrigins,
     assetsNeedKey: spec.assetsNeedKey,
     exchange: spec.exchange,
     credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
+    ...(takesFiles && {
+      files: (run) =>
+        fileUses(run, {
+          base64: [...base64.map(({ at }) => at), ...(formOf(run).encode?.filePlaces ?? [])],
+          upload: upload?.at ?? [],
+        }),
+    }),
+    upload:
+      upload &&
+      (({ runId }) => ({
+        call: (file) => ({
+          method: 'POST',
+          url: upload.url,
+          uniqueHeader,
+          ...fileForm(runId, upload.part, file),
+        }),
+        read: (signal) => {
+          const reading = read('upload', signal);
+          if ('kind' in reading) return { failure: failureOf(reading) };
+          const { body } = reading.reply;
+          const [place] = placesOf(body, [upload.id]);
+          return place
+            ? { id: textAt(body, place) }
+            : { failure: unreadable('upload', 'without the id of the file') };
+        },
+      })),
     submit(run) {
-      const { variant } = submit;
-      const variantUrl = variant && holdsOneOf(variant.members, run) ? variant.url(run) : undefined;
-      const { contentType, body } = (variantUrl === undefined ? submit : variant)?.encode?.(run) ?? {
-        contentType: 'application/json',
-        body: run.body,
-      };
+      const { url, encode } = formOf(run);
+      const ready = upload ? withUploads(run, upload.at) : run;
+      const { contentType, ...sent } = encode?.(ready) ?? jsonBody(ready, base64);
       return {
         method: 'POST',
-        url: variantUrl ?? submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`,
+        url,
         headers: { 'content-type': contentType, accept: 'application/json', ...submit.headers?.(run) },
         uniqueHeader,
-        body,
+        ...sent,
       };
     },
     onSubmit(run, signal) {
@@ -158,6 +195,12 @@ const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
+/** A reading that is no success, of a call that starts nothing. */
+const failureOf = (outcome: Outcome): ProviderFailure =>
+  outcome.kind === 'failed'
+    ? outcome.failure
+    : { class: 'partner_failed', retry: 'never', note: `upload answered ${outcome.kind}` };
+
 function ruleFailure(
   phase: Phase,
   { retry = 'never', where, header, is }: Rule,
@@ -169,7 +212,7 @@ function ruleFailure(
     retry:
       retry === 'never'
         ? 'never'
-        : phase === 'submit' && retry === 'not_accepted'
+        : phase === 'upload' || (phase === 'submit' && retry === 'not_accepted')
           ? 'new_submit'
           : 'same_call',
     ...(retry === 'limited' && { limited: true as const }),

@@ -2,8 +2,8 @@ import { type Json, type JsonPointer, valuesAt } from '#schemas';
 import type { FailureClass, HttpReply } from './contract.js';
 import { isSuccess } from './reply.js';
 
-/** Which of a run's calls a reply answers. */
-export type Phase = 'submit' | 'poll' | 'fetch';
+/** Which of a run's calls a reply answers. An upload of a file comes before the submission. */
+export type Phase = 'upload' | 'submit' | 'poll' | 'fetch';
 
 /** Whether the call may be repeated. */
 export const ruleRetries = {

@@ -1,6 +1,7 @@
 export type { AssetUrlClaim } from './asset-url.js';
 export { createStore } from './create-store.js';
 export { dispositionOf } from './disposition.js';
+export { linkedKey } from './linked-key.js';
 export {
   type Asset,
   AssetStore,

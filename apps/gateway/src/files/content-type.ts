@@ -19,6 +19,7 @@ export async function contentTypeOf(head: Buffer, announced = ''): Promise<Conte
   if (svg.test(head.toString('latin1'))) return { mediaType: 'image/svg+xml', extension: '.svg' };
   const found = await fileTypeFromBuffer(head);
   if (found) return { mediaType: found.mime, extension: `.${found.ext}` };
-  const [claimed = ''] = announced.toLowerCase().split(';');
-  return withoutSignature.test(claimed.trim()) ? { ...unknown, mediaType: claimed.trim() } : unknown;
+  const [claimed = ''] = announced.toLowerCase().split(/ *;/);
+  const mayBe = withoutSignature.test(claimed) && (claimed.startsWith('model/') || !head.includes(0));
+  return mayBe ? { ...unknown, mediaType: claimed } : unknown;
 }

@@ -20,6 +20,13 @@ export const anthropic: Partner = {
   ],
 };
 
+export const byteplusSpeech: Partner = {
+  name: 'byteplus-speech',
+  authorized: keyIn('x-api-key'),
+  traceHeader: 'x-api-request-id',
+  protocols: [{ submits: [{ path: '/tts/create', promptOf: (body) => body['text_prompt'] }] }],
+};
+
 /** The voice stands in the address, the audio is the reply. */
 export const elevenlabs: Partner = {
   name: 'elevenlabs',

@@ -1,6 +1,7 @@
 import type { Partner } from '../partner.js';
 import {
   anthropic,
+  byteplusSpeech,
   elevenlabs,
   geminiInteractions,
   ideogram,
@@ -21,6 +22,7 @@ import * as studios from './studios.js';
 export const partners: readonly Partner[] = [
   anthropic,
   bfl,
+  byteplusSpeech,
   elevenlabs,
   fal,
   geminiInteractions,

@@ -92,6 +92,11 @@ export const pixverse: Partner = {
   authorized: keyIn('api-key'),
   traceHeader: 'ai-trace-id',
   numericIds: true,
+  upload: {
+    path: '/image/upload',
+    part: 'image',
+    members: ['img_id', 'first_frame_img', 'last_frame_img'],
+  },
   protocols: [
     {
       submits: ['text', 'img', 'transition'].map((kind) => ({ path: `/video/${kind}/generate` })),

@@ -1,7 +1,9 @@
 import { type Log, LOG, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
+import type { BodyPiece } from '#providers';
 import { AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { Readable } from 'node:stream';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { ByteBudget, type Share } from './byte-budget.js';
@@ -69,6 +71,25 @@ export class Payloads {
     return this.store.put(key, body, facts);
   }
 
+  /** A body in pieces; what lies in the store is read while it is sent. */
+  stream(pieces: readonly BodyPiece[], signal: AbortSignal): { bytes: number; body: Readable } {
+    return {
+      bytes: pieces.reduce((sum, piece) => sum + lengthOf(piece), 0),
+      body: Readable.from(this.piecewise(pieces, signal), { objectMode: false }),
+    };
+  }
+
+  private async *piecewise(pieces: readonly BodyPiece[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    for (const piece of pieces) {
+      if (piece instanceof Uint8Array) {
+        yield piece;
+        continue;
+      }
+      const { body } = await this.store.get(piece.storedAs, signal);
+      yield* piece.base64 ? inBase64(body) : (body as AsyncIterable<Buffer>);
+    }
+  }
+
   private async readStored(key: string, share: Share, signal: AbortSignal): Promise<Buffer> {
     const asset = await this.store.get(key, signal);
     await share.grow(asset.bytes, signal).catch((error: unknown) => {
@@ -79,4 +100,21 @@ export class Payloads {
     for await (const chunk of asset.body as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
+}
+
+function lengthOf(piece: BodyPiece): number {
+  if (piece instanceof Uint8Array) return piece.byteLength;
+  return piece.base64 ? 4 * Math.ceil(piece.bytes / 3) : piece.bytes;
+}
+
+/** Three bytes become four letters: what is left of a chunk goes with the next one. */
+async function* inBase64(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of body) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.length - (bytes.length % 3);
+    yield Buffer.from(bytes.toString('base64', 0, end), 'latin1');
+    rest = bytes.subarray(end);
+  }
+  yield Buffer.from(rest.toString('base64'), 'latin1');
 }

@@ -24,7 +24,7 @@ const tokenMs = 10_000;
 
 export interface PartnerCall {
   runId: string;
-  operation: 'submit' | 'resume' | 'cancel';
+  operation: 'upload' | 'submit' | 'resume' | 'cancel';
   call: HttpCall;
   timeoutMs: number;
   /** What the reply's bytes count against. */
@@ -114,10 +114,18 @@ export class PartnerClient {
     dispatcher: Dispatcher,
     signal: AbortSignal,
   ): Promise<Signal> {
-    const { url, method, body = null } = asked.call;
+    const { url, method } = asked.call;
+    const streamed = asked.call.pieces && this.payloads.stream(asked.call.pieces, signal);
     try {
-      const options = { method, headers, body, dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 };
-      const reply = await request(url, options);
+      const reply = await request(url, {
+        method,
+        headers: streamed ? { ...headers, 'content-length': String(streamed.bytes) } : headers,
+        body: streamed?.body ?? asked.call.body ?? null,
+        dispatcher,
+        signal,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
       return await this.collect(reply, asked, signal).finally(() => discard(reply.body));
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };

@@ -3,6 +3,7 @@ import type { BoundProvider, Handle, HttpCall, Run } from '#providers';
 import type { ReportedTerm } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
+import { InputFiles } from '../files/input-files.js';
 import { Payloads } from '../bytes/payloads.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
 import type { ReadReply } from './read-reply.js';
@@ -17,6 +18,7 @@ export class ProviderCall {
     private readonly client: PartnerClient,
     private readonly replies: ReplyReader,
     private readonly payloads: Payloads,
+    private readonly files: InputFiles,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
@@ -28,6 +30,11 @@ export class ProviderCall {
   /** The caller's bytes, which count against `share`. Rejects with `StorageError`. */
   readInput(...read: Parameters<Payloads['read']>): Promise<Uint8Array> {
     return this.payloads.read(...read);
+  }
+
+  /** The run with the files that its input names, for the submission. */
+  withFiles(...prepare: Parameters<InputFiles['prepare']>): ReturnType<InputFiles['prepare']> {
+    return this.files.prepare(...prepare);
   }
 
   /** Work under a span of the caller's trace; without a trace it costs nothing. */

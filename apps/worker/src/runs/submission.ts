@@ -1,6 +1,13 @@
 import { failpoint, type Log, LOG, type Span } from '#observability';
 import { type PayloadBody, RunRepository } from '#persistence';
-import { type BoundProvider, type HttpCall, type Outcome, RefusedInput } from '#providers';
+import {
+  type BoundProvider,
+  type HttpCall,
+  type Outcome,
+  type ProviderFailure,
+  RefusedInput,
+  type Run,
+} from '#providers';
 import type { JobResult } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
@@ -13,6 +20,8 @@ import { type Finishing, finishing, Outcomes } from './outcomes.js';
 import { ProviderBackoff } from './provider-backoff.js';
 
 const done: JobResult = { kind: 'done' };
+/** Of uploads before the first submission, which have no other limit: about six minutes. */
+const maxTries = 20;
 /** With less time left a submission is not made again: its answer would come too late, and be paid for. */
 const minSubmitMs = 500;
 
@@ -68,12 +77,15 @@ export class Submission {
     await failpoint('dispatch.afterClaim', runId);
     const body = await this.inputOf(runId, claim, share);
     if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
-    const submission = {
+    const input = {
       runId,
       model,
       upstream: facts.upstream,
       body: withMembersFirst(body, facts.members ?? {}),
     };
+    const submission = await this.withFiles(provider, input, claim, share);
+    if (submission === null) return this.postpone(runId, epoch, retryPauseMs(1));
+    if ('class' in submission) return this.record(run, { kind: 'failed', failure: submission });
     let call: HttpCall;
     try {
       call = provider.adapter.submit(submission);
@@ -120,6 +132,22 @@ export class Submission {
       return await this.calls.readInput(body, share, AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4));
     } catch (error) {
       this.log.warn({ error, run_id: runId }, 'an input could not be read from the store, trying again');
+      return null;
+    }
+  }
+
+  /** What the run is without, or null while the store does not answer; an upload is not tried for ever. */
+  private async withFiles(
+    provider: BoundProvider,
+    input: Run,
+    { workspaceId, epoch }: Claimed,
+    share: Share,
+  ): Promise<Run | ProviderFailure | null> {
+    try {
+      const found = await this.calls.withFiles(provider, input, { workspaceId, share });
+      return 'class' in found && epoch >= maxTries ? { ...found, retry: 'never' } : found;
+    } catch (error) {
+      this.log.warn({ error, run_id: input.runId }, 'the files of an input could not be read, trying again');
       return null;
     }
   }

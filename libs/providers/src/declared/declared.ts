@@ -65,6 +65,11 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       encode: submit.encode && encodingOf(submit.encode),
       variant: submit.variant && variantOf(submit.variant, base),
+      base64: submit.base64,
+      upload: submit.upload && {
+        ...submit.upload,
+        url: filled(submit.upload.url, () => base) ?? '',
+      },
       refusals: submit.refusals,
     },
     uniqueHeader: row.unique_header,

@@ -21,6 +21,12 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
   return [
     ...submitted(['submit', 'url'], submit.url),
     ...(submit.variant ? submitted(['submit', 'variant', 'url'], submit.variant.url) : []),
+    ...(submit.upload
+      ? [
+          ...unknown(['submit', 'upload', 'url'], submit.upload.url, (name) => name === 'base'),
+          ...misplaced(['submit', 'upload', 'url'], submit.upload.url, []),
+        ]
+      : []),
     ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
     ...(Object.values(auth).some((value) => namesIn(value).includes('secret'))
       ? []

@@ -102,7 +102,7 @@ function isLinear(pattern: string): boolean {
   }
 }
 
-const phase = z.enum(['submit', 'poll', 'fetch']);
+const phase = z.enum(['upload', 'submit', 'poll', 'fetch']);
 
 const rule = z
   .strictObject({
@@ -152,6 +152,36 @@ const protocol = z.strictObject({
         .meta({
           description:
             'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
+        }),
+      base64: z
+        .array(
+          z.strictObject({
+            at: pointer.describe('The place in the input.'),
+            as: z.literal('data_url').optional().describe('As a data: URL; left out, bare.'),
+          }),
+        )
+        .optional()
+        .meta({
+          description:
+            'Places in the input that take a file in base64: the URL of a file that was uploaded to the router is replaced by it.',
+        }),
+      upload: z
+        .strictObject({
+          at: z
+            .array(pointer)
+            .min(1)
+            .describe('Places in the input that take the id of an upload: files there are uploaded first.'),
+          url: template.describe('The address that takes one file as multipart/form-data: {base}/.'),
+          part: z
+            .string()
+            .regex(/^[\w.[\]-]+$/)
+            .describe('The field that the file is.'),
+          id: pointer.describe('Where its reply has the id.'),
+        })
+        .optional()
+        .meta({
+          description:
+            'The call that gives a file to the partner before the submission. The URL of a file that was uploaded to the router, or a data: URL, stands in the input for the id.',
         }),
       refusals: z
         .array(status)

@@ -1,4 +1,4 @@
-import type { Phase } from '../rules.js';
+import type { ResultPhase } from './fixtures.js';
 
 type Row = [status: number, failureClass: string, retry: string];
 
@@ -43,4 +43,4 @@ const fetch: Row[] = [
 ];
 
 /** What a status means at every partner as long as the body says nothing. */
-export const statusDefaults: Record<Phase, Row[]> = { submit, poll, fetch };
+export const statusDefaults: Record<ResultPhase, Row[]> = { submit, poll, fetch };

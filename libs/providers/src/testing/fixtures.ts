@@ -5,6 +5,9 @@ import type { Json } from '#schemas';
 import type { HttpReply, Run } from '../contract.js';
 import type { Phase } from '../rules.js';
 
+/** The calls of a run, one of which brings the result. */
+export type ResultPhase = Exclude<Phase, 'upload'>;
+
 export interface Fixture {
   phase: Phase | 'cancel';
   reply: { status: number; headers: Record<string, string>; body: Json };
@@ -15,7 +18,7 @@ export interface Fixture {
 export interface Facts {
   run: Omit<Run, 'body'>;
   /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
-  result: Phase;
+  result: ResultPhase;
   submitPath: string;
   /** How the caller's bytes become the body: `{"name": …}` around them, or a form; left out, they are the body. */
   encoding?: { envelope: string } | 'form';

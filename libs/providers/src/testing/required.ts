@@ -1,4 +1,4 @@
-import type { Phase } from '../rules.js';
+import type { ResultPhase } from './fixtures.js';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -12,7 +12,7 @@ const polled = words(`
 `);
 
 /** What a provider shows by a true reply, by which reply is its result; one that cannot says why in its provider.json. */
-const byResult: Record<Phase, string[]> = {
+const byResult: Record<ResultPhase, string[]> = {
   submit: [...always, ...words('submit-content-policy submit-without-result')],
   poll: [...always, ...polled],
   fetch: [
@@ -22,7 +22,7 @@ const byResult: Record<Phase, string[]> = {
   ],
 };
 
-export const requiredFixtures = (result: Phase, cancels: boolean): string[] => [
+export const requiredFixtures = (result: ResultPhase, cancels: boolean): string[] => [
   ...byResult[result],
   ...(cancels ? words('cancel-requested cancel-too-late') : []),
 ];

@@ -1,4 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
+import { settled } from '../../encodings.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
@@ -33,7 +34,11 @@ export const bytedance: ProviderDefinition = {
     };
     const videoUrl = (id: string) => `${base}/contents/generations/tasks/${encodeURIComponent(id)}`;
     return protocols({
-      image: job({ ...common, resultAt: ['/data/*/url', '/data/*/b64_json'] }),
+      image: job({
+        ...common,
+        submit: { encode: settled(['stream']) },
+        resultAt: ['/data/*/url', '/data/*/b64_json'],
+      }),
       text: job({
         ...common,
         submit: { encode: responses.encode },

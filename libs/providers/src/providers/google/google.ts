@@ -1,4 +1,5 @@
 import type { ProviderDefinition, Run } from '../../contract.js';
+import { jsonBody } from '../../encodings.js';
 import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
 import { answerRules, videoRules, violations } from './rules.js';
@@ -7,6 +8,11 @@ import { storedBelow, withSignedLinks } from './storage.js';
 
 /** Every region has a host of its own; the location `global` has the one without a prefix. */
 const regionalHost = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com/;
+
+/** Where Veo takes an image or a video in base64. */
+const videoFiles = ['image', 'lastFrame', 'video', 'mask', 'referenceImages/*/image'].map((member) => ({
+  at: `/instances/*/${member}/bytesBase64Encoded` as const,
+}));
 
 /** Google's models on Vertex AI: Veo is an operation that is polled by POST, images and text come at once. */
 export const google: ProviderDefinition = {
@@ -45,12 +51,13 @@ export const google: ProviderDefinition = {
       fields: violations,
       retryAfter: '/error/details/*/retryDelay',
     } as const;
-    const stored = (run: Run) => ({ contentType: 'application/json', body: storedBelow(target, run) });
+    const stored = (run: Run) => jsonBody({ ...run, body: storedBelow(target, run) }, videoFiles);
     const adapter = protocols({
       video: job({
         ...common,
         submit: {
           url: (run) => `${modelOf(run)}:predictLongRunning`,
+          base64: videoFiles,
           ...(target !== '' && { encode: stored }),
         },
         handle: { name: { at: '/name' }, model: { upstream: 'path' } },
@@ -71,7 +78,10 @@ export const google: ProviderDefinition = {
       }),
       image: job({
         ...common,
-        submit: { url: (run) => `${modelOf(run)}:${upstream(run, 'method')}` },
+        submit: {
+          url: (run) => `${modelOf(run)}:${upstream(run, 'method')}`,
+          base64: [{ at: '/contents/*/parts/*/inlineData/data' }],
+        },
         // Where the input allows it a model may answer in words, which are billed as well.
         resultAt: [
           '/candidates/*/content/parts/*/inlineData/data',

@@ -27,6 +27,10 @@ describe('a model that draws and changes images', () => {
     ]);
   });
 
+  it('edits without a stream', () => {
+    expect(sent('{"stream":true,"image":[]}')).toEqual(['/images/edits', '{"stream":false,"images":[]}']);
+  });
+
   it('takes the partner’s own form as it is', () => {
     const own = '{"prompt":"a hat","images":[{"file_id":"f"}]}';
     expect(sent(own)).toEqual(['/images/edits', own]);

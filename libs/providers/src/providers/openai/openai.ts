@@ -1,5 +1,5 @@
 import type { ProviderDefinition } from '../../contract.js';
-import { references } from '../../encodings.js';
+import { references, settled } from '../../encodings.js';
 import { sentenceFields } from '../../fields.js';
 import { job } from '../../job.js';
 import { protocols } from '../../protocols.js';
@@ -43,8 +43,12 @@ export const openai: ProviderDefinition = {
             members: ['image', 'images', 'mask'],
             url: ({ upstream }) =>
               upstream['path'] === 'images/generations' ? `${base}/images/edits` : undefined,
-            encode: references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } }),
+            encode: settled(
+              ['stream'],
+              references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } }),
+            ),
           },
+          encode: settled(['stream']),
         },
         files: true,
         resultAt: ['/data/*/b64_json', '/data/*/url'],

@@ -1,0 +1,103 @@
+import { failpoint } from '#observability';
+import { StoredObjectRepository } from '#persistence';
+import type { BoundProvider, FileUse, InputFile, ProviderFailure, Run } from '#providers';
+import { AssetStore, linkedKey, StorageError } from '#storage';
+import { Injectable } from '@nestjs/common';
+import { discard, PartnerClient } from '../calls/partner-client.js';
+import type { Share } from '../bytes/byte-budget.js';
+
+/** For finding one file in the store. */
+const findMs = 10_000;
+/** For one upload to a partner, its answer included. */
+const uploadMs = 120_000;
+
+interface Terms {
+  workspaceId: string;
+  share: Share;
+}
+
+const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
+
+/**
+ * What has to be done with the files of an input before it can be submitted: where the partner takes bytes, files of
+ * the caller's own are found in the store, and where it takes ids, they are uploaded to it first. Nothing here starts
+ * or costs anything, so whoever takes the run over does it again.
+ */
+@Injectable()
+export class InputFiles {
+  constructor(
+    private readonly store: AssetStore,
+    private readonly objects: StoredObjectRepository,
+    private readonly client: PartnerClient,
+  ) {}
+
+  /** The run with its files, or why it cannot be submitted. Rejects with `StorageError` when the store is away. */
+  async prepare(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
+    const uses = provider.adapter.files?.(run) ?? [];
+    if (uses.length === 0) return run;
+    const files = new Map<string, InputFile>();
+    for (const { url, path } of uses) {
+      const file = files.get(url) ?? (await this.find(url, terms.workspaceId));
+      if (!file) return rejected(path, 'There is no such file of this workspace, or it has expired.');
+      files.set(url, file);
+    }
+    const uploads = new Map<string, string>();
+    for (const use of uses) {
+      const file = files.get(use.url);
+      if (!use.upload || !file || uploads.has(use.url)) continue;
+      const uploaded = await this.upload(provider, run, file, terms.share);
+      if (uploaded.failure) return at(use, uploaded.failure);
+      uploads.set(use.url, uploaded.id);
+    }
+    if (uploads.size > 0) await failpoint('dispatch.afterUpload', run.runId);
+    return { ...run, files, uploads };
+  }
+
+  private async find(url: string, workspaceId: string): Promise<InputFile | undefined> {
+    const [start, mediaType] = dataUrl.exec(url.slice(0, 300)) ?? [];
+    if (start !== undefined) {
+      const content = Buffer.from(url.slice(start.length), 'base64');
+      return { mediaType: mediaType || 'application/octet-stream', bytes: content.length, content };
+    }
+    const key = await linkedKey(this.store, url);
+    if (key === undefined || !(await this.objects.isOf(workspaceId, key))) return undefined;
+    try {
+      const { mediaType: type, bytes, body } = await this.store.get(key, AbortSignal.timeout(findMs));
+      discard(body);
+      return { mediaType: type, bytes, content: { storedAs: key } };
+    } catch (error) {
+      if (error instanceof StorageError && error.failure === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
+  private async upload(
+    provider: BoundProvider,
+    run: Run,
+    file: InputFile,
+    share: Share,
+  ): Promise<{ id: string; failure?: undefined } | { failure: ProviderFailure }> {
+    const upload = provider.adapter.upload?.(run);
+    if (!upload) throw new Error(`${provider.name} takes no uploads`);
+    const reply = await this.client.call(provider, {
+      runId: run.runId,
+      operation: 'upload',
+      call: upload.call(file),
+      timeoutMs: uploadMs,
+      share,
+    });
+    return upload.read(reply);
+  }
+}
+
+const rejected = (path: FileUse['path'], msg: string): ProviderFailure => ({
+  class: 'rejected_input',
+  retry: 'never',
+  fields: [{ loc: ['body', ...path], msg, type: 'value_error' }],
+});
+
+/** What the partner says against a file is said against its place in the input. */
+const at = ({ path }: FileUse, { fields, ...failure }: ProviderFailure): ProviderFailure => ({
+  ...failure,
+  ...(fields && { fields: fields.map((field) => ({ ...field, loc: ['body', ...path] })) }),
+});

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type App, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
+
+const mebibyte = 1024 * 1024;
+const allowance = 60 * mebibyte;
+/** A video, as far as its beginning goes. */
+const video = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom'), randomBytes(90 * mebibyte)]);
+const sha256 = createHash('sha256').update(video).digest('hex');
+
+/** Digests of the files that partners got, by how. */
+const got: Record<string, string> = {};
+
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of bytes) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+/** A form with one file last, whose bytes are digested without the form around them. */
+async function digestInForm(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const start = body.indexOf('\r\n\r\n', body.indexOf('name="image"')) + 4;
+  return createHash('sha256')
+    .update(body.subarray(start, start + video.length))
+    .digest('hex');
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.headers['content-type']?.startsWith('multipart/')) {
+    got['form'] = await digestInForm(request);
+    response.setHeader('content-type', 'image/png').end('an image');
+    return;
+  }
+  const [url = ''] = /http:[^"]+/.exec(await textOf(request)) ?? [];
+  const file = await fetch(url);
+  got['url'] = await digestOf(file.body as unknown as AsyncIterable<Uint8Array>);
+  response.setHeader('content-type', 'application/json').end('{"data":[{"b64_json":"eA=="}]}');
+}
+
+let partner: Server;
+let system: System;
+let caller: Caller;
+beforeAll(async () => {
+  partner = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((listening) => partner.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(partner.address() as AddressInfo).port}`;
+  system = await System.start({
+    transport: transports()[0] ?? 'postgres',
+    env: { PROVIDER_OPENAI_BASE_URL: `${url}/v1`, PROVIDER_STABILITY_BASE_URL: `${url}/v2beta` },
+  });
+  caller = await system.caller();
+});
+afterAll(async () => {
+  await system.stop();
+  await new Promise((closed) => partner.close(closed));
+});
+
+const residentBytes = ({ pid }: App): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+
+const upload = async (file: Buffer) =>
+  String((await caller.call('POST', '/v2/files', { body: file, withinMs: 120_000 })).json()['url']);
+
+const run = async (model: string, input: object) => {
+  const body = JSON.stringify(input);
+  const answer = await caller.call('POST', `/v2/models/${model}`, { body, withinMs: 120_000 });
+  expect([answer.status, answer.bytes.toString()]).toEqual([200, expect.any(String)]);
+};
+
+const journey = async (file: Buffer) => {
+  const image = await upload(file);
+  await run('openai/gpt-image-1.5', { prompt: 'x', image });
+  await run('stability/stable-image-ultra', { prompt: 'x', image });
+};
+
+it('a video of 90 MiB goes in, and to partners by URL and in a form, in constant memory', async () => {
+  // A first one, so that idle is not the moment before anything was loaded.
+  await journey(video.subarray(0, 1000));
+  const apps = [...system.gateways, ...system.workers];
+  const idle = apps.map(residentBytes);
+  const peaks = [...idle];
+  const timer = setInterval(() => {
+    apps.forEach((app, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentBytes(app))));
+  }, 20);
+  await journey(video).finally(() => clearInterval(timer));
+  expect(got).toEqual({ url: sha256, form: sha256 });
+  const rises = peaks.map((peak, index) => peak - (idle[index] ?? 0));
+  process.stderr.write(`90 MiB: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
+  for (const rise of rises) expect(rise).toBeLessThan(allowance);
+});
+
+failOnLeftovers();

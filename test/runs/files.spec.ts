@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { failOnLeftovers, newTag, sharedSystem, type TestCaller, transports } from '../harness/index.js';
+
+/** An image, as far as its signature goes; words in it tell the partner what to do with its upload. */
+const png = (words = '', length = 70_000) => {
+  const data = Buffer.concat([Buffer.from(words), randomBytes(length)]);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', Buffer.alloc(13)),
+    chunk('IDAT', data),
+  ]);
+};
+
+function chunk(kind: string, data: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  return Buffer.concat([length, Buffer.from(kind), data, Buffer.alloc(4)]);
+}
+
+describe.each(transports())('files of the caller’s as input, on %s', (transport) => {
+  const system = sharedSystem(transport);
+  let caller: TestCaller;
+  beforeAll(async () => {
+    caller = await system.caller({ inflightLimit: 100 });
+  });
+
+  const uploaded = async (file: Buffer, by = caller) => {
+    const headers = { 'content-type': 'application/octet-stream' };
+    const answer = await by.call('POST', '/v2/files', { body: file, headers });
+    expect(answer.status).toBe(201);
+    return String(answer.json()['url']);
+  };
+  const sentBody = async (tag: string) => {
+    const [entry, ...more] = await system.partner.ledger(tag);
+    if (!entry || more.length > 0) throw new Error(`${tag}: ${more.length} too many`);
+    return Buffer.from(entry.bodyBase64, 'base64');
+  };
+  const call = (model: string, input: object, by = caller) =>
+    by.call('POST', `/v2/models/${model}`, { body: JSON.stringify(input), withinMs: 60_000 });
+
+  // The simulator refuses the id of an image that its account was never given.
+  it('are uploaded to a partner that takes ids of images, which then stand in the input', async () => {
+    const tag = newTag('file-upload');
+    const prompt = `[[sim:tag=${tag}]]`;
+    const img_id = await uploaded(png());
+    const video = await call('pixverse/v5-image-to-video', { prompt, duration: 5, quality: '720p', img_id });
+    expect([video.status, video.bytes.toString()]).toEqual([200, expect.stringContaining('"status":1')]);
+    const sent = (await sentBody(tag)).toString();
+    expect(sent).toMatch(/^\{"model":"v5","prompt":"[^"]+","duration":5,"quality":"720p","img_id":\d+\}$/);
+  });
+
+  it('are uploaded one by one, be they ours or written into the input', async () => {
+    const tag = newTag('file-uploads');
+    const ours = await uploaded(png());
+    const written = `data:image/png;base64,${png().toString('base64')}`;
+    const video = await call('pixverse/v5-transition', {
+      prompt: `[[sim:tag=${tag}]]`,
+      duration: 5,
+      quality: '720p',
+      first_frame_img: ours,
+      last_frame_img: written,
+    });
+    expect(video.status).toBe(200);
+    const { first_frame_img: first, last_frame_img: last } = JSON.parse((await sentBody(tag)).toString());
+    expect([typeof first, typeof last, first === last]).toEqual(['number', 'number', false]);
+  });
+
+  it('are uploaded again when the partner was busy, and submitted once', async () => {
+    const tag = newTag('file-busy');
+    const img_id = await uploaded(png('[[sim:503=2]]'));
+    const input = { prompt: `[[sim:tag=${tag}]]`, duration: 5, quality: '720p', img_id };
+    expect((await call('pixverse/v5-image-to-video', input)).status).toBe(200);
+    expect((await system.partner.ledger(tag)).length).toBe(1);
+  });
+
+  const place = ['body', 'img_id'];
+  it.each([
+    // The partner names no field.
+    ['an id that the partner does not know', async (): Promise<string | number> => 501, ['body']],
+    ['a file that the partner does not take', async () => uploaded(Buffer.from('GIF89a----')), place],
+    [
+      'a link to nothing',
+      async () => (await uploaded(png())).replace(/[0-9a-f]{12}\.png/, '000000000000.png'),
+      place,
+    ],
+    ['a URL of somebody else’s', async () => 'https://example.com/kite.png', place],
+    ['a file of another workspace', async () => uploaded(png(), await system.caller()), place],
+  ])('are refused at their place: %s', async (_what, image, loc) => {
+    const tag = newTag('file-refused');
+    const input = { prompt: `[[sim:tag=${tag}]]`, duration: 5, quality: '720p', img_id: await image() };
+    const answer = await call('pixverse/v5-image-to-video', input);
+    const [entry] = answer.json()['detail'] as { loc: string[] }[];
+    expect([answer.status, entry?.loc]).toEqual([422, loc]);
+    expect(await system.partner.ledger(tag)).toEqual([]);
+  });
+
+  it('are a part of the form where the partner takes forms', async () => {
+    const file = png('', 3_000_000);
+    const tag = newTag('file-form');
+    const answer = await call('stability/stable-image-ultra', {
+      prompt: `[[sim:tag=${tag}]]`,
+      strength: 0.5,
+      image: await uploaded(file),
+    });
+    expect([answer.status, answer.bytes.toString('latin1', 0, 9)]).toEqual([200, expect.any(String)]);
+    const body = await sentBody(tag);
+    const [, boundary] = /^--([^\r]+)/.exec(body.toString('latin1', 0, 100)) ?? [];
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+    const image = (await new Response(body, { headers }).formData()).get('image') as File;
+    expect([image.name, image.type, image.size]).toEqual(['image.png', 'image/png', file.length]);
+    expect(Buffer.from(await image.arrayBuffer()).equals(file)).toBe(true);
+  });
+
+  it('are base64 where the partner takes nothing else, with all around them as the caller wrote it', async () => {
+    const file = png('', 1_000_001);
+    const tag = newTag('file-base64');
+    const url = await uploaded(file);
+    const before = `{ "instances":[{"prompt":"[[sim:tag=${tag}]]","image":{"mimeType":"image/png",\t"bytesBase64Encoded": "`;
+    const after = '"}}],"parameters":{"durationSeconds":4,"seed":1 } }';
+    const answer = await caller.call('POST', '/v2/models/google/veo-3.1-fast', {
+      body: `${before}${url}${after}`,
+      withinMs: 60_000,
+    });
+    expect([answer.status, answer.bytes.subarray(0, 300).toString()]).toEqual([200, expect.any(String)]);
+    const sent = (await sentBody(tag)).toString().replace(/"storageUri":"[^"]*",/, '');
+    expect(sent === `${before}${file.toString('base64')}${after}`).toBe(true);
+  });
+});
+
+failOnLeftovers();
