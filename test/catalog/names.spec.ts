@@ -33,9 +33,9 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     });
 
   it('has one entry, whose provider is the first segment of its id', async () => {
-    const page = (await caller.call('GET', '/v2/models?limit=100')).bytes.toString();
-    expect(page).toContain('"public/clip"');
-    expect(page).not.toContain('naming');
+    const listed = await caller.listed();
+    expect(listed).toContain('public/clip');
+    expect(listed.filter((id) => id.startsWith('naming'))).toEqual([]);
     for (const path of ['/v2/models/naming/clip', '/v2/models/public/clip']) {
       const entry = { id: 'public/clip', provider: 'public', model: 'clip' };
       expect((await caller.call('GET', path)).json()).toMatchObject(entry);

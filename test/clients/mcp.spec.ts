@@ -67,6 +67,12 @@ describe('POST /mcp', () => {
   it('finds models and describes one', async () => {
     const { data } = (await called('find_models')).value() as { data: { id: string }[] };
     expect(data.length).toBe(20);
+    const found = (
+      await called('find_models', { query: 'flux', provider: 'bfl', modality: 'image' })
+    ).value();
+    const narrowed = found['data'] as { id: string; title: string }[];
+    expect(narrowed.map(({ id }) => id)).toContain(model);
+    expect(narrowed.filter(({ id, title }) => !id.startsWith('bfl/') || title === undefined)).toEqual([]);
     const described = await called('describe_model', { model });
     expect(described.text).toContain('"prompt"');
     expect(described.value()).toMatchObject({ info: { title: model } });

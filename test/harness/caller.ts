@@ -23,6 +23,18 @@ export class Caller {
     readonly key: string,
   ) {}
 
+  /** The id of every model that is listed, through all pages. */
+  async listed(): Promise<string[]> {
+    const ids: string[] = [];
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const page = await this.call('GET', `/v2/models?limit=100${after}`);
+      const { data, next_cursor } = page.json() as { data: { id: string }[]; next_cursor?: string };
+      ids.push(...data.map(({ id }) => id));
+      after = next_cursor && `&cursor=${encodeURIComponent(next_cursor)}`;
+    }
+    return ids;
+  }
+
   async call(
     method: string,
     path: string,

@@ -6,6 +6,7 @@ import {
   type WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
+import type { Scope } from '#schemas';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
@@ -50,7 +51,7 @@ export abstract class SystemSide {
   async caller(
     facts: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number } = {},
     name = `w-${Math.random().toString(36).slice(2)}`,
-    scopes = ['catalog', 'run'],
+    scopes: Scope[] = ['catalog', 'run'],
   ): Promise<TestCaller> {
     const { key, workspaceId } = await this.operate(async (workspaces) => {
       const workspace = await workspaces.create(name, facts);

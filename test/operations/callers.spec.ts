@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { pathOf } from '../documents/checkout-files.js';
-import { System } from '../harness/faults.js';
-import { failOnLeftovers, temporaryFolder, type TestCaller, transports } from '../harness/index.js';
+import { freePort, System } from '../harness/faults.js';
+import { failOnLeftovers, newTag, temporaryFolder, type TestCaller, transports } from '../harness/index.js';
 
 const run = promisify(execFile);
 
@@ -43,7 +43,28 @@ describe('what callers build with', () => {
     expect(said['followed']?.text).toMatch(/client_disconnected|COMPLETED/);
   });
 
-  describe('the package of the TypeScript client, installed into an empty folder', () => {
+  it('the node of ComfyUI runs a model and loads its image', async () => {
+    // Stands in for the packages that ComfyUI brings.
+    const program = `
+import sys, types
+for name in ("numpy", "torch", "PIL"):
+    sys.modules[name] = types.ModuleType(name)
+sys.path.insert(0, "examples")
+node = __import__("comfyui-node")
+node.tensor = lambda data: data[:8]
+image, url = node.NODE_CLASS_MAPPINGS["RouterImage"]().run("bfl/flux-2-pro", "a red fox")
+print(image, url)`;
+    const PYTHONPATH = pathOf('libs/client/python');
+    const more = { ...env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1' };
+    const { stdout } = await run('python3', ['-c', program], {
+      cwd: pathOf('.'),
+      env: more,
+      timeout: 60_000,
+    });
+    expect(stdout).toMatch(/^b'\\x89PNG.*' http/);
+  });
+
+  describe('the package of the TypeScript client and the examples, installed into an empty folder', () => {
     let folder: string;
 
     beforeAll(async () => {
@@ -63,6 +84,52 @@ describe('what callers build with', () => {
         const { output } = await router.run('bfl/flux-2-pro', { prompt: 'a red fox in the snow' });
         console.log(output.result.sample);`;
       expect(await node(['--input-type=module', '--eval', program], {}, folder)).toMatch(/^http/);
+    });
+
+    it('serves the route of a web application', async () => {
+      cpSync(pathOf('examples/web-app'), path.join(folder, 'web-app'), { recursive: true });
+      const route = path.join(folder, 'web-app/app/api/images/route');
+      const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
+      await node(
+        [
+          pathOf('node_modules/typescript/bin/tsc'),
+          ...options,
+          '--types',
+          'node',
+          '--typeRoots',
+          pathOf('node_modules/@types'),
+          '--skipLibCheck',
+          `${route}.ts`,
+        ],
+        {},
+        folder,
+      );
+      const program = `
+        const { POST } = await import(${JSON.stringify(`${route}.js`)});
+        const send = (prompt) =>
+          POST(new Request('http://app.test', { method: 'POST', body: JSON.stringify({ prompt }) }));
+        const answers = [await send('a red fox'), await send('[[sim:policy_output]]')];
+        console.log(JSON.stringify(await Promise.all(answers.map(async (each) => [each.status, await each.json()]))));`;
+      expect(JSON.parse(await node(['--input-type=module', '--eval', program], {}, folder))).toEqual([
+        [200, { url: expect.stringMatching(/^http/) }],
+        [422, { error: expect.any(String) }],
+      ]);
+    });
+
+    it('does a batch, and pays once for one that is started again', async () => {
+      cpSync(pathOf('examples/batch'), path.join(folder, 'batch'), { recursive: true });
+      const tags = ['fox', 'hare', 'owl'].map(newTag);
+      writeFileSync(path.join(folder, 'prompts.txt'), tags.map((tag) => `[[sim:tag=${tag}]]\n`).join(''));
+      const port = String(await freePort());
+      const [secret = ''] = (await system.operate((all) => all.find(caller.workspace))).webhookSecrets;
+      const options = { PORT: port, WEBHOOK_URL: `http://127.0.0.1:${port}/done`, WEBHOOK_SECRET: secret };
+      const batch = async () => {
+        const lines = (await node(['batch/batch.mjs', 'prompts.txt'], options, folder)).trim().split('\n');
+        return lines.map((line) => (JSON.parse(line) as { url: string }).url).sort();
+      };
+      const first = await batch();
+      expect([first.length, await batch()]).toEqual([3, first]);
+      for (const tag of tags) expect((await system.partner.peaks(tag)).accepted).toBe(1);
     });
 
     it('types what each model takes and gives', async () => {

@@ -65,8 +65,8 @@ export interface Submit {
   promptOptional?: boolean | ((model: string) => boolean);
   /** Headers that it must carry. */
   headers?: Record<string, string>;
-  /** It takes multipart/form-data and no JSON; files are left out of the body that is read. */
-  form?: true;
+  /** It takes multipart/form-data and no JSON, or either; files are left out of the body that is read. */
+  form?: true | 'or JSON';
 }
 
 /** One call on a generation, which `:id` of the path names, or `id` of the query, or what `idOf` finds. */

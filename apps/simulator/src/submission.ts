@@ -25,7 +25,10 @@ export async function takeSubmission(
   const fields = await readFields(submit, body, request.headers);
   if (fields === undefined)
     return refuseCall(reply, `the body is no ${submit.form ? 'form' : 'JSON object'}`);
-  const fault = schemas.faultOf(request.url.slice(partner.name.length + 1), fields);
+  // The values of a form are texts, of which the schemas say nothing.
+  const fault = isForm(request.headers)
+    ? undefined
+    : schemas.faultOf(request.url.slice(partner.name.length + 1), fields);
   if (fault) return send(reply, replies.rejection(fault));
   const unknown = unknownUpload(partner, simulation, fields);
   if (unknown !== undefined)
@@ -96,11 +99,12 @@ function readRequest(
 async function readFields(
   { form }: Submit,
   body: Buffer,
-  { 'content-type': contentType = '' }: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
 ): Promise<Record<string, unknown> | undefined> {
   try {
-    if (form) {
-      if (!contentType.startsWith('multipart/form-data')) return undefined;
+    if (form === true || (form && isForm(headers))) {
+      const { 'content-type': contentType = '' } = headers;
+      if (!isForm(headers)) return undefined;
       const parts = await new Response(body, { headers: { 'content-type': contentType } }).formData();
       return Object.fromEntries([...parts].filter(([, value]) => typeof value === 'string'));
     }
@@ -111,6 +115,9 @@ async function readFields(
     return undefined;
   }
 }
+
+const isForm = ({ 'content-type': type = '' }: IncomingHttpHeaders): boolean =>
+  type.startsWith('multipart/form-data');
 
 /** Between 2^62 and 2^63 and odd, so that no double holds it: a reader that parses it as a number loses it. */
 function int64(): string {

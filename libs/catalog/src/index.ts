@@ -9,6 +9,7 @@ export { addressFor, checkInput, missingMembers } from './members.js';
 export type { CounterExample, Model } from './model.js';
 export {
   detail,
+  type DocumentFrame,
   entry,
   fullEntry,
   type Generation,

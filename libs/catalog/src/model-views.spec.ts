@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import { routerModelDetail, routerModelListEntry } from '#schemas';
-import { detail, entry, openApiDocument } from './model-views.js';
+import type { Model } from './model.js';
+import { detail, entry, type Generation, openApiDocument } from './model-views.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const row = { id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price: { usd: 0.01 } };
@@ -11,14 +12,24 @@ const authored = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' 
 const unauthored = modelOfRow(row);
 const dayMs = 24 * 60 * 60 * 1000;
 const dayFromNow = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
-const read = (...args: Parameters<typeof openApiDocument>): unknown =>
-  JSON.parse(openApiDocument(...args).bytes.toString());
+const unauthorized = { description: 'No credential.' };
+const frame = {
+  servers: [{ url: '/' }],
+  externalDocs: { description: 'The service.', url: '/openapi.json' },
+  operation: { security: [{ key: [] }], responses: { '200': { headers: {} }, '401': unauthorized } },
+  components: { securitySchemes: { key: {} } },
+};
+const read = (model: Model, generation: Generation): unknown =>
+  JSON.parse(openApiDocument(model, generation, frame).bytes.toString());
 
 describe('openApiDocument', () => {
   it('of v1 describes the input', () => {
     expect(read(authored, 'v1')).toEqual({
       openapi: '3.1.0',
       info: { title: 'a/b', version: expect.stringMatching(/^[0-9a-f]{12}$/) },
+      servers: frame.servers,
+      externalDocs: frame.externalDocs,
+      components: frame.components,
       'x-service-input-schema-authored': true,
       'x-service-price': { text: expect.stringContaining('$'), usd: expect.any(Number), times: [], plus: [] },
       paths: {
@@ -30,6 +41,9 @@ describe('openApiDocument', () => {
               required: true,
               content: { 'application/json': { schema: authored.input, example: { prompt: 'a cat' } } },
             },
+            security: frame.operation.security,
+            // The result is described on v2 only.
+            responses: { '200': { description: expect.any(String), headers: {} }, '401': unauthorized },
           },
         },
       },
@@ -103,15 +117,15 @@ describe('openApiDocument', () => {
   });
 
   it('has a strong tag of its bytes, different for each generation, and is made once', () => {
-    const { bytes, etag } = openApiDocument(authored, 'v2');
+    const { bytes, etag } = openApiDocument(authored, 'v2', frame);
     expect(etag).toBe(`"${createHash('sha256').update(bytes).digest('hex')}"`);
-    expect(openApiDocument(authored, 'v1').etag).not.toBe(etag);
-    expect(openApiDocument(authored, 'v2').bytes).toBe(bytes);
+    expect(openApiDocument(authored, 'v1', frame).etag).not.toBe(etag);
+    expect(openApiDocument(authored, 'v2', frame).bytes).toBe(bytes);
   });
 
   it('has equal bytes for an equal row of another revision', () => {
     const again = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } });
-    expect(openApiDocument(again, 'v2')).toEqual(openApiDocument(authored, 'v2'));
+    expect(openApiDocument(again, 'v2', frame)).toEqual(openApiDocument(authored, 'v2', frame));
   });
 });
 

@@ -18,20 +18,32 @@ const documents = new WeakMap<Model, Partial<Record<`${Generation} ${'stays' | '
 
 const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
 
-/**
- * The model as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
- * schema object that calls are checked with. v1 describes the input; v2 also the result.
- */
-export function openApiDocument(model: Model, generation: Generation): ModelDocument {
-  const cached = documents.get(model) ?? {};
-  documents.set(model, cached);
-  return (cached[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(model, generation));
+/** What the documents of all models share: the route of a run, as the service describes it. */
+export interface DocumentFrame {
+  servers: readonly object[];
+  externalDocs: { description: string; url: string };
+  operation: { security?: unknown; parameters?: unknown; responses?: Record<string, object> };
+  components: object;
 }
 
-function render(model: Model, generation: Generation): ModelDocument {
+/**
+ * The model as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
+ * schema object that calls are checked with. v1 describes the input; v2 also the result. `frame` is the same at every
+ * call of a process.
+ */
+export function openApiDocument(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {
+  const cached = documents.get(model) ?? {};
+  documents.set(model, cached);
+  return (cached[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(model, generation, frame));
+}
+
+function render(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {
+  const { '200': ok, ...failures } = frame.operation.responses ?? {};
   const operation = {
     operationId: 'run',
     summary: `Run ${model.id}`,
+    description: model.description,
+    ...frame.operation,
     requestBody: {
       required: true,
       content: {
@@ -41,17 +53,23 @@ function render(model: Model, generation: Generation): ModelDocument {
         },
       },
     },
-    responses: generation === 'v2' ? { '200': result(model) } : undefined,
+    responses: {
+      '200': { ...ok, ...result, content: generation === 'v2' ? contentOf(model) : undefined },
+      ...failures,
+    },
   };
   const document = {
     openapi: '3.1.0',
     info: { title: model.id, description: descriptionOf(model), version: versionOf(model) },
+    servers: frame.servers,
+    externalDocs: frame.externalDocs,
     'x-service-input-schema-authored': model.isAuthored,
     'x-service-input-modalities': model.modalities?.in,
     'x-service-output-modalities': model.modalities?.out,
     'x-service-lifecycle': endsSoon(model) ? { ends: model.ends, successor: model.successor } : undefined,
     'x-service-price': priceOf(model),
     paths: { [runPath(model, generation)]: { post: operation } },
+    components: frame.components,
   };
   const bytes = Buffer.from(JSON.stringify(document));
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
@@ -74,11 +92,10 @@ const priceOf = ({ price }: Model) => {
 const versionOf = (model: Model): string =>
   createHash('sha256').update(JSON.stringify(model)).digest('hex').slice(0, 12);
 
-const result = ({ output }: Model) => ({
-  description: "The partner model's own output, unchanged.",
-  content: {
-    [output?.mediaType ?? '*/*']: { schema: output?.schema },
-  },
+const result = { description: "The partner model's own output, unchanged." };
+
+const contentOf = ({ output }: Model) => ({
+  [output?.mediaType ?? '*/*']: { schema: output?.schema, example: output?.example },
 });
 
 /** The model as lists carry it. */

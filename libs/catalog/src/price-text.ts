@@ -1,4 +1,5 @@
-import type { Factor, Price } from './price.js';
+import type { Price } from './price.js';
+import type { Factor } from './price-factors.js';
 
 /** A price on one line, for people: `$0.1 × duration × resolution (1 to 2) + $0.03`. */
 export const priceText = (price: Price): string => [price, ...price.plus].map(termText).join(' + ');
@@ -50,6 +51,7 @@ function factorText(factor: Factor): string {
     const [first = '', ...others] = factor.present.map(name);
     return `number of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
   }
+  if ('absent' in factor) return `without ${factor.absent.map(name).join(' and ')}`;
   const values = Object.values(factor.values);
   return `${name(factor.table)} (${number(Math.min(...values))} to ${number(Math.max(...values))})`;
 }

@@ -22,6 +22,8 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
   const text = { characters: '/text', per: 2, most: 3 };
   const area = { megapixels: ['/w', '/h'], most: 4, min: 1, minus: 1 };
   const images = { present: ['/a', '/b', '/more'], each: 2, most: 3, at_most: 3 };
+  const videos = { present: ['/content/*/video_url'] };
+  const withoutVideo = { absent: ['/content/*/video_url'] };
   const tokens = { tokens: '/contents', most: 100 };
   const plain = { tokens: '', most: 2000, references: ['image_url', 'tools'] };
   const said = { messages: [{ role: 'user', content: 'é'.repeat(40) }] };
@@ -35,6 +37,9 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
     [minutes, {}, 0.5, 0.5],
     [minutes, { ms: 30_000 }, 0, 0],
     [minutes, { ms: 180_000 }, 2, 2],
+    [videos, { content: [{ text: 'a' }, { video_url: { url: 'u' } }] }, 1, 1],
+    [withoutVideo, { content: [{ text: 'a' }, { video_url: { url: 'u' } }] }, 0, 0],
+    [withoutVideo, { content: [{ text: 'a' }] }, 1, 1],
     [size, {}, 1, 1],
     [size, { size: 'large' }, 2, 2],
     [size, { size: 'widest' }, 3, 3],

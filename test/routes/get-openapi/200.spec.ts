@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { valueAt } from '#schemas';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
@@ -15,4 +17,52 @@ it('serves the document with the hash of its bytes as its tag', async () => {
   expect(document.info).toMatchObject({ title: 'bfl/flux-2-pro' });
   expect(Object.keys(document.paths)).toEqual(['/v2/models/bfl/flux-2-pro']);
   expect(document).toHaveProperty('x-service-input-schema-authored', true);
+});
+
+it('describes the whole call: who answers, with which credential, and every failure', async () => {
+  const { caller } = await gateway().caller();
+  const answer = await caller.call('GET', '/v2/models/bfl/flux-2-pro/openapi.json');
+  const document = answer.json() as { paths: Record<string, { post: { responses: object } }> };
+  expect(document).toMatchObject({
+    servers: [{ url: expect.any(String) }],
+    externalDocs: { url: expect.stringMatching(/\/openapi\.json$/) },
+    'x-service-output-modalities': ['image'],
+    'x-service-price': { text: expect.stringContaining('$') },
+    components: {
+      schemas: { RouterErrorResponse: {}, RouterValidationErrorResponse: {} },
+      securitySchemes: { apiKey: {} },
+    },
+  });
+  const operation = document.paths['/v2/models/bfl/flux-2-pro']?.post;
+  expect(operation).toMatchObject({
+    security: [{ apiKey: [] }, { accessToken: [] }, { bearerKey: [] }],
+    parameters: [{ name: 'Idempotency-Key', in: 'header' }],
+    responses: {
+      '429': { headers: { 'X-Committed-Spend-Limit': {} } },
+      '504': { headers: { 'Retry-After': {} } },
+    },
+  });
+  expect(Object.keys(operation?.responses ?? {})).toEqual(
+    expect.arrayContaining([
+      '200',
+      '400',
+      '401',
+      '402',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '422',
+      '429',
+      '502',
+      '503',
+      '504',
+    ]),
+  );
+  expect(await new Validator().validate(answer.json())).toMatchObject({ valid: true });
+  // Every reference of the document leads somewhere in it.
+  const text = JSON.stringify(document);
+  for (const [, pointer = ''] of text.matchAll(/"#(\/components\/[^"]+)"/g))
+    expect([pointer, valueAt(document, pointer) !== undefined]).toEqual([pointer, true]);
 });

@@ -1,4 +1,4 @@
-import { detail, LiveCatalog, openApiDocument } from '#catalog';
+import { detail, type DocumentFrame, type Generation, LiveCatalog, openApiDocument } from '#catalog';
 import { type RouterModelDetail, routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
 import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,15 +9,21 @@ import { generationOf } from '../http/origin.js';
 import { answer, ApiRoute, json, modelNotFound } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
+import { documentFrame } from './document-frame.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
 
 @Controller(['v1/models', 'v2/models'])
 @UseGuards(CallerGuard)
 export class ModelsController {
+  private readonly frames: Record<Generation, DocumentFrame>;
+
   constructor(
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
-  ) {}
+  ) {
+    const { PUBLIC_BASE_URL: baseUrl } = settings;
+    this.frames = { v1: documentFrame('v1', baseUrl), v2: documentFrame('v2', baseUrl) };
+  }
 
   @Get(':provider/:model')
   @Access({ scope: 'catalog' })
@@ -60,10 +66,9 @@ export class ModelsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): void {
-    const { bytes, etag } = openApiDocument(
-      visibleModel(this.catalog.current, caller, segments),
-      generationOf(request),
-    );
+    const generation = generationOf(request);
+    const model = visibleModel(this.catalog.current, caller, segments);
+    const { bytes, etag } = openApiDocument(model, generation, this.frames[generation]);
     reply.header('cache-control', 'private, max-age=300, must-revalidate');
     if (sentUnchanged(request, reply, etag)) return;
     void reply.header('content-type', 'application/json; charset=utf-8').send(bytes);

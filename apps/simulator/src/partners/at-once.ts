@@ -63,12 +63,19 @@ export const ideogram: Partner = {
   authorized: keyIn('api-key'),
   protocols: [
     {
-      submits: ['ideogram-v3', 'ideogram-v4'].map((model) => ({
-        path: `/v1/${model}/generate`,
-        modelOf: () => model,
-        promptOf: ({ prompt, text_prompt, json_prompt }) =>
-          prompt ?? text_prompt ?? (json_prompt && JSON.stringify(json_prompt)),
-      })),
+      submits: [
+        ...['ideogram-v3', 'ideogram-v4'].map((model) => ({
+          path: `/v1/${model}/generate`,
+          modelOf: () => model,
+          promptOf: ({ prompt, text_prompt, json_prompt }: Record<string, unknown>) =>
+            prompt ?? text_prompt ?? (json_prompt && JSON.stringify(json_prompt)),
+        })),
+        ...['generate', 'precise-edit'].map((kind) => ({
+          path: `/v2/image/${kind}/:model`,
+          form: 'or JSON' as const,
+          modelOf: ({ model }: Record<string, string>) => model,
+        })),
+      ],
     },
   ],
 };

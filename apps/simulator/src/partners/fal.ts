@@ -10,6 +10,7 @@ export const fal: Partner = {
         {
           path: '/*',
           modelOf: ({ '*': path = '' }) => (/^[\w.-]+(\/[\w.-]+)+$/.test(path) ? path : undefined),
+          promptOptional: (model) => /upscaler|patina|image-to-video/.test(model),
         },
       ],
       bareIds: true,

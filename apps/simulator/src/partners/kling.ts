@@ -1,31 +1,45 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { bearerOf, type Partner } from '../partner.js';
+import { bearerOf, type Partner, type Protocol } from '../partner.js';
 
-const videos = ['text2video', 'image2video', 'lip-sync', 'effects', 'video-extend'].map(
-  (kind) => `videos/${kind}`,
-);
-const images = ['generations', 'kolors-virtual-try-on'].map((kind) => `images/${kind}`);
+const videos = [
+  'text2video',
+  'image2video',
+  'omni-video',
+  'avatar/image2video',
+  'lip-sync',
+  'effects',
+  'video-extend',
+].map((kind) => `videos/${kind}`);
+const images = ['generations', 'omni-image', 'kolors-virtual-try-on'].map((kind) => `images/${kind}`);
 
 const accessKey = 'simulated-access-key';
 const secretKey = 'simulated-secret-key';
+
+const older = [...videos, ...images].map((kind): Protocol => ({
+  submits: [
+    {
+      path: `/v1/${kind}`,
+      modelOf: (_params, { model_name }) => model_name ?? kind,
+      promptOptional: kind !== 'videos/text2video',
+    },
+  ],
+  poll: { path: `/v1/${kind}/:id` },
+  variantOf: () => (kind.startsWith('images') ? '-image' : ''),
+}));
+
+const tasks: Protocol = {
+  name: 'tasks',
+  submits: [{ path: '/text-to-video/:model', modelOf: (params) => params['model'] }],
+  poll: { path: '/tasks', idOf: ({ query }) => query['task_ids'] ?? '' },
+};
 
 /** A token that is minted for the call, and a code in every body. */
 export const kling: Partner = {
   name: 'kling',
   authorized: holdsGoodToken,
   issueKey: () => `${accessKey}:${secretKey}`,
-  protocols: [...videos, ...images].map((kind) => ({
-    submits: [
-      {
-        path: `/v1/${kind}`,
-        modelOf: (_params, { model_name }) => model_name ?? kind,
-        promptOptional: kind !== 'videos/text2video',
-      },
-    ],
-    poll: { path: `/v1/${kind}/:id` },
-    variantOf: () => (kind.startsWith('images') ? '-image' : ''),
-  })),
+  protocols: [...older, tasks],
 };
 
 /** Whether the bearer token is signed with the account's secret key and good at this moment. */
