@@ -115,7 +115,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', `/v2${oneModel}/requests/{request_id}/status`, plain(200, 401, 404, 410)],
   ['GET', `/v2${oneModel}/requests/{request_id}/status/stream`, plain(200, 401, 404, 410)],
   ['GET', '/v2/webhooks/secret', plain(200, 401, 403)],
-  ['POST', '/v2/webhooks/secret', plain(401, 403)],
+  ['POST', '/v2/webhooks/secret', plain(200, 401, 403)],
   ['POST', '/v2/files', plain(201, 400, 401, 403, 413, 415, 429)],
   ['GET', '/v2/files/{file_id}', plain(200, 401, 403, 404)],
   ['DELETE', '/v2/files/{file_id}', plain(204, 401, 403, 404)],
