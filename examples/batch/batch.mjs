@@ -16,10 +16,12 @@ const lines = new Set(
 const prompts = new Map();
 let left = lines.size;
 
-const server = createServer(async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
+const server = createServer((request, response) => void receive(request, response));
+
+async function receive(request, response) {
   try {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
     const { data } = await verifyWebhook(Buffer.concat(chunks), request.headers, WEBHOOK_SECRET);
     // Answered first: whoever is slow here is told again.
     response.writeHead(204).end();
@@ -27,7 +29,7 @@ const server = createServer(async (request, response) => {
   } catch {
     if (!response.headersSent) response.writeHead(400).end();
   }
-});
+}
 
 /** A webhook may come twice: the second time there is nothing left to do. */
 async function finish(run) {

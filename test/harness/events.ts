@@ -1,10 +1,10 @@
 /** What one server-sent event said. */
-export interface StreamedEvent {
+interface StreamedEvent {
   event: string;
   data: Record<string, unknown>;
 }
 
-export interface EventStream {
+interface EventStream {
   response: Response;
   events: StreamedEvent[];
   comments: number;

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
 import { fileSettings } from './files/settings.js';
+import { compatSettings } from './compat/settings.js';
 import { httpSettings } from './http/settings.js';
 import { modelSettings } from './models/settings.js';
 import { nodeSettings } from './nodes/settings.js';
@@ -20,6 +21,7 @@ export const gatewaySettings = {
   ...retentionSettings,
   ...storageSettings,
   ...httpSettings,
+  ...compatSettings,
   ...authSettings,
   ...bodySettings,
   ...fileSettings,

@@ -105,6 +105,20 @@ export class RunReader {
     return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
   }
 
+  /** The model of a run that is kept or remembered. */
+  async modelOf(workspaceId: string, runId: string): Promise<string | null> {
+    const [row] = await this.database.read<{ model: string }>(
+      {
+        name: 'run_model',
+        text: `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
+          UNION ALL
+          SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
+      },
+      [runId, workspaceId],
+    );
+    return row?.model ?? null;
+  }
+
   /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.read<{ origin: string; position: number }>(

@@ -22,7 +22,7 @@ export function jsonBody(run: Run, base64: readonly Base64Place[]): EncodedBody 
 }
 
 /** The caller's bytes as they are. */
-export const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
+const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
 
 /** `{"<name>": …}` around the caller's own bytes, and before it those entries `beside` that the row's address has. */
 export const envelope =

@@ -86,12 +86,10 @@ export const routerModelFullListResponse = routerModelListResponse
   .meta({ id: 'RouterModelFullListResponse', description: 'One page of the catalog, in full.' });
 
 /** What the list of v2 answers, by its `view`. */
-export const routerModelPage = z
-  .union([routerModelListResponse, routerModelFullListResponse])
-  .meta({
-    id: 'RouterModelPage',
-    description: 'One page of the catalog, in full where `view=full` asks for it.',
-  });
+export const routerModelPage = z.union([routerModelListResponse, routerModelFullListResponse]).meta({
+  id: 'RouterModelPage',
+  description: 'One page of the catalog, in full where `view=full` asks for it.',
+});
 
 const openObject = () => z.record(z.string(), z.unknown());
 

@@ -138,8 +138,9 @@ const calls: [
   ['POST', '/v2/keys', 400, 'key', { body: '{"name":"new"}' }],
   ['POST', '/v2/keys', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
   ['DELETE', `/v2/keys/${nobodys}`, 404, 'key'],
-  // The last call of the key.
-  ['DELETE', '/v2/keys/{key_id}', 204, 'key'],
+  ['GET', `/v2/models/${model}/requests/{request_id}/status/stream`, 200, 'key'],
+  ['GET', '/v2/webhooks/secret', 200, 'key'],
+  ['POST', '/v2/webhooks/secret', 200, 'key'],
   ['GET', '/nodes', 200, 'nobody'],
   ['GET', '/nodes?limit=x', 400, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],
@@ -156,6 +157,8 @@ const calls: [
   ['POST', '/mcp', 401, 'nobody', { body: '{}' }],
   ['POST', '/mcp', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
   ['GET', '/mcp', 405, 'nobody'],
+  // The last call of the key.
+  ['DELETE', '/v2/keys/{key_id}', 204, 'key'],
 ];
 
 it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {

@@ -75,8 +75,7 @@ export class RequestsController {
       caller.workspaceId,
       {
         requestId: query.request_id,
-        // A model that the catalog no longer has may have had runs.
-        model: query.model && (this.catalog.current.find(query.model)?.id ?? query.model),
+        model: query.model && this.catalog.current.idOf(query.model),
         stages: query.status && stagesOf(query.status),
         bucket: query.error_type,
         keyId: query.key,

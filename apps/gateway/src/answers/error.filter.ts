@@ -46,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 // A request line may hold the whole URL; its path decides.
-const routerPath = /^(?:https?:\/\/[^/?]*)?\/v[12](?:[/?]|$)/i;
+const routerPath = /^(?:https?:\/\/[^/?]*)?\/(?:v[12]|fal)(?:[/?]|$)/i;
 
 /** Paths that answer with the router's error shapes; all others have the registry's. */
 export const isRouterPath = (url: string): boolean => routerPath.test(url);

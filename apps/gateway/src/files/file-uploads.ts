@@ -12,7 +12,7 @@ import { SETTINGS } from '../settings.module.js';
 import { contentTypeOf, headBytes } from './content-type.js';
 import type { FileSettings } from './settings.js';
 
-const fileSeconds = 24 * 60 * 60;
+export const fileSeconds = 24 * 60 * 60;
 /** For one upload, the store's last word included. */
 const uploadMs = 600_000;
 
@@ -29,7 +29,12 @@ export class FileUploads {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  async take(request: IncomingMessage, workspaceId: string): Promise<StoredFile> {
+  /** `place`: where its URL, which was given out before, says that it is. */
+  async take(
+    request: IncomingMessage,
+    workspaceId: string,
+    place?: { id: string; key: string },
+  ): Promise<StoredFile> {
     const { FILE_LIMIT: limit } = this.settings;
     const { 'content-length': length, 'content-type': type, 'content-encoding': encoding } = request.headers;
     if (encoding !== undefined && encoding !== 'identity') throw notAsItIs('without a Content-Encoding');
@@ -41,7 +46,7 @@ export class FileUploads {
     this.budget.take(workspaceId, held);
     try {
       sendContinue(request);
-      return await this.receive(bodyStream(request, limit), { workspaceId, maxBytes, type });
+      return await this.receive(bodyStream(request, limit), { workspaceId, maxBytes, type, place });
     } finally {
       this.budget.giveBack(workspaceId, held);
     }
@@ -49,13 +54,22 @@ export class FileUploads {
 
   private async receive(
     body: AsyncGenerator<Buffer>,
-    { workspaceId, maxBytes, type }: { workspaceId: string; maxBytes: number; type: string | undefined },
+    {
+      workspaceId,
+      maxBytes,
+      type,
+      place,
+    }: {
+      workspaceId: string;
+      maxBytes: number;
+      type: string | undefined;
+      place: { id: string; key: string } | undefined;
+    },
   ): Promise<StoredFile> {
     try {
       const head = await headOf(body);
       const { mediaType, extension } = await contentTypeOf(head, type);
-      const id = v7();
-      const key = fileKey(id, extension);
+      const { id, key } = place ?? newPlace(extension);
       const doubtSeconds = this.settings.STORE_DOUBT_SECONDS;
       const refusal = await this.files.reserve({ id, key, workspaceId, maxBytes, doubtSeconds });
       if (refusal) throw limitReached(refusal);
@@ -82,6 +96,11 @@ export class FileUploads {
       this.log.warn({ error, key }, 'a file could not be discarded: it is deleted later');
     });
   }
+}
+
+function newPlace(extension: string): { id: string; key: string } {
+  const id = v7();
+  return { id, key: fileKey(id, extension) };
 }
 
 async function headOf(body: AsyncGenerator<Buffer>): Promise<Buffer> {

@@ -5,6 +5,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null where the call is not traced. */
     span: Span | null;
+    /** The run that the call began or joined. */
+    runId: string | null;
   }
 }
 
@@ -12,6 +14,7 @@ declare module 'fastify' {
 export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics, tracing: Tracing): void {
   server.decorateRequest('caller', null);
   server.decorateRequest('span', null);
+  server.decorateRequest('runId', null);
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-service-request-id', request.id);

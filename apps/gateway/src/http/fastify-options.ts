@@ -1,5 +1,7 @@
 import type { Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
+import { falUrl } from '../compat/fal-calls.js';
+import type { CompatSettings } from '../compat/settings.js';
 import { answerBrokenRequest } from './broken-request.js';
 import { newRequestId } from './request-ids.js';
 import { routablePath } from './routable-path.js';
@@ -12,7 +14,7 @@ const headersTimeoutMs = 15_000;
 const maxHeaderBytes = 16 * 1024;
 
 /** The limits of the public listener. Nothing here is left to a default that a new version could change. */
-export function fastifyOptions(settings: HttpSettings) {
+export function fastifyOptions(settings: HttpSettings & CompatSettings) {
   return {
     logger: false,
     genReqId: newRequestId,
@@ -32,7 +34,8 @@ export function fastifyOptions(settings: HttpSettings) {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: maxHeaderBytes },
-    rewriteUrl: ({ url }) => routablePath(url ?? '/'),
+    rewriteUrl: (request) =>
+      routablePath(settings.COMPAT_CLIENTS.includes('fal') ? falUrl(request) : (request.url ?? '/')),
     clientErrorHandler: answerBrokenRequest,
   } as const satisfies FastifyHttpOptions<Server>;
 }

@@ -3,6 +3,9 @@ import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { ErrorFilter } from '../answers/error.filter.js';
+import { repeatHeadersForComfy } from '../compat/comfy-headers.js';
+import { serveFal } from '../compat/fal-calls.js';
+import type { CompatSettings } from '../compat/settings.js';
 import { HealthModule } from '../health/health.module.js';
 import { Readiness } from '../health/readiness.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
@@ -10,6 +13,7 @@ import { allowOtherOrigins } from '../nodes/other-origins.js';
 import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
 import { boundConnections, closeAnsweredConnections, closeSilentConnections } from './connections.js';
+import { allowOrigins } from './cors.js';
 import { takeOverFromNode } from './expectations.js';
 import { namePublicOrigin } from './origin.js';
 import type { HttpSettings } from './settings.js';
@@ -26,7 +30,7 @@ export class HttpModule implements OnModuleInit {
     private readonly metrics: Metrics,
     @Inject(TRACING) private readonly tracing: Tracing,
     private readonly readiness: Readiness,
-    @Inject(SETTINGS) private readonly settings: HttpSettings,
+    @Inject(SETTINGS) private readonly settings: HttpSettings & CompatSettings,
   ) {}
 
   /** Hooks come before the routes, which are registered when every module is initialised. */
@@ -37,8 +41,11 @@ export class HttpModule implements OnModuleInit {
     closeSilentConnections(server);
     takeOverFromNode(server);
     allowOtherOrigins(server);
+    allowOrigins(server, this.settings.CORS_ALLOWED_ORIGINS);
     leaveBodiesUnread(server);
     closeAnsweredConnections(server, () => this.readiness.stopping);
+    if (this.settings.COMPAT_CLIENTS.includes('fal')) serveFal(server);
+    if (this.settings.COMPAT_CLIENTS.includes('comfy')) repeatHeadersForComfy(server);
     namePublicOrigin(server, this.settings.PUBLIC_BASE_URL);
   }
 }

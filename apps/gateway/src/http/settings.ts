@@ -28,6 +28,13 @@ export const httpSettings = {
         'The address callers reach the service by, as its answers name it. Absent: the origin of each call.',
       example: 'https://router.example.com',
     }),
+  CORS_ALLOWED_ORIGINS: list()
+    .refine((items) => items.every((item) => /^https?:\/\/[^/\s]+$/.test(item)), 'must be origins')
+    .meta({
+      description:
+        'Origins whose pages may call the /v2 routes from a browser, separated by commas; absent: none may.',
+      example: 'https://app.example.com',
+    }),
   TRUSTED_PROXIES: list()
     .refine((items) => items.every(addressOrRange), 'must be IP addresses or CIDR ranges')
     .meta({

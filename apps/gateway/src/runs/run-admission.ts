@@ -56,7 +56,9 @@ export class RunAdmission {
   ): Promise<AdmittedRun> {
     const input = await this.input.accept(request, caller, segments);
     try {
-      return await this.admit(request, caller, input, mode, webhook);
+      const run = await this.admit(request, caller, input, mode, webhook);
+      request.runId = run.runId;
+      return run;
     } finally {
       input.release();
     }

@@ -11,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/to-router-error.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { FalRunGuard } from '../compat/fal-run.guard.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Payloads } from './payloads.js';
 import { costHeader, outputOf } from './result.js';
@@ -20,7 +21,7 @@ import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
 
 /** What a caller does with one of its runs. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
-@UseGuards(CallerGuard)
+@UseGuards(CallerGuard, FalRunGuard)
 export class RunsController {
   constructor(
     private readonly catalog: LiveCatalog,

@@ -6,7 +6,8 @@ import type { HandleFields, Kept } from '../job-spec.js';
 import { protocols } from '../protocols.js';
 import type { Rule } from '../rules.js';
 import { placeholderProblems } from './placeholders.js';
-import { linear, type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
+import { linear } from './rule-shape.js';
+import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
 
 interface RowProblem {

@@ -1,16 +1,8 @@
 import { routerProviderSegment } from '#schemas';
-import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { baseUrl } from '../base-url.js';
-import { ruleRetries } from '../rules.js';
-import { failureClasses } from './failure-classes.js';
+import { header, pointer, pointers, rule, status } from './rule-shape.js';
 
-const pointer = z.templateLiteral(['/', z.string()]).meta({
-  description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
-});
-const pointers = z.union([pointer, z.array(pointer).min(1)]);
-const status = z.int().min(100).max(599);
-const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
 const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible ASCII characters'));
 const seconds = z.number().positive().max(3600);
 const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
@@ -75,64 +67,6 @@ const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
       .optional()
       .describe('More header fields; {<name>} is a value of the handle that the row gave.'),
     body: z.json().optional().meta({ description: 'Sent as JSON; its texts are templates.' }),
-  });
-
-const matching = z
-  .strictObject({
-    matches: z
-      .string()
-      .max(1000)
-      .refine(isLinear, { message: 'a pattern without a linear-time form' })
-      .meta({ description: 'A pattern without look-around and back references.' }),
-  })
-  .meta({ description: 'Texts and numbers in which the pattern is found.' });
-
-/** One of the names of a table, which says what each does. */
-const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
-  z.enum(Object.keys(meanings) as [Name, ...Name[]]).meta({ meanings });
-
-/** Replies are as long as a partner likes: patterns run on an engine whose time grows with the length only. */
-export const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
-
-function isLinear(pattern: string): boolean {
-  try {
-    return linear(pattern).programSize() <= 1000;
-  } catch {
-    return false;
-  }
-}
-
-const phase = z.enum(['upload', 'submit', 'poll', 'fetch']);
-
-const rule = z
-  .strictObject({
-    phase: z
-      .union([phase, z.array(phase).min(1)])
-      .optional()
-      .describe('The call, or several; left out, every one.'),
-    http: z
-      .union([status, z.literal('error')])
-      .optional()
-      .describe('The status of the reply, or `error` for any that is not 2xx.'),
-    where: pointers
-      .optional()
-      .describe('The place, or several, one of which must hold something, or hold what `is` says.'),
-    header: header.optional().describe('The header field that must be there, or hold what `is` says.'),
-    is: z
-      .union([z.string(), z.number(), z.boolean(), matching])
-      .optional()
-      .describe('The value at `where` or `header`.'),
-    unless: pointers
-      .optional()
-      .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
-    class: named(failureClasses).describe('What the reply means.'),
-    retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
-  })
-  .refine(({ http, where, header: named }) => [http, where, named].some((each) => each !== undefined), {
-    message: 'a rule names http, where or header; without one it would hold for every reply',
-  })
-  .refine(({ is, where, header: named }) => is === undefined || where !== undefined || named !== undefined, {
-    message: 'is stands beside where or header',
   });
 
 /** How one kind of generation is started, followed and read. */

@@ -7,6 +7,8 @@ import type { Caller } from '../../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../../auth/caller.guard.js';
 import { callerGone } from '../../http/caller-gone.js';
 import { noBody } from '../../http/no-body.js';
+import { statusFor } from '../../compat/fal-calls.js';
+import { FalRunGuard } from '../../compat/fal-run.guard.js';
 import { ApiRoute } from '../../reference/api-route.js';
 import { runAddress, type RunSegments } from '../run-address.js';
 import { streamRunStatus } from '../run-routes.js';
@@ -17,7 +19,7 @@ const quietMs = 15_000;
 
 /** Tells the state of a run as it changes, as server-sent events. */
 @Controller('v2/models/:provider/:model/requests/:requestId/status/stream')
-@UseGuards(CallerGuard)
+@UseGuards(CallerGuard, FalRunGuard)
 export class StreamController {
   constructor(
     private readonly catalog: LiveCatalog,
@@ -53,7 +55,9 @@ export class StreamController {
       await updates.return(null);
       return void reply.send(noBody());
     }
-    const events = eventsOf(first.value, updates, (state) => statusBody(run.runId, state, urls));
+    const events = eventsOf(first.value, updates, (state) =>
+      statusFor(request, statusBody(run.runId, state, urls)),
+    );
     void reply.send(Readable.from(events));
   }
 }

@@ -1,0 +1,76 @@
+import { openCursor, sealCursor } from '#catalog';
+import { RouterError } from '#errors';
+import { FileRepository } from '#persistence';
+import { AssetStore, fileKey } from '#storage';
+import { Controller, HttpCode, Inject, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import path from 'node:path';
+import { v7 } from 'uuid';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { BodyReader } from '../bodies/body-reader.js';
+import { parseInput } from '../bodies/parse-input.js';
+import { fileSeconds, FileUploads } from '../files/file-uploads.js';
+import { ApiExcludeController } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
+
+const uploadMs = 3600 * 1000;
+const extension = /^\.[a-z0-9]{1,8}$/;
+const initiation = z.object({ file_name: z.string().optional() });
+
+/** The upload of fal's clients: they are told where the file will be, and put it there without a credential. */
+@Controller('fal/uploads')
+@ApiExcludeController(true)
+export class FalUploadsController {
+  constructor(
+    private readonly bodies: BodyReader,
+    private readonly uploads: FileUploads,
+    private readonly files: FileRepository,
+    private readonly store: AssetStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @UseGuards(CallerGuard)
+  @Access({ scope: 'run' })
+  async initiate(@Calling() { workspaceId }: Caller, @Req() request: FastifyRequest) {
+    const { bytes, release } = await this.bodies.read(request.raw, workspaceId);
+    const given = initiation.safeParse(parseInput(bytes)).data?.file_name ?? '';
+    release();
+    const suffix = path.extname(given).toLowerCase();
+    const id = v7();
+    const key = fileKey(id, extension.test(suffix) ? suffix : '');
+    const upload = sealCursor([workspaceId, id, key].join(' '), { ...this.sealing(), ttlMs: uploadMs });
+    return {
+      upload_url: `${request.publicOrigin}/fal/uploads/${upload}`,
+      file_url: await this.store.sign(key, { expiresInSeconds: fileSeconds, nowMs: Date.now() }),
+    };
+  }
+
+  @Put(':upload')
+  async put(@Param('upload') upload: string, @Req() request: FastifyRequest) {
+    const [workspaceId = '', id = '', key = ''] = this.opened(upload).split(' ');
+    if ((await this.files.find(workspaceId, id)) !== null) {
+      throw new RouterError('invalid_input', 'The file is there already; begin another upload.', {
+        status: 409,
+      });
+    }
+    await this.uploads.take(request.raw, workspaceId, { id, key });
+    return {};
+  }
+
+  private opened(upload: string): string {
+    try {
+      return openCursor(upload, this.sealing());
+    } catch {
+      throw new RouterError('unauthorized', 'The address of the upload is not, or no longer, good.');
+    }
+  }
+
+  private sealing() {
+    return { list: 'uploads', secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() } as const;
+  }
+}

@@ -1,0 +1,19 @@
+import { list } from '#schemas';
+import type { z } from 'zod';
+
+const clients = ['comfy', 'fal'];
+
+/** Which clients of the field are served beside our own routes. */
+export const compatSettings = {
+  COMPAT_CLIENTS: list(clients.join(','))
+    .refine((items) => items.every((item) => [...clients, 'none'].includes(item)), {
+      message: `must be ${clients.join(', ')}, both, or none`,
+    })
+    .meta({
+      description:
+        'Clients of other services that work here with base address and key alone: `comfy` (its header names), `fal` (its proxy, its Authorization scheme); `none` turns them off.',
+      example: 'comfy,fal',
+    }),
+};
+
+export type CompatSettings = z.infer<z.ZodObject<typeof compatSettings>>;

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { responseHeaders } from '../reference/response-headers.js';
+
+/** A browser that may keep the permission asks again after a day at the earliest. */
+const keepSeconds = 24 * 3600;
+const routerPath = /^\/(?:v2|fal)\//;
+const exposed = [
+  ...Object.keys(responseHeaders).flatMap((name) => [name, name.replace('X-Service-', 'X-Comfy-')]),
+  'X-Fal-Request-Id',
+];
+const exposedHeaders = [...new Set(exposed)].join(', ');
+
+/** Pages of these origins may call the v2 routes and the uploads of compatible clients; other pages get no permission. */
+export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
+  const allowed = new Set(origins);
+  if (allowed.size === 0) return;
+  server.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
+    if (!routerPath.test(request.url)) return done();
+    // Also on answers to others: a cache must not give theirs to a page.
+    reply.header('vary', 'Origin');
+    if (origin === undefined || !allowed.has(origin)) return done();
+    reply
+      .header('access-control-allow-origin', origin)
+      .header('access-control-expose-headers', exposedHeaders);
+    const asked = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || asked === undefined) return done();
+    permit(reply, request.headers['access-control-request-headers']);
+  });
+}
+
+/** Any header may be sent: those that the service does not know, it ignores. */
+function permit(reply: FastifyReply, headers: string | undefined): void {
+  void reply
+    .code(204)
+    .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE')
+    .header('access-control-max-age', keepSeconds)
+    .headers(headers === undefined ? {} : { 'access-control-allow-headers': headers })
+    .send();
+}
