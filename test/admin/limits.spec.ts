@@ -52,6 +52,8 @@ describe('admin workspace limits', () => {
       committed_cents: { limit: 10_000, current: 0 },
       backlog: { limit: 1000, current: 3 },
       window: { limit: 600 },
+      files: { limit: 1000 },
+      file_bytes: { limit: 10_737_418_240 },
       credits_cents: { balance: null, held: 300 },
     });
   });

@@ -72,9 +72,10 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
 
   it('refuses a URL where the partner takes the file itself, before it is called', async () => {
     const answer = await run('stability/upscale-fast', '{"image":"https://a.example/x.png"}');
-    const msg = 'This model takes the file itself: base64, or a data: URL.';
     expect(answer.status).toBe(422);
-    expect(answer.json()).toMatchObject({ detail: [{ loc: ['body', 'image'], msg }] });
+    expect(answer.json()).toMatchObject({
+      detail: [{ loc: ['body', 'image'], msg: expect.stringMatching(/^This model takes the file itself: /) }],
+    });
   });
 
   it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {

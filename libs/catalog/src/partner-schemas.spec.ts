@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { providerList } from '#providers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { parse } from 'yaml';
@@ -37,6 +38,13 @@ const withField = (body: Body, [name = '', ...rest]: readonly string[], value: u
   [name]: rest.length === 0 ? value : withField((body[name] ?? {}) as Body, rest, value),
 });
 
+/** Files that are uploaded first: the partner sees the ids that it gave them. */
+function uploadIds(provider: string): Body {
+  const { declaration = '{}' } = providerList.find(({ name }) => name === provider) ?? {};
+  const places: string[] = JSON.parse(declaration).submit?.upload?.at ?? [];
+  return Object.fromEntries(places.map((place) => [place.slice(1), 7]));
+}
+
 function isMeant(id: string, field: string): boolean {
   const found = meant.filter(({ rows: of, fields }) => new RegExp(of).test(id) && fields.includes(field));
   for (const { rows: of } of found) met.add(`${of} ${field}`);
@@ -45,7 +53,7 @@ function isMeant(id: string, field: string): boolean {
 
 describe.each(rows)('$id beside the schema of its partner', ({ id, model, schema }) => {
   const isTheirs = ajv.compile(schema);
-  const base: Body = { ...model.members, ...model.example };
+  const base: Body = { ...model.members, ...model.example, ...uploadIds(model.provider) };
   const fields = fieldsOf(schema, base, (branch: JsonSchema) => ajv.validate(branch, base)).filter(
     ({ at }) => !Object.hasOwn(model.members ?? {}, at[0] ?? ''),
   );

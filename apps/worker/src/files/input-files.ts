@@ -16,6 +16,9 @@ interface Terms {
   share: Share;
 }
 
+/** Nothing is fetched from elsewhere on a caller's word. */
+const noSuchFile =
+  'This model takes the file itself: base64, a data: URL, or the URL of a file that this workspace has uploaded here and that has not expired.';
 const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
 
 /**
@@ -38,7 +41,7 @@ export class InputFiles {
     const files = new Map<string, InputFile>();
     for (const { url, path } of uses) {
       const file = files.get(url) ?? (await this.find(url, terms.workspaceId));
-      if (!file) return rejected(path, 'There is no such file of this workspace, or it has expired.');
+      if (!file) return rejected(path, noSuchFile);
       files.set(url, file);
     }
     const uploads = new Map<string, string>();
