@@ -77,7 +77,12 @@ beforeAll(async () => {
         members: [{ id: 'm1', role: 'owner', user: { id: 'u1', name: 'A User', email: 'user@example.org' } }],
       },
     },
-    ...['bare', 'b2', 'b3'].map((id) => ({ id, created_at: '2020-01-01T00:00:00Z' })),
+    ...['bare', 'b2'].map((id) => ({ id, created_at: '2020-01-01T00:00:00Z' })),
+    {
+      id: 'b3',
+      created_at: '2020-01-01T00:00:00Z',
+      latest_version: { version: '1.0', createdAt: '2020-01-01T00:00:00Z' },
+    },
   ]);
 });
 
@@ -97,6 +102,17 @@ describe('a node', () => {
   it('is listed with everything that it has, but no e-mail addresses', async () => {
     const { nodes } = await list('node_id=whole');
     expect(nodes).toEqual([{ ...whole, latest_version: version }]);
+  });
+
+  it('has a latest version with an id, also where none was imported', async () => {
+    const { nodes } = await list('node_id=b3');
+    expect(nodes[0]?.latest_version).toEqual({
+      id: 'b3@1.0',
+      node_id: 'b3',
+      version: '1.0',
+      createdAt: '2020-01-01T00:00:00.000Z',
+      status: 'NodeVersionStatusActive',
+    });
   });
 
   it('has no field without a value', async () => {

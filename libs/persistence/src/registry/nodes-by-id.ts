@@ -13,7 +13,7 @@ const moment = (column: string): string =>
 
 const latestVersion = `
   SELECT to_json(latest) FROM (
-    SELECT id, node_id, version, changelog, ${moment('node_version.created_at')} AS "createdAt", deprecated,
+    SELECT coalesce(id, node_id || '@' || version) AS id, node_id, version, changelog, ${moment('node_version.created_at')} AS "createdAt", deprecated,
       dependencies, download_url AS "downloadUrl", status, status_reason, app_node_extract_status,
       supported_accelerators, supported_os, supported_app_version, supported_app_frontend_version, tags, tags_admin
     FROM node_version WHERE node_id = node.id AND status = 'NodeVersionStatusActive'
