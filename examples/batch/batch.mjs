@@ -1,4 +1,5 @@
-// Runs a model for each line of a file: node batch.mjs prompts.txt
+#!/usr/bin/env node
+// Runs a model for each line of a file: model-router-batch prompts.txt
 // Needs BASE_URL, API_KEY, WEBHOOK_SECRET, PORT, and WEBHOOK_URL, the public address that leads to this port.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -66,14 +66,21 @@ print(image, url)`;
 
   describe('the package of the TypeScript client and the examples, installed into an empty folder', () => {
     let folder: string;
+    let packages: string[];
 
     beforeAll(async () => {
       folder = temporaryFolder('consumer');
-      const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
-        cwd: pathOf('libs/client'),
-      });
+      const { stdout } = await run(
+        'npm',
+        ['pack', '--silent', pathOf('libs/client'), pathOf('examples/batch')],
+        { cwd: folder },
+      );
+      packages = stdout
+        .trim()
+        .split('\n')
+        .map((name) => path.join(folder, name));
       writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
-      const install = ['install', '--silent', '--offline', '--no-audit', '--no-fund', `./${stdout.trim()}`];
+      const install = ['install', '--silent', '--offline', '--no-audit', '--no-fund', packages[0] ?? ''];
       await run('npm', install, { cwd: folder, timeout: 120_000 });
     });
 
@@ -116,15 +123,26 @@ print(image, url)`;
       ]);
     });
 
-    it('does a batch, and pays once for one that is started again', async () => {
-      cpSync(pathOf('examples/batch'), path.join(folder, 'batch'), { recursive: true });
+    it('does a batch by npx in an empty folder, and pays once for one that is started again', async () => {
+      const empty = temporaryFolder('batch');
       const tags = ['fox', 'hare', 'owl'].map(newTag);
-      writeFileSync(path.join(folder, 'prompts.txt'), tags.map((tag) => `[[sim:tag=${tag}]]\n`).join(''));
+      writeFileSync(path.join(empty, 'prompts.txt'), tags.map((tag) => `[[sim:tag=${tag}]]\n`).join(''));
       const port = String(await freePort());
       const [secret = ''] = (await system.operate((all) => all.find(caller.workspace))).webhookSecrets;
       const options = { PORT: port, WEBHOOK_URL: `http://127.0.0.1:${port}/done`, WEBHOOK_SECRET: secret };
       const batch = async () => {
-        const lines = (await node(['batch/batch.mjs', 'prompts.txt'], options, folder)).trim().split('\n');
+        const { stdout } = await run(
+          'npx',
+          [
+            '--yes',
+            '--offline',
+            ...packages.flatMap((each) => ['-p', each]),
+            'model-router-batch',
+            'prompts.txt',
+          ],
+          { cwd: empty, env: { ...env, ...options }, timeout: 120_000 },
+        );
+        const lines = stdout.trim().split('\n');
         return lines.map((line) => (JSON.parse(line) as { url: string }).url).sort();
       };
       const first = await batch();
