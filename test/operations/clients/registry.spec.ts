@@ -17,7 +17,7 @@ const nodes = Array.from({ length: 95 }, (_, index) => ({
   id: `node-${String(index).padStart(2, '0')}`,
   created_at: '2025-01-01T00:00:00Z',
   supported_os: index % 19 === 0 ? ['Microsoft :: Windows'] : [],
-  ...(index % 2 === 0 && { latest_version: { version: '1.0.0', createdAt: '2025-01-02T00:00:00Z' } }),
+  latest_version: index % 2 === 0 ? { version: '1.0.0', createdAt: '2025-01-02T00:00:00Z' } : undefined,
 }));
 const idsOf = (listed: readonly Listed[]) => listed.map(({ id }) => id).toSorted();
 
@@ -33,11 +33,12 @@ async function get(query: string): Promise<{ totalPages: number; nodes: Listed[]
 
 it('list_all_nodes of comfy-cli gets the first page, with every member that it needs', async () => {
   const { nodes: listed } = await get('');
-  expect(listed).toHaveLength(10);
-  for (const { id, name, description, latest_version: version } of listed) {
-    expect([id, name, description].every((text) => typeof text === 'string')).toBe(true);
-    if (version) expect(version).toMatchObject({ id: expect.any(String), version: '1.0.0' });
-  }
+  const text = expect.any(String) as unknown;
+  const needed = { id: text, name: text, description: text };
+  const latest_version = { id: text, version: '1.0.0' };
+  expect(listed).toMatchObject(
+    nodes.slice(0, 10).map((node) => ({ ...needed, ...(node.latest_version && { latest_version }) })),
+  );
 });
 
 const page = (number: number, formFactor: string) =>
