@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { providerList, settingStem } from '#providers';
+import { settingStem } from '#providers';
 import { metric } from './metrics.js';
 import { freePort, type App, holdToInvariants, System } from '../harness/faults.js';
 import {
@@ -19,7 +19,7 @@ type Way = (typeof ways)[number];
 
 const folder = temporaryFolder('short-rows');
 const rows = await testedRows(folder);
-const names = providerList.map(({ name }) => name);
+const names = [...new Set(rows.map(({ provider }) => provider))];
 // In the order of the list no way meets one kind of protocol only.
 const wayOf = (provider: string): Way => ways[names.indexOf(provider) % ways.length] ?? ways[0];
 /** They name their own addresses for polls: behind the door these would be another host's, which gets no key. */
@@ -72,10 +72,12 @@ async function eachTried(
 ): Promise<void> {
   const providers = [...new Set(of.map(({ provider }) => provider))];
   await waitFor(
-    async () =>
-      (await Promise.all(providers.map((name) => notSent(worker, op, name)))).every(
-        (count) => count >= times,
-      ),
+    async () => {
+      const tries = await Promise.all(providers.map((name) => notSent(worker, op, name)));
+      const late = providers.filter((_name, index) => (tries[index] ?? 0) < times);
+      if (late.length > 0) throw new Error(`not yet: ${late.join(', ')}`);
+      return true;
+    },
     { withinMs: 30_000, what: `every provider to be tried ${times} times`, everyMs: 100 },
   );
 }
