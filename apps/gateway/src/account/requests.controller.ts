@@ -22,7 +22,7 @@ import { pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { cents } from './cents.js';
+import { cents } from '../runs/cents.js';
 import { momentQuery } from './moment-query.js';
 
 const requestQuery = pageQuery.extend({

@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import { cents } from './cents.js';
+import { cents } from '../runs/cents.js';
 import { momentQuery } from './moment-query.js';
 
 const defaultRangeMs = 30 * 24 * 3600 * 1000;

@@ -4,7 +4,7 @@ import { Controller, Get, UseGuards } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { answer, ApiRoute, json } from '../reference/api-route.js';
-import { cents } from './cents.js';
+import { cents } from '../runs/cents.js';
 
 @Controller('v2/workspace')
 @UseGuards(CallerGuard)

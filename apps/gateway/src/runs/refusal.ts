@@ -1,5 +1,6 @@
 import { RouterError } from '#errors';
 import type { Admitted, Refusal } from '#persistence';
+import { cents } from './cents.js';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
 
@@ -12,8 +13,6 @@ export const refusingLimits = Object.keys({
   spend: 0,
   backlog: 0,
 } satisfies Record<Refusal, 0>);
-
-const microsPerCent = 10_000;
 
 /** A refused admission as the error that names the limit. */
 export function refusal(refused: Refused): RouterError {
@@ -52,8 +51,8 @@ export function refusal(refused: Refused): RouterError {
 
 /** In US dollar cents. Current is rounded up, so that current and remaining never promise more than the limit. */
 function committedSpend({ committedMicros, committedLimitMicros }: Refused): Record<string, string> {
-  const limit = Math.floor(committedLimitMicros / microsPerCent);
-  const current = Math.ceil(committedMicros / microsPerCent);
+  const limit = Math.floor(cents(committedLimitMicros));
+  const current = Math.ceil(cents(committedMicros));
   return {
     'X-Committed-Spend-Limit': String(limit),
     'X-Committed-Spend-Current': String(current),

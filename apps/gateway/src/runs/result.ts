@@ -1,5 +1,6 @@
 import { InputRejection, RouterError } from '#errors';
 import type { PayloadBody, RunResult, RunState } from '#persistence';
+import { cents } from './cents.js';
 
 /** The output of a run that succeeded, with its own content type. */
 export interface Output {
@@ -7,9 +8,9 @@ export interface Output {
   body: PayloadBody;
 }
 
-/** What was billed for a finished run. Micro-dollars have at most four decimals as cents, so no exponent is written. */
+/** What was billed for a finished run; four decimals at most, so no exponent is written. */
 export const costHeader = ({ billedMicros }: Pick<RunState, 'billedMicros'>): Record<string, string> =>
-  billedMicros === null ? {} : { 'x-service-cost-cents': String(billedMicros / 10_000) };
+  billedMicros === null ? {} : { 'x-service-cost-cents': String(cents(billedMicros)) };
 
 /** What a finished run answers: its output, or the error that the synchronous route would have answered. */
 export function outputOf(result: RunResult): Output {
