@@ -7,6 +7,7 @@ import { HttpModule } from './http/http.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
+import { OperatorModule } from './operator/operator.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { RunsModule } from './runs/runs.module.js';
 
@@ -18,6 +19,7 @@ import { RunsModule } from './runs/runs.module.js';
     McpModule,
     FilesModule,
     AccountModule,
+    OperatorModule,
     NodesModule,
     AssetsModule,
     ReferenceModule,

@@ -2,18 +2,19 @@ import { expect, it } from '@jest/globals';
 import { createLog } from '#observability';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { ProcessRow } from './entities/operations.entity.js';
-import { ProcessRecord, providersWithoutKey, runningProcesses } from './processes.js';
+import { ProcessRecord, providerKeys, runningProcesses } from './processes.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
-const dataSource = await file.process().database.dataSource();
+const { database } = file.process();
+const dataSource = await database.dataSource();
 const log = createLog('spec', 'silent');
 
 const rows = () => dataSource.getRepository(ProcessRow).find();
 const record = (app: string, url = dataSource) =>
   new ProcessRecord(url.getRepository(ProcessRow), { app }, log);
 const seen = async () =>
-  (await runningProcesses(dataSource)).map(({ app, revision, problem }) => [app, revision, problem]);
+  (await runningProcesses(database)).map(({ app, revision, problem }) => [app, revision, problem]);
 const see = (expected: unknown[]) =>
   waitFor(async () => JSON.stringify(await seen()) === JSON.stringify(expected), {
     withinMs: 20_000,
@@ -27,13 +28,13 @@ it('of an app show what it reported last, until it stops', async () => {
   worker.report({ revision: 'one' });
   worker.report({ revision: 'one', problem: 'bad.yaml: no id' });
   await see([
-    ['gateway', 'one', undefined],
+    ['gateway', 'one', null],
     ['worker', 'one', 'bad.yaml: no id'],
   ]);
   worker.report({ revision: 'two' });
   await see([
-    ['gateway', 'one', undefined],
-    ['worker', 'two', undefined],
+    ['gateway', 'one', null],
+    ['worker', 'two', null],
   ]);
   await Promise.all([gateway, worker].map((each) => each.onModuleDestroy()));
   expect(await seen()).toEqual([]);
@@ -51,7 +52,7 @@ it('that have been silent for 100 s are gone, and forgotten by the next report o
     withinMs: 20_000,
     what: 'it to be forgotten',
   });
-  expect(await seen()).toEqual([['worker', 'one', undefined]]);
+  expect(await seen()).toEqual([['worker', 'one', null]]);
   await Promise.all([silent, other].map((each) => each.onModuleDestroy()));
 });
 
@@ -59,9 +60,10 @@ it('tell which providers have no key: none before a worker has reported, and the
   await rows().then((left) =>
     Promise.all(left.map(({ id }) => dataSource.getRepository(ProcessRow).delete(id))),
   );
-  const { database } = file.process();
   const withoutKey = async () =>
-    (await providersWithoutKey(database)).sort((one, other) => (one < other ? -1 : 1));
+    (await providerKeys(database))
+      .flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider]))
+      .sort((one, other) => (one < other ? -1 : 1));
   const become = (expected: string[]) =>
     waitFor(async () => JSON.stringify(await withoutKey()) === JSON.stringify(expected), {
       withinMs: 20_000,
@@ -69,7 +71,7 @@ it('tell which providers have no key: none before a worker has reported, and the
     });
   const gateway = record('gateway');
   gateway.report({ revision: 'one' });
-  await see([['gateway', 'one', undefined]]);
+  await see([['gateway', 'one', null]]);
   expect(await withoutKey()).toEqual([]);
 
   const [first, second] = [record('worker'), record('worker')];
@@ -82,7 +84,7 @@ it('tell which providers have no key: none before a worker has reported, and the
   await second.onModuleDestroy();
   expect(await withoutKey()).toEqual(['bfl', 'luma']);
   gateway.report({ revision: 'two' });
-  await see([['gateway', 'two', undefined]]);
+  await see([['gateway', 'two', null]]);
   expect(await withoutKey()).toEqual(['bfl', 'luma']);
 
   const third = record('worker');

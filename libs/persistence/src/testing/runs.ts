@@ -8,6 +8,7 @@ import { RunRepository } from '../run.repository.js';
 import { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
+import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
 import type { Ending } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
@@ -39,6 +40,7 @@ export class TestProcess {
   readonly answers: RunReader;
   readonly objects: StoredObjectRepository;
   readonly pauses: ProviderPauseRepository;
+  readonly providers: ProviderReader;
   readonly upkeep: RetentionRepository;
 
   constructor(url: string, settings: Record<string, string> = {}) {
@@ -53,6 +55,7 @@ export class TestProcess {
     this.answers = new RunReader(this.database, periods);
     this.objects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
+    this.providers = new ProviderReader(this.database, this.deliveries, this.pauses);
     this.upkeep = new RetentionRepository(this.database, periods);
   }
 
