@@ -15,6 +15,12 @@ const record = (app: string, url = dataSource) =>
   new ProcessRecord(url.getRepository(ProcessRow), { app }, log);
 const seen = async () =>
   (await runningProcesses(database)).map(({ app, revision, problem }) => [app, revision, problem]);
+const withoutKey = async () =>
+  (await providerKeys(database))
+    .flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider]))
+    .sort((one, other) => (one < other ? -1 : 1));
+const slots = async () =>
+  Object.fromEntries((await providerKeys(database)).map(({ provider, slots }) => [provider, slots]));
 const see = (expected: unknown[]) =>
   waitFor(async () => JSON.stringify(await seen()) === JSON.stringify(expected), {
     withinMs: 20_000,
@@ -60,10 +66,6 @@ it('tell which providers have no key: none before a worker has reported, and the
   await rows().then((left) =>
     Promise.all(left.map(({ id }) => dataSource.getRepository(ProcessRow).delete(id))),
   );
-  const withoutKey = async () =>
-    (await providerKeys(database))
-      .flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider]))
-      .sort((one, other) => (one < other ? -1 : 1));
   const become = (expected: string[]) =>
     waitFor(async () => JSON.stringify(await withoutKey()) === JSON.stringify(expected), {
       withinMs: 20_000,
@@ -75,17 +77,19 @@ it('tell which providers have no key: none before a worker has reported, and the
   expect(await withoutKey()).toEqual([]);
 
   const [first, second] = [record('worker'), record('worker')];
-  first.report({ revision: 'one', providers: { bfl: true, fal: false, luma: false } });
+  first.report({ revision: 'one', providers: { bfl: true, fal: false, luma: false }, slots: 50 });
   await become(['fal', 'luma']);
-  second.report({ revision: 'one', providers: { bfl: false, fal: true, luma: false } });
+  second.report({ revision: 'one', providers: { bfl: true, fal: true, luma: false }, slots: 25 });
   await become(['luma']);
+  expect(await slots()).toEqual({ bfl: 75, fal: 25, luma: 0 });
   await first.onModuleDestroy();
-  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  expect(await slots()).toEqual({ bfl: 25, fal: 25, luma: 0 });
   await second.onModuleDestroy();
-  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  expect(await slots()).toEqual({ bfl: 0, fal: 0, luma: 0 });
+  expect(await withoutKey()).toEqual(['luma']);
   gateway.report({ revision: 'two' });
   await see([['gateway', 'two', null]]);
-  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  expect(await withoutKey()).toEqual(['luma']);
 
   const third = record('worker');
   third.report({ revision: 'one', providers: { bfl: true, fal: false, luma: true } });

@@ -46,17 +46,15 @@ export class ProviderReader {
       ...known,
       ...[keys, load, pauses, outcomes].flat().map(({ provider }) => provider),
     ]);
-    const of = <Row extends { provider: string }>(rows: readonly Row[], name: string) =>
-      rows.flatMap(({ provider, ...row }) => (provider === name ? [row] : []));
     return [...names].toSorted().map((provider) => {
-      const [{ hasKey, slots } = { hasKey: null, slots: 0 }] = of(keys, provider);
+      const [{ hasKey, slots } = { hasKey: null, slots: 0 }] = rowsOf(keys, provider);
       return {
         provider,
         hasKey,
         slots,
-        pauses: of(pauses, provider),
-        load: byState(of(load, provider)),
-        outcomes: of(outcomes, provider),
+        pauses: rowsOf(pauses, provider),
+        load: byState(rowsOf(load, provider)),
+        outcomes: rowsOf(outcomes, provider),
       };
     });
   }
@@ -72,6 +70,9 @@ export class ProviderReader {
     });
   }
 }
+
+const rowsOf = <Row extends { provider: string }>(rows: readonly Row[], name: string) =>
+  rows.flatMap(({ provider, ...row }) => (provider === name ? [row] : []));
 
 function byState(load: readonly Omit<Load, 'provider'>[]): ProviderState['load'] {
   const of = (state: Load['state']) => {

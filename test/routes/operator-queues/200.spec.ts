@@ -4,13 +4,13 @@ import { waitFor } from '../../harness/wait-for.js';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
+const waitingIn = ({ runs }: OperatorQueues) => runs.find(({ state }) => state === 'waiting')?.runs ?? 0;
 
 it('tells what waits, for how long, and which processes run', async () => {
   const { caller } = await gateway().caller();
   const operator = await gateway().caller({}, ['operate']);
   const read = async () =>
     (await operator.caller.call('GET', '/v2/operator/queues')).json() as OperatorQueues;
-  const waitingIn = ({ runs }: OperatorQueues) => runs.find(({ state }) => state === 'waiting')?.runs ?? 0;
   const before = waitingIn(await read());
   await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const queues = await waitFor(
