@@ -129,7 +129,12 @@ export const texts = {
     cancel: 'Cancel the run',
     cancelling: 'Cancellation requested',
     phases: 'Where the time went',
-    phase: { queued: 'Queued', dispatched: 'Dispatched', generating: 'Generating', copying: 'Copying assets' },
+    phase: {
+      queued: 'Queued',
+      dispatched: 'Dispatched',
+      generating: 'Generating',
+      copying: 'Copying assets',
+    },
     total: 'Total',
     failure: 'What went wrong',
     meaning: 'What it means',
@@ -155,7 +160,8 @@ export const texts = {
     assets: 'Copied assets',
     cancelRequested: 'Cancellation requested',
     webhook: 'Webhook',
-    noWebhook: 'None was asked for. Add ?webhook_url=… to the submission to be called when a run is completed.',
+    noWebhook:
+      'None was asked for. Add ?webhook_url=… to the submission to be called when a run is completed.',
     output: 'Output',
     notYet: 'The output appears here when the run is completed.',
     outputGone: 'The output has expired. Results are kept for 24 hours unless the operator says otherwise.',
@@ -190,7 +196,8 @@ export const texts = {
     about: 'Files to use in inputs. Each has a signed URL, and is deleted when it expires.',
     drop: 'Drop files here, or',
     choose: 'Choose files',
-    uploaded: (files: number) => (files === 1 ? 'Uploaded. Its URL:' : `${files} files uploaded. The last one’s URL:`),
+    uploaded: (files: number) =>
+      files === 1 ? 'Uploaded. Its URL:' : `${files} files uploaded. The last one’s URL:`,
     notUploaded: 'A file was not uploaded',
     preview: 'Preview',
     file: 'File',
@@ -227,7 +234,6 @@ export const texts = {
     url: 'URL',
     tries: 'Tries',
     problem: 'Last problem',
-    next: 'Next try',
     nextTry: 'Next try',
     redeliver: 'Redeliver',
     redeliverOf: (id: string) => `Redeliver the webhook of run ${id}`,
@@ -268,7 +274,8 @@ export const texts = {
     stored: 'I have stored it',
     revoke: 'Revoke',
     revokeTitle: (name: string) => `Revoke “${name}”?`,
-    revokeText: 'Calls with it are refused within two seconds. This cannot be undone; runs that were admitted go on.',
+    revokeText:
+      'Calls with it are refused within two seconds. This cannot be undone; runs that were admitted go on.',
     revokeOwn: 'It is the key of this session: you are signed out. This cannot be undone.',
     empty: 'No keys',
     emptyText: 'Create one for your first application.',
@@ -428,7 +435,8 @@ export const texts = {
     },
     content_policy_violation: {
       name: 'Content refused',
-      meaning: 'The provider refused what was asked for, or what came of it. The same input is refused again.',
+      meaning:
+        'The provider refused what was asked for, or what came of it. The same input is refused again.',
       action: 'Change the prompt or the files of the input.',
     },
     provider_error: {

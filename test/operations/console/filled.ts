@@ -59,11 +59,13 @@ export async function fill(
 
   const asWebApp = calling({ ...ready, api_key: webApp.key });
   const submit = (model: string, input: object, query = '') =>
-    asWebApp<{ request_id: string; status_url: string }>('POST', `/v2/models/${model}/requests${query}`, input);
-  const ended: { status_url: string }[] = [];
+    asWebApp<Submitted>('POST', `/v2/models/${model}/requests${query}`, input);
+  const ended: Submitted[] = [];
   for (const model of examples) ended.push(await submit(model, await exampleOf(call, model)));
   for (const path of ['delivered', 'broken']) {
-    ended.push(await submit('bfl/flux-2-pro', { prompt: prompts[1] }, `?webhook_url=${receiver.url}/${path}`));
+    ended.push(
+      await submit('bfl/flux-2-pro', { prompt: prompts[1] }, `?webhook_url=${receiver.url}/${path}`),
+    );
   }
   const failed = await submit('bfl/flux-2-pro', { prompt: `${prompts[2]} [[sim:policy_output]]` });
   const broken = await submit('fal/flux-dev', { prompt: `${prompts[2]} [[sim:job_failed]]` });
@@ -73,13 +75,12 @@ export async function fill(
     `?webhook_url=${receiver.url}/delivered`,
   );
   for (const each of [...ended, failed, broken, succeeded]) await completed(call, each.status_url);
-  const file = Buffer.from(await (await fetch(`${ready.base_url}/openapi.json`)).arrayBuffer());
-  for (const name of ['reference', 'mask']) {
-    const reply = await fetch(`${ready.base_url}/v2/files`, {
-      method: 'POST',
-      headers: { 'X-API-Key': ready.api_key, 'Content-Type': 'application/json', 'X-Name': name },
-      body: file,
-    });
+  const output = await call<{ result: { sample: string } }>('GET', succeeded.response_url);
+  const image = await (await fetch(output.result.sample)).arrayBuffer();
+  for (const body of [image, 'A note of what to draw next.']) {
+    const type = typeof body === 'string' ? 'text/plain' : 'image/png';
+    const headers = { 'X-API-Key': ready.api_key, 'Content-Type': type };
+    const reply = await fetch(`${ready.base_url}/v2/files`, { method: 'POST', headers, body });
     if (reply.status !== 201) throw new Error(`POST /v2/files answered ${reply.status}`);
   }
   const running = await submit('luma/ray-2', { ...(await exampleOf(call, 'luma/ray-2')), prompt: long });
@@ -117,6 +118,12 @@ async function exampleOf(call: Call, model: string): Promise<Record<string, unkn
   return example;
 }
 
+interface Submitted {
+  request_id: string;
+  status_url: string;
+  response_url: string;
+}
+
 interface ModelDocument {
   paths: Record<
     string,
@@ -125,7 +132,10 @@ interface ModelDocument {
         requestBody: {
           content: Record<
             string,
-            { example?: Record<string, unknown>; examples?: Record<string, { value: Record<string, unknown> }> }
+            {
+              example?: Record<string, unknown>;
+              examples?: Record<string, { value: Record<string, unknown> }>;
+            }
           >;
         };
       };

@@ -24,11 +24,11 @@ export async function addHistory(
   try {
     await client.query('SELECT setseed(0.42)');
     await client.query({
-      text: `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket,
-          status, caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros,
+      text: `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome,
+          bucket, status, caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros,
           billed_micros, basis)
         SELECT id, $1, gen_random_uuid(), 'key:' || keys[1 + floor(random() ^ 2 * cardinality(keys))::int], model,
-          'v2.submit', CASE WHEN failed THEN 'failed' ELSE 'succeeded' END, CASE WHEN failed THEN bucket END,
+          split_part(model, '/', 1), 'POST /v2/models/{provider}/{model}/requests', CASE WHEN failed THEN 'failed' ELSE 'succeeded' END, CASE WHEN failed THEN bucket END,
           CASE WHEN failed THEN 502 ELSE 200 END, false, at, at + '4 ms', at + '38 ms',
           CASE WHEN NOT failed THEN at + took END, at + took + '310 ms', price,
           CASE WHEN failed THEN 0 ELSE price END, CASE WHEN NOT failed THEN 'computed' END

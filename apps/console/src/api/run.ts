@@ -9,9 +9,7 @@ export const runQuery = (requestId: string) =>
   queryOptions({
     queryKey: ['run', requestId],
     queryFn: ({ signal }) =>
-      bodyOf(
-        api.GET('/v2/requests/{request_id}', { params: { path: { request_id: requestId } }, signal }),
-      ),
+      bodyOf(api.GET('/v2/requests/{request_id}', { params: { path: { request_id: requestId } }, signal })),
     refetchInterval: ({ state: { data } }) => {
       if (data !== undefined && data.status !== 'COMPLETED') return 1_500;
       return data?.webhook?.state === 'pending' ? 5_000 : false;
@@ -30,7 +28,7 @@ export const runInputQuery = (requestId: string) =>
 export const runOutputQuery = (requestId: string, responseUrl: string) =>
   queryOptions({
     queryKey: ['run', requestId, 'output'],
-    queryFn: async ({ signal }) => (await call(pathOf(responseUrl), { signal })).blob(),
+    queryFn: async ({ signal }) => (await call(pathOf(responseUrl), { signal })).text(),
     staleTime: Infinity,
   });
 

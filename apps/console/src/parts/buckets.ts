@@ -2,4 +2,7 @@ import { texts } from '../texts.ts';
 
 export type Bucket = keyof typeof texts.buckets;
 
-export const bucketOptions = Object.entries(texts.buckets).map(([value, { name }]) => ({ value, label: name }));
+export const bucketOptions = Object.entries(texts.buckets).map(([value, { name }]) => ({
+  value,
+  label: name,
+}));

@@ -52,7 +52,8 @@ export function FileUpload() {
       <div role="status">
         {last !== undefined && (
           <p className={classes.uploaded}>
-            {texts.files.uploaded(upload.data?.length ?? 0)} <CopyText text={last.url} label={texts.files.copyUrl} />
+            {texts.files.uploaded(upload.data?.length ?? 0)}{' '}
+            <CopyText text={last.url} label={texts.files.copyUrl} />
           </p>
         )}
       </div>

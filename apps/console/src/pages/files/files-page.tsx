@@ -18,7 +18,8 @@ import { FileUpload } from './file-upload.tsx';
 import classes from './files-page.module.css';
 
 export function FilesPage() {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(filesQuery);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery(filesQuery);
   const files = data?.pages.flatMap((page) => page.data);
   return (
     <>
@@ -41,7 +42,12 @@ export function FilesPage() {
         <>
           <Files files={files} />
           {hasNextPage && (
-            <Button variant="default" mt={16} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            <Button
+              variant="default"
+              mt={16}
+              loading={isFetchingNextPage}
+              onClick={() => void fetchNextPage()}
+            >
               {texts.parts.more}
             </Button>
           )}
@@ -94,7 +100,7 @@ function Files({ files }: { files: readonly StoredFile[] }) {
                   of={file.id}
                   title={texts.files.deleteTitle}
                   detail={texts.files.deleteText}
-                  act={() => api.DELETE('/v2/files/{fileId}', { params: { path: { fileId: file.id } } })}
+                  act={() => api.DELETE('/v2/files/{file_id}', { params: { path: { file_id: file.id } } })}
                   changes={['files']}
                 />
               </div>

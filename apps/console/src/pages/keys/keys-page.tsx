@@ -91,9 +91,15 @@ function KeyRow({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
         <Moment at={created_at} />
       </Table.Td>
       <Table.Td data-label={texts.keys.expires}>
-        {expires_at === undefined ? <span className="dimmed">{texts.keys.never}</span> : <Moment at={expires_at} />}
+        {expires_at === undefined ? (
+          <span className="dimmed">{texts.keys.never}</span>
+        ) : (
+          <Moment at={expires_at} />
+        )}
       </Table.Td>
-      <Table.Td className={classes.action}>{state === 'live' && <RevokeKey apiKey={apiKey} isOwn={isOwn} />}</Table.Td>
+      <Table.Td className={classes.action}>
+        {state === 'live' && <RevokeKey apiKey={apiKey} isOwn={isOwn} />}
+      </Table.Td>
     </Table.Tr>
   );
 }

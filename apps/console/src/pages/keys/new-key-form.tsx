@@ -39,7 +39,8 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
   const [days, setDays] = useState<string | null>(null);
   const creation = useMutation({
     mutationFn: () => {
-      const expires = days === null ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
+      const expires =
+        days === null ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
       return bodyOf(api.POST('/v2/keys', { body: { name, scopes: chosen as Scope[], ...expires } }));
     },
     onSuccess: (key) => {
@@ -63,7 +64,12 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
         maxLength={200}
         data-autofocus
       />
-      <Checkbox.Group label={texts.keys.scopes} value={chosen} onChange={setChosen} classNames={{ root: classes.form }}>
+      <Checkbox.Group
+        label={texts.keys.scopes}
+        value={chosen}
+        onChange={setChosen}
+        classNames={{ root: classes.form }}
+      >
         {scopes.map((scope) => (
           <Checkbox
             key={scope}
@@ -88,7 +94,11 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
         <Button variant="default" onClick={close}>
           {texts.keys.cancel}
         </Button>
-        <Button type="submit" loading={creation.isPending} disabled={name.trim() === '' || chosen.length === 0}>
+        <Button
+          type="submit"
+          loading={creation.isPending}
+          disabled={name.trim() === '' || chosen.length === 0}
+        >
           {texts.keys.create}
         </Button>
       </div>

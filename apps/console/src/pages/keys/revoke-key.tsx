@@ -10,7 +10,7 @@ export function RevokeKey({ apiKey: { id, name }, isOwn }: { apiKey: ApiKey; isO
       of={name}
       title={texts.keys.revokeTitle(name)}
       detail={isOwn ? texts.keys.revokeOwn : texts.keys.revokeText}
-      act={() => api.DELETE('/v2/keys/{keyId}', { params: { path: { keyId: id } } })}
+      act={() => api.DELETE('/v2/keys/{key_id}', { params: { path: { key_id: id } } })}
       changes={['keys']}
     />
   );

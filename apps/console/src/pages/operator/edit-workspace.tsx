@@ -9,7 +9,11 @@ import classes from './operator.module.css';
 
 export function EditWorkspace({ workspace, close }: { workspace: Workspace | undefined; close: () => void }) {
   return (
-    <Modal opened={workspace !== undefined} onClose={close} title={texts.workspaces.editTitle(workspace?.name ?? '')}>
+    <Modal
+      opened={workspace !== undefined}
+      onClose={close}
+      title={texts.workspaces.editTitle(workspace?.name ?? '')}
+    >
       {workspace && <Fields key={workspace.id} workspace={workspace} close={close} />}
     </Modal>
   );
@@ -36,7 +40,10 @@ function Fields({ workspace, close }: { workspace: Workspace; close: () => void 
         }),
       };
       return bodyOf(
-        api.PATCH('/v2/operator/workspaces/{workspace}', { params: { path: { workspace: workspace.id } }, body }),
+        api.PATCH('/v2/operator/workspaces/{workspace}', {
+          params: { path: { workspace: workspace.id } },
+          body,
+        }),
       );
     },
     onSuccess: async () => {
@@ -65,7 +72,10 @@ function Fields({ workspace, close }: { workspace: Workspace; close: () => void 
               label={texts.settings.limit[name].name}
               value={(limits[name] ?? 0) / (isMoney ? 100 : 1)}
               onChange={(value) =>
-                setLimits((before) => ({ ...before, [name]: Math.round(Number(value) * (isMoney ? 100 : 1)) }))
+                setLimits((before) => ({
+                  ...before,
+                  [name]: Math.round(Number(value) * (isMoney ? 100 : 1)),
+                }))
               }
               {...(isMoney && { prefix: '$', decimalScale: 2 })}
               min={0}

@@ -1,8 +1,9 @@
 import { Button, Table } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type OperatorRun, operatorRunsQuery } from '../../api/operator.ts';
+import { workspaceQuery } from '../../api/workspace.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
-import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
@@ -19,7 +20,14 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
   if (runs === undefined) {
     return error ? <Failure error={error} retry={() => void refetch()} /> : <TableSkeleton rows={4} />;
   }
-  if (runs.length === 0) return <Empty title={texts.queues.none[state]} detail={texts.queues.noneText[state]} />;
+  if (runs.length === 0) {
+    return (
+      <div className={classes.none}>
+        <StateMark tone="good">{texts.queues.none[state]}</StateMark>
+        <p className="dimmed">{texts.queues.noneText[state]}</p>
+      </div>
+    );
+  }
   return (
     <>
       <div className={classes.scroll}>
@@ -41,7 +49,7 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
                   <Moment at={run.completed_at ?? run.created_at} />
                 </Table.Td>
                 <Table.Td>
-                  <CopyId id={run.request_id} />
+                  <RunId run={run} />
                 </Table.Td>
                 <Table.Td>{run.workspace.name}</Table.Td>
                 <Table.Td>{run.model}</Table.Td>
@@ -60,6 +68,17 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
         </Button>
       )}
     </>
+  );
+}
+
+/** The page of a run is open to its own workspace. */
+function RunId({ run: { request_id, workspace } }: { run: OperatorRun }) {
+  const isOwn = useQuery(workspaceQuery).data?.id === workspace.id;
+  if (!isOwn) return <CopyId id={request_id} />;
+  return (
+    <Link to="/runs/$requestId" params={{ requestId: request_id }}>
+      <code>{`${request_id.slice(0, 8)}…${request_id.slice(-4)}`}</code>
+    </Link>
   );
 }
 

@@ -6,7 +6,7 @@ import { type Provider, providerQuery } from '../../api/operator.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { duration } from '../../parts/duration.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { Meter } from '../../parts/meter.tsx';
+import { Bar } from '../../parts/meter.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
@@ -42,7 +42,9 @@ export function ProviderPage() {
             label={texts.providers.resume}
             title={texts.providers.resumeTitle(name)}
             detail={texts.providers.resumeText}
-            act={() => api.DELETE('/v2/operator/providers/{provider}/pause', { params: { path: { provider: name } } })}
+            act={() =>
+              api.DELETE('/v2/operator/providers/{provider}/pause', { params: { path: { provider: name } } })
+            }
             changes={['operator', 'providers']}
           />
         ) : (
@@ -83,18 +85,21 @@ function Pressure({ provider: { pressure } }: { provider: Provider }) {
     <section className={classes.section}>
       <h2>{texts.providers.pressure}</h2>
       <div className={classes.figures}>
-        <Meter
-          label={texts.providers.slots}
-          limit={slots.limit}
-          current={slots.in_use}
-          text={texts.parts.of(count(slots.in_use), count(slots.limit))}
-        />
+        <dl className={`figures ${classes.figure}`}>
+          <dt>{texts.providers.slots}</dt>
+          <dd>{texts.parts.of(count(slots.in_use), count(slots.limit))}</dd>
+          <dd className={classes.bar}>
+            <Bar label={texts.providers.slots} limit={slots.limit} current={slots.in_use} />
+          </dd>
+        </dl>
         {(['waiting', 'under_way', 'parked'] as const).map((name) => (
           <dl key={name} className={`figures ${classes.figure}`}>
             <dt>{texts.providers.lines[name]}</dt>
             <dd>{count(lines[name].runs)}</dd>
             <dd className={classes.small}>
-              {lines[name].runs === 0 ? texts.providers.none : texts.providers.oldest(duration(lines[name].oldest_seconds * 1000))}
+              {lines[name].runs === 0
+                ? texts.providers.none
+                : texts.providers.oldest(duration(lines[name].oldest_seconds * 1000))}
             </dd>
           </dl>
         ))}

@@ -17,5 +17,5 @@ export function ProviderState({ provider: { has_key, pauses } }: { provider: Pro
 
 /** The share of runs that failed. */
 export function failed({ requests, succeeded }: Provider['last_day']): string {
-  return requests === 0 ? '–' : `${((100 * (requests - succeeded)) / requests).toFixed(1)} %`;
+  return requests === 0 ? '–' : `${((100 * (requests - succeeded)) / requests).toFixed(1)}%`;
 }

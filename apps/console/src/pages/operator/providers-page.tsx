@@ -41,7 +41,7 @@ export function ProvidersPage() {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {data.data.map((provider) => (
+              {data.data.toSorted(busiestFirst).map((provider) => (
                 <ProviderRow key={provider.provider} provider={provider} />
               ))}
             </Table.Tbody>
@@ -49,6 +49,15 @@ export function ProvidersPage() {
         </div>
       )}
     </>
+  );
+}
+
+/** Paused ones before all others; the service lists them by name. */
+function busiestFirst(one: Provider, other: Provider): number {
+  return (
+    other.pauses.length - one.pauses.length ||
+    other.pressure.under_way.runs - one.pressure.under_way.runs ||
+    other.last_day.requests - one.last_day.requests
   );
 }
 

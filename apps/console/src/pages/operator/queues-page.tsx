@@ -40,9 +40,14 @@ export function QueuesPage() {
           <SegmentedControl
             size="xs"
             aria-label={texts.queues.look}
-            data={(['stuck', 'failed'] as const).map((value) => ({ value, label: texts.queues.looks[value] }))}
+            data={(['stuck', 'failed'] as const).map((value) => ({
+              value,
+              label: texts.queues.looks[value],
+            }))}
             value={look}
-            onChange={(value) => void navigate({ search: value === 'failed' ? { look: value } : {}, replace: true })}
+            onChange={(value) =>
+              void navigate({ search: value === 'failed' ? { look: value } : {}, replace: true })
+            }
           />
         </div>
         <OperatorRuns state={look} />
@@ -69,7 +74,9 @@ function LiveRuns({ runs }: { runs: Queues['runs'] }) {
             <Table.Tr key={state}>
               <Table.Td>{texts.queues.states[state]}</Table.Td>
               <Table.Td className={classes.number}>{count(runs)}</Table.Td>
-              <Table.Td className={classes.number}>{runs === 0 ? '–' : duration(oldest_seconds * 1000)}</Table.Td>
+              <Table.Td className={classes.number}>
+                {runs === 0 ? '–' : duration(oldest_seconds * 1000)}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

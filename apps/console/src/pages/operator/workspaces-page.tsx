@@ -76,7 +76,12 @@ export function WorkspacesPage() {
             </Table>
           </div>
           {hasNextPage && (
-            <Button variant="default" mt={16} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            <Button
+              variant="default"
+              mt={16}
+              loading={isFetchingNextPage}
+              onClick={() => void fetchNextPage()}
+            >
               {texts.parts.more}
             </Button>
           )}

@@ -22,7 +22,12 @@ export function Phases({ run }: { run: RunDetail }) {
     <section aria-label={texts.run.phases} className={classes.phases}>
       <div className={classes.bar} aria-hidden>
         {phases.map(({ name, ms, isNow }) => (
-          <div key={name} data-phase={name} data-now={isNow} style={{ flexGrow: Math.max(ms, totalMs / 200) }} />
+          <div
+            key={name}
+            data-phase={name}
+            data-now={isNow}
+            style={{ flexGrow: Math.max(ms, totalMs / 200) }}
+          />
         ))}
       </div>
       <ol className={classes.legend}>

@@ -48,7 +48,9 @@ export function RunFacts({ run }: { run: RunDetail }) {
           </Fact>
         )}
         {run.attempts !== undefined && <Fact name={texts.run.attempts}>{run.attempts}</Fact>}
-        {run.asset_count !== undefined && <Fact name={texts.run.assets}>{run.asset_count}</Fact>}
+        {run.asset_count !== undefined && run.asset_count > 0 && (
+          <Fact name={texts.run.assets}>{run.asset_count}</Fact>
+        )}
         {run.cancel_requested_at !== undefined && (
           <Fact name={texts.run.cancelRequested}>
             <Moment at={run.cancel_requested_at} />
@@ -80,7 +82,9 @@ export function RunWebhook({ run: { webhook } }: { run: RunDetail }) {
               </Fact>
             )}
           </dl>
-          <Redeliver delivery={webhook} />
+          <div className={classes.action}>
+            <Redeliver delivery={webhook} />
+          </div>
         </>
       )}
     </section>

@@ -5,7 +5,13 @@ import { texts } from '../../texts.ts';
 import classes from './run-failure.module.css';
 
 /** What happened, whether money was spent, and what to do. */
-export function RunFailure({ run, bucket }: { run: RunDetail; bucket: NonNullable<RunDetail['error_type']> }) {
+export function RunFailure({
+  run,
+  bucket,
+}: {
+  run: RunDetail;
+  bucket: NonNullable<RunDetail['error_type']>;
+}) {
   const { name, meaning, action } = texts.buckets[bucket];
   const cost = run.cost_cents ?? 0;
   const Icon = bucket === 'client_disconnected' ? CircleSlash : CircleX;

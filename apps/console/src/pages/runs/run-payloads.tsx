@@ -5,7 +5,6 @@ import { type RunDetail, runInputQuery, runOutputQuery } from '../../api/run.ts'
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
-import { Output } from '../../parts/output.tsx';
 import { texts } from '../../texts.ts';
 import classes from './run-page.module.css';
 
@@ -29,7 +28,7 @@ export function RunOutput({ run }: { run: RunDetail }) {
 
 function Collected({ run, responseUrl }: { run: RunDetail; responseUrl: string }) {
   const { data, error, refetch } = useQuery(runOutputQuery(run.request_id, responseUrl));
-  if (data !== undefined) return <Output blob={data} />;
+  if (data !== undefined) return <InputText text={data} />;
   return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton height={320} />;
 }
 

@@ -29,7 +29,9 @@ export function SettingsPage() {
             <dl className={`figures ${classes.amounts}`}>
               <Amount
                 name={texts.settings.balance}
-                value={data.credits_cents === null ? texts.parts.unlimited : dollarsOfCents(data.credits_cents)}
+                value={
+                  data.credits_cents === null ? texts.parts.unlimited : dollarsOfCents(data.credits_cents)
+                }
               />
               <Amount name={texts.settings.held} value={dollarsOfCents(data.held_cents)} />
               <Amount name={texts.settings.markup} value={`× ${data.markup}`} />
@@ -53,7 +55,11 @@ export function SettingsPage() {
               </dd>
               <dt>{texts.settings.credential}</dt>
               <dd>
-                {data.credential.key_id === undefined ? texts.settings.token : <CopyId id={data.credential.key_id} />}
+                {data.credential.key_id === undefined ? (
+                  texts.settings.token
+                ) : (
+                  <CopyId id={data.credential.key_id} />
+                )}
               </dd>
               <dt>{texts.settings.scopes}</dt>
               <dd>

@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { count } from '../../parts/quantities.ts';
@@ -19,7 +18,7 @@ interface UsageChartProps {
 
 /** What was spent or run on each day, stacked by model; the table beneath says the same in numbers. */
 export function UsageChart({ rows, days, measure }: UsageChartProps) {
-  const { names, bars } = useMemo(() => stacked(rows, days, measure), [rows, days.from, days.to, measure]);
+  const { names, bars } = stacked(rows, days, measure);
   const written = measure === 'runs' ? count : dollarsOfCents;
   return (
     <figure className={classes.figure} aria-label={texts.usage.chart}>
@@ -32,14 +31,14 @@ export function UsageChart({ rows, days, measure }: UsageChartProps) {
               width={56}
               tickLine={false}
               axisLine={false}
-              tickFormatter={(value: number) => (measure === 'runs' ? count(value) : `$${count(value / 100)}`)}
+              tickFormatter={(value: number) =>
+                measure === 'runs' ? count(value) : `$${count(value / 100)}`
+              }
             />
             <Tooltip
               cursor={{ fill: 'var(--surface-sunken)' }}
               isAnimationActive={false}
-              content={({ active, payload, label }) =>
-                active ? <Detail day={String(label)} parts={payload} written={written} /> : null
-              }
+              content={<Detail written={written} />}
             />
             {names.map((name, at) => (
               <Bar
@@ -87,17 +86,20 @@ function stacked(rows: readonly UsageRow[], days: UsageChartProps['days'], measu
 }
 
 interface DetailProps {
-  day: string;
-  parts: readonly { name?: unknown; value?: unknown; color?: string }[];
   written: (value: number) => string;
+  /** The chart adds what is pointed at. */
+  active?: boolean;
+  label?: string;
+  payload?: readonly { name?: unknown; value?: unknown }[];
 }
 
-function Detail({ day, parts, written }: DetailProps) {
-  const used = parts.filter(({ value }) => Number(value) > 0);
+function Detail({ written, active = false, label, payload = [] }: DetailProps) {
+  if (!active) return null;
+  const used = payload.filter(({ value }) => Number(value) > 0);
   return (
     <div className={`figures ${classes.detail}`}>
       <strong>
-        {day}
+        {label}
         <span>{written(used.reduce((sum, { value }) => sum + Number(value), 0))}</span>
       </strong>
       {used.toReversed().map(({ name, value }) => (

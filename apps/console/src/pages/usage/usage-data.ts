@@ -39,7 +39,9 @@ export function sums(rows: readonly UsageRow[], nameOf: (row: UsageRow) => strin
     sum.cost_cents += row.cost_cents;
     byName.set(name, sum);
   }
-  return [...byName.values()].sort((one, other) => other.cost_cents - one.cost_cents || other.runs - one.runs);
+  return [...byName.values()].sort(
+    (one, other) => other.cost_cents - one.cost_cents || other.runs - one.runs,
+  );
 }
 
 /** For a spreadsheet: what is in a cell is never taken for a formula. */
@@ -53,4 +55,4 @@ export function csvOf(rows: readonly UsageRow[], keyNames: ReadonlyMap<string, s
 const cell = (text: string): string => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
 
 export const shareOf = ({ runs, succeeded }: { runs: number; succeeded: number }): string =>
-  runs === 0 ? '–' : `${((100 * succeeded) / runs).toFixed(1)} %`;
+  runs === 0 ? '–' : `${((100 * succeeded) / runs).toFixed(1)}%`;

@@ -1,7 +1,7 @@
 import { Button, Group, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { keysQuery } from '../../api/keys.ts';
 import { Command } from '../../parts/command.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -24,7 +24,8 @@ const ranges = Object.keys(rangeDays).map((value) => ({
 
 export function UsagePage() {
   const [search, change] = useUsageSearch();
-  const days = daysOf(search, Date.now());
+  const [openedMs] = useState(() => Date.now());
+  const days = daysOf(search, openedMs);
   const { data, error, refetch, isPlaceholderData } = useUsage(days);
   const keyList = useQuery(keysQuery).data?.data;
   const keyNames = useMemo(() => new Map(keyList?.map(({ id, name }) => [id, name])), [keyList]);
@@ -57,7 +58,11 @@ export function UsagePage() {
           onChange={(range) => change({ range: range as RangeName, from: undefined, to: undefined })}
         />
         <Group gap={8} wrap="nowrap">
-          <Day label={texts.usage.from} value={days.from} onChange={(from) => change({ from, to: days.to })} />
+          <Day
+            label={texts.usage.from}
+            value={days.from}
+            onChange={(from) => change({ from, to: days.to })}
+          />
           <span aria-hidden className="dimmed">
             –
           </span>
@@ -99,11 +104,12 @@ export function UsagePage() {
             <SegmentedControl
               size="xs"
               aria-label={texts.usage.by}
-              data={(['model', 'key', 'day'] as const).map((value) => ({ value, label: texts.usage.bys[value] }))}
+              data={(['model', 'key', 'day'] as const).map((value) => ({
+                value,
+                label: texts.usage.bys[value],
+              }))}
               value={by}
-              onChange={(value) =>
-                change({ by: value === 'model' ? undefined : (value as 'key' | 'day') })
-              }
+              onChange={(value) => change({ by: value === 'model' ? undefined : value })}
             />
           </div>
           <UsageTable

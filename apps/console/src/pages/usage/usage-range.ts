@@ -36,7 +36,10 @@ const dayMs = 86_400_000;
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The first and the last day that are meant. */
-export function daysOf({ range = '30d', from, to }: UsageSearch, nowMs: number): { from: string; to: string } {
+export function daysOf(
+  { range = '30d', from, to }: UsageSearch,
+  nowMs: number,
+): { from: string; to: string } {
   if (from !== undefined && to !== undefined) return { from, to };
   return { from: dayOf(nowMs - (rangeDays[range] - 1) * dayMs), to: dayOf(nowMs) };
 }

@@ -17,7 +17,7 @@ export function Redeliver({ delivery: { request_id, state } }: { delivery: Deliv
   const queries = useQueryClient();
   const redelivery = useMutation({
     mutationFn: () =>
-      api.POST('/v2/webhooks/deliveries/{requestId}/redeliver', { params: { path: { requestId: request_id } } }),
+      api.POST('/v2/webhooks/deliveries/{request_id}/redeliver', { params: { path: { request_id } } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       await queries.invalidateQueries({ queryKey: ['run', request_id] });

@@ -42,7 +42,10 @@ export function WebhooksPage() {
           data={options}
           value={state ?? ''}
           onChange={(value) =>
-            void navigate({ search: value === '' ? {} : { state: value as Delivery['state'] }, replace: true })
+            void navigate({
+              search: value === '' ? {} : { state: value as Delivery['state'] },
+              replace: true,
+            })
           }
         />
       </div>
@@ -65,7 +68,12 @@ export function WebhooksPage() {
         <>
           <Deliveries deliveries={deliveries} />
           {hasNextPage && (
-            <Button variant="default" mt={16} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            <Button
+              variant="default"
+              mt={16}
+              loading={isFetchingNextPage}
+              onClick={() => void fetchNextPage()}
+            >
               {texts.parts.more}
             </Button>
           )}
@@ -108,15 +116,12 @@ function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
               <Table.Td className={classes.url}>{delivery.url}</Table.Td>
               <Table.Td>
                 <DeliveryState delivery={delivery} />
-                <div className={classes.small}>
-                  {delivery.problem}
-                  {delivery.next_try_at !== undefined && (
-                    <>
-                      {' '}
-                      {texts.webhooks.next} <Moment at={delivery.next_try_at} />
-                    </>
-                  )}
-                </div>
+                <div className={classes.small}>{delivery.problem}</div>
+                {delivery.next_try_at !== undefined && (
+                  <div className={classes.small}>
+                    {texts.webhooks.nextTry} <Moment at={delivery.next_try_at} />
+                  </div>
+                )}
               </Table.Td>
               <Table.Td className={classes.number}>{delivery.tries}</Table.Td>
               <Table.Td className={classes.action}>
