@@ -28,6 +28,13 @@ const filesOf = (workspaceId: string, rows: number) =>
     [workspaceId, rows],
   );
 
+const heldToItsIndex = (plan: Awaited<ReturnType<typeof planOf>>, index: RegExp, maxRows = 20) => {
+  const text = plan.map(({ node }) => node).join('\n');
+  expect(text).toMatch(index);
+  expect(text).not.toMatch(/Seq Scan on (webhook|stored)|_pkey on webhook|_owner on stored/);
+  expect(plan.filter(({ rows }) => rows > maxRows)).toEqual([]);
+};
+
 describe('with 100,000 webhooks and files of one workspace, beside another', () => {
   let workspaceId: string;
   beforeAll(async () => {
@@ -42,13 +49,6 @@ describe('with 100,000 webhooks and files of one workspace, beside another', () 
     }
     await process.sql('ANALYZE webhook, stored_object, workspace');
   });
-
-  const heldToItsIndex = (plan: Awaited<ReturnType<typeof planOf>>, index: RegExp, maxRows = 20) => {
-    const text = plan.map(({ node }) => node).join('\n');
-    expect(text).toMatch(index);
-    expect(text).not.toMatch(/Seq Scan on (webhook|stored)|_pkey on webhook|_owner on stored/);
-    expect(plan.filter(({ rows }) => rows > maxRows)).toEqual([]);
-  };
 
   it.each<[ListedWebhook['state'] | undefined, RegExp, number?]>([
     [undefined, /webhook_workspace/],
