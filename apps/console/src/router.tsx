@@ -8,6 +8,7 @@ import {
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
 import { Failure } from './parts/failure.tsx';
 import { PageSkeleton } from './parts/skeletons.tsx';
@@ -32,6 +33,7 @@ const routes = [
   }),
   createRoute({
     ...under('models/$provider/$model'),
+    validateSearch: modelSearch,
     component: lazyPage(async () => (await import('./pages/model/model-page.tsx')).ModelPage),
   }),
   createRoute({

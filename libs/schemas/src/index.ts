@@ -8,6 +8,8 @@ export {
   scopes,
 } from './access-token.js';
 export {
+  type RouterCostEstimate,
+  routerCostEstimate,
   type RouterKey,
   routerKey,
   routerKeyInput,
@@ -19,6 +21,8 @@ export {
   routerRequest,
   type RouterRequestListResponse,
   routerRequestListResponse,
+  type RouterSignInLink,
+  routerSignInLink,
   type RouterUsageResponse,
   routerUsageResponse,
   type RouterWorkspace,

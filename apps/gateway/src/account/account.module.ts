@@ -5,6 +5,7 @@ import { CatalogModule } from '../catalog.module.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { KeysController } from './keys.controller.js';
 import { RequestsController } from './requests.controller.js';
+import { SignInController } from './sign-in.controller.js';
 import { UsageController } from './usage.controller.js';
 import { WebhookSecretController } from './webhook-secret.controller.js';
 import { WorkspaceController } from './workspace.controller.js';
@@ -17,6 +18,7 @@ import { WorkspaceController } from './workspace.controller.js';
     UsageController,
     WorkspaceController,
     KeysController,
+    SignInController,
     WebhookSecretController,
   ],
 })

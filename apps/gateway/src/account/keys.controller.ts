@@ -1,7 +1,6 @@
 import { RouterError } from '#errors';
-import { ApiKeyRepository, type KeyRow } from '#persistence';
+import { ApiKeyRepository } from '#persistence';
 import {
-  type RouterKey,
   routerKeyInput,
   type RouterKeyListResponse,
   routerKeyListResponse,
@@ -16,6 +15,7 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { parseInput } from '../bodies/parse-input.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { shownKey } from './shown-key.js';
 
 @Controller('v2/keys')
 @UseGuards(CallerGuard)
@@ -34,7 +34,7 @@ export class KeysController {
     answers: [answer(200, 'All of them.', json(routerKeyListResponse))],
   })
   async list(@Calling() { workspaceId }: Caller): Promise<RouterKeyListResponse> {
-    return { data: (await this.keys.list(workspaceId)).map(shown) };
+    return { data: (await this.keys.list(workspaceId)).map(shownKey) };
   }
 
   @Post()
@@ -76,7 +76,7 @@ export class KeysController {
       scopes: [...new Set(scopes)],
       expiresAt,
     });
-    return { ...shown(row), key };
+    return { ...shownKey(row), key };
   }
 
   @Delete(':keyId')
@@ -109,14 +109,3 @@ export class KeysController {
     }
   }
 }
-
-const shown = (row: KeyRow): RouterKey => ({
-  id: row.id,
-  name: row.name,
-  prefix: row.prefix,
-  scopes: row.scopes,
-  state: row.state,
-  created_at: row.createdAt.toISOString(),
-  ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
-  ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
-});
