@@ -19,6 +19,8 @@ export {
   routerNewKey,
   type RouterRequest,
   routerRequest,
+  type RouterRequestDetail,
+  routerRequestDetail,
   type RouterRequestListResponse,
   routerRequestListResponse,
   type RouterSignInLink,
@@ -40,7 +42,13 @@ export {
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
-export { type RouterFile, routerFile, routerFileId } from './file-shapes.js';
+export {
+  type RouterFile,
+  routerFile,
+  routerFileId,
+  type RouterFileListResponse,
+  routerFileListResponse,
+} from './file-shapes.js';
 export {
   routerModelId,
   routerModelSegment,
@@ -135,8 +143,13 @@ export {
   isOriginOf,
   type RouterRunCompleted,
   routerRunCompleted,
+  type RouterWebhookDelivery,
+  routerWebhookDelivery,
+  type RouterWebhookDeliveryListResponse,
+  routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,
   webhookProblem,
   webhookSettings,
+  webhookStates,
 } from './webhook.js';

@@ -32,5 +32,6 @@ import { SyncController } from './sync.controller.js';
     WakeUps,
     RunUpdates,
   ],
+  exports: [Payloads],
 })
 export class RunsModule {}

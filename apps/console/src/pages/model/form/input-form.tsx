@@ -1,4 +1,5 @@
-import Form from '@rjsf/core';
+// The package's own index also exports its tests' tools, which want another validator.
+import Form from '@rjsf/core/lib/components/Form.js';
 import type { RJSFSchema } from '@rjsf/utils';
 import { useMemo } from 'react';
 import type { Input, Schema } from '../../../api/model-document.ts';
