@@ -8,6 +8,7 @@ import {
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
 import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
 import { runsSearch } from './pages/runs/search.ts';
@@ -36,6 +37,7 @@ const routes = [
   }),
   createRoute({
     ...under('models/$provider/$model'),
+    validateSearch: modelSearch,
     component: lazyPage(async () => (await import('./pages/model/model-page.tsx')).ModelPage),
   }),
   createRoute({

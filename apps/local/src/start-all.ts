@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { Admin } from './admin.js';
 import { startGatewayAndWorker, startSimulator } from './apps.js';
 import { demoRegistry } from './demo/demo-registry.js';
-import { accepts, type Demo, demoWorkspace, makeDemo } from './demo/demo-workspace.js';
+import { accepts, type Demo, demoWorkspace, makeDemo, signInLink } from './demo/demo-workspace.js';
 import { appEnvironment } from './environment.js';
 import { writeJsonFile } from './json-file.js';
 import { openLocalContext, type StartOptions } from './local-context.js';
@@ -12,6 +12,8 @@ import { StartFailure } from './start-failure.js';
 
 interface Installation {
   baseUrl: string;
+  /** Opens the console, signed in to the demo workspace; good once. */
+  consoleUrl: string;
   demo: Demo;
   readyFile: string;
   /** Rejects when a part has ended by itself; says which. */
@@ -82,7 +84,14 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   });
   cleanup.add(() => rmSync(folder.ready, { force: true }));
   const servers = [database.server, transport.server].filter((server) => server !== undefined);
-  return { baseUrl, demo, readyFile: folder.ready, broken: firstEnd([simulator.app, ...apps, ...servers]) };
+  const consoleUrl = await signInLink(baseUrl, demo);
+  return {
+    baseUrl,
+    consoleUrl,
+    demo,
+    readyFile: folder.ready,
+    broken: firstEnd([simulator.app, ...apps, ...servers]),
+  };
 }
 
 /** What the person at the terminal sees of a start: a line for each step, with what it took and what it led to. */

@@ -1,5 +1,6 @@
 interface SummaryFacts {
   baseUrl: string;
+  consoleUrl: string;
   apiKey: string;
   accessToken: string;
   /** Where these and the database's URL are kept while everything runs. */
@@ -16,11 +17,14 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * What is printed when everything answers. The command lines work in any POSIX shell, pasted in
  * order or all at once: the first one stores the request id, the second one waits for the end.
  */
-export function summary({ baseUrl, apiKey, accessToken, readyFile }: SummaryFacts): string {
+export function summary({ baseUrl, consoleUrl, apiKey, accessToken, readyFile }: SummaryFacts): string {
   const requests = `${baseUrl}/v2/models/${model}/requests`;
   const header = `-H 'X-API-Key: ${apiKey}'`;
   const keepId = `tee /dev/stderr | sed -n 's/.*"request_id": *"\\([^"]*\\)".*/\\1/p'`;
   return [
+    '',
+    `console       ${consoleUrl}`,
+    '              opens signed in, once and within 15 minutes; later, sign in with the API key',
     '',
     `base URL      ${baseUrl}`,
     `API key       ${apiKey}`,
@@ -31,8 +35,6 @@ export function summary({ baseUrl, apiKey, accessToken, readyFile }: SummaryFact
     `REQUEST_ID=$(curl -sS -X POST ${requests} ${header} -H 'Content-Type: application/json' -d '${JSON.stringify(input)}' | ${keepId})`,
     `until curl -sS ${requests}/$REQUEST_ID/status ${header} | tee /dev/stderr | grep -q COMPLETED; do sleep 1; done`,
     `curl -sS ${requests}/$REQUEST_ID ${header}`,
-    '',
-    `Read about this model and try it in a browser: ${baseUrl}/docs/models/${model}`,
     '',
     'Operate it from a second shell in this folder:',
     '',
