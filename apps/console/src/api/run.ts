@@ -24,14 +24,6 @@ export const runInputQuery = (requestId: string) =>
     staleTime: Infinity,
   });
 
-/** The native output, whatever its type. */
-export const runOutputQuery = (requestId: string, responseUrl: string) =>
-  queryOptions({
-    queryKey: ['run', requestId, 'output'],
-    queryFn: async ({ signal }) => (await call(pathOf(responseUrl), { signal })).text(),
-    staleTime: Infinity,
-  });
-
 export const cancelRun = ({ cancel_url }: RunDetail): Promise<Response> =>
   call(pathOf(cancel_url ?? ''), { method: 'PUT' });
 

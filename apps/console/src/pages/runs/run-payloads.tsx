@@ -1,10 +1,13 @@
 import { Skeleton } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { type RunDetail, runInputQuery, runOutputQuery } from '../../api/run.ts';
+import { modelsQuery } from '../../api/models.ts';
+import { type RunDetail, runInputQuery } from '../../api/run.ts';
+import { runResultQuery } from '../../api/run-result.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
+import { Output } from '../../parts/output.tsx';
 import { texts } from '../../texts.ts';
 import classes from './run-page.module.css';
 
@@ -17,8 +20,8 @@ export function RunOutput({ run }: { run: RunDetail }) {
       </div>
       {run.status !== 'COMPLETED' ? (
         <p className={classes.waiting}>{texts.run.notYet}</p>
-      ) : run.result_available && run.response_url !== undefined ? (
-        <Collected run={run} responseUrl={run.response_url} />
+      ) : run.result_available ? (
+        <Collected run={run} />
       ) : (
         <p className={classes.waiting}>{texts.run.outputGone}</p>
       )}
@@ -26,9 +29,10 @@ export function RunOutput({ run }: { run: RunDetail }) {
   );
 }
 
-function Collected({ run, responseUrl }: { run: RunDetail; responseUrl: string }) {
-  const { data, error, refetch } = useQuery(runOutputQuery(run.request_id, responseUrl));
-  if (data !== undefined) return <InputText text={data} />;
+function Collected({ run }: { run: RunDetail }) {
+  const { data, error, refetch } = useQuery(runResultQuery(run.model, run.request_id));
+  const entry = useInfiniteQuery(modelsQuery).data?.find(({ id }) => id === run.model);
+  if (data !== undefined) return <Output result={data} modalities={entry?.output_modalities ?? []} />;
   return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton height={320} />;
 }
 
