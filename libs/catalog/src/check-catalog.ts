@@ -27,7 +27,10 @@ export async function checkCatalog({
   return [
     ...problems,
     ...models.flatMap(({ file, model }) =>
-      [...findings(model), ...lifecycle(model, ids), ...servers(model, ids)].map((finding) => ({ file, ...finding })),
+      [...findings(model), ...lifecycle(model, ids), ...servers(model, ids)].map((finding) => ({
+        file,
+        ...finding,
+      })),
     ),
   ];
 }

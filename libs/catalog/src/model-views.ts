@@ -104,9 +104,7 @@ const servedBy = ({ id, servers }: Model) =>
 function parameterOf({ id, servers }: Model, parameter: Parameter): Parameter[] {
   if (parameter.name !== serverParameter) return [parameter];
   if (servers.length === 0) return [];
-  return [
-    { ...parameter, schema: { ...parameter.schema, enum: [id, ...servers].map(visibleProvider) } },
-  ];
+  return [{ ...parameter, schema: { ...parameter.schema, enum: [id, ...servers].map(visibleProvider) } }];
 }
 
 const priceOf = ({ price }: Model) => {
