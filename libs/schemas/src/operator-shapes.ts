@@ -102,7 +102,7 @@ export const operatorWorkspaceChange = z
   )
   .meta({ id: 'OperatorWorkspaceChange', description: 'A change of a workspace.' });
 
-export const operatorPause = z
+const operatorPause = z
   .object({
     calls: z.enum(['submit', 'poll']).meta({ description: 'Which calls are not made.' }),
     asked_by: z
@@ -200,7 +200,7 @@ export const operatorQueues = z
   })
   .meta({ id: 'OperatorQueues', description: 'What waits, and who works on it.' });
 
-export const operatorRun = z
+const operatorRun = z
   .object({
     request_id: routerQueueRequestId,
     workspace: z.object({ id: z.uuid(), name: z.string() }).meta({ description: 'Whose it is.' }),
