@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { routerErrorType } from './error-shapes.js';
-import {
-  routerModelId,
-  routerPageCursor,
-  routerProviderSegment,
-  routerQueueRequestId,
-} from './identifiers.js';
+import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus } from './queue-shapes.js';
 
 const moment = (description: string) => z.iso.datetime().meta({ description });
@@ -16,12 +11,6 @@ const cents = (description: string) =>
 const text = (description: string) => z.string().meta({ description });
 const use = (description: string, amount: z.ZodNumber = z.int()) =>
   z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
-
-const page = {
-  has_more: z.boolean().meta({ description: 'True while further pages exist.' }),
-  next_cursor: routerPageCursor.optional(),
-  limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
-};
 
 const globs = z.array(z.string().min(1).max(200)).max(1000);
 const facts = {
@@ -227,7 +216,7 @@ const operatorRun = z
 export const operatorRunListResponse = z
   .object({
     data: z.array(operatorRun).meta({ description: 'Stuck ones oldest first, failed ones newest first.' }),
-    ...page,
+    ...pageFields,
   })
   .meta({ id: 'OperatorRunListResponse', description: 'One page of runs that may need a look.' });
 
