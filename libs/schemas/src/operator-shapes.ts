@@ -49,7 +49,10 @@ export const operatorWorkspace = z
   .meta({ id: 'OperatorWorkspace', description: 'A workspace, as an operator sees it.' });
 
 export const operatorWorkspaceListResponse = z
-  .object({ data: z.array(operatorWorkspace).meta({ description: 'In the order of their names.' }), ...page })
+  .object({
+    data: z.array(operatorWorkspace).meta({ description: 'In the order of their names.' }),
+    ...pageFields,
+  })
   .meta({ id: 'OperatorWorkspaceListResponse', description: 'One page of the workspaces.' });
 
 const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).meta({ description });
