@@ -44,7 +44,7 @@ export interface OperatorRun {
  * `past_deadline`: over the time that it has; `overdue`: nobody takes it up; `no_progress`: as long as that in the
  * same stage.
  */
-export type StuckReason = 'past_deadline' | 'overdue' | 'no_progress';
+type StuckReason = 'past_deadline' | 'overdue' | 'no_progress';
 
 interface Page {
   /** The last of the page before. */

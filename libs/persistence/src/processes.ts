@@ -103,7 +103,7 @@ export class ProcessRecord implements OnModuleDestroy {
 }
 
 /** Whether some worker has a key of the provider, and how many submissions those that have make at once. */
-export interface ProviderKey {
+interface ProviderKey {
   provider: string;
   hasKey: boolean;
   slots: number;

@@ -6,7 +6,7 @@ import { providerKeys } from './processes.js';
 import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 
 /** How many runs of a provider ended so. */
-export interface Outcomes {
+interface Outcomes {
   /** Null: they succeeded. */
   bucket: Bucket | null;
   lastHour: number;

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { routerErrorType } from './error-shapes.js';
-import {
-  routerModelId,
-  routerPageCursor,
-  routerProviderSegment,
-  routerQueueRequestId,
-} from './identifiers.js';
+import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus } from './queue-shapes.js';
 
 const moment = (description: string) => z.iso.datetime().meta({ description });
@@ -16,12 +11,6 @@ const cents = (description: string) =>
 const text = (description: string) => z.string().meta({ description });
 const use = (description: string, amount: z.ZodNumber = z.int()) =>
   z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
-
-const page = {
-  has_more: z.boolean().meta({ description: 'True while further pages exist.' }),
-  next_cursor: routerPageCursor.optional(),
-  limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
-};
 
 const globs = z.array(z.string().min(1).max(200)).max(1000);
 const facts = {
@@ -60,7 +49,10 @@ export const operatorWorkspace = z
   .meta({ id: 'OperatorWorkspace', description: 'A workspace, as an operator sees it.' });
 
 export const operatorWorkspaceListResponse = z
-  .object({ data: z.array(operatorWorkspace).meta({ description: 'In the order of their names.' }), ...page })
+  .object({
+    data: z.array(operatorWorkspace).meta({ description: 'In the order of their names.' }),
+    ...pageFields,
+  })
   .meta({ id: 'OperatorWorkspaceListResponse', description: 'One page of the workspaces.' });
 
 const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).meta({ description });
@@ -102,7 +94,7 @@ export const operatorWorkspaceChange = z
   )
   .meta({ id: 'OperatorWorkspaceChange', description: 'A change of a workspace.' });
 
-export const operatorPause = z
+const operatorPause = z
   .object({
     calls: z.enum(['submit', 'poll']).meta({ description: 'Which calls are not made.' }),
     asked_by: z
@@ -200,7 +192,7 @@ export const operatorQueues = z
   })
   .meta({ id: 'OperatorQueues', description: 'What waits, and who works on it.' });
 
-export const operatorRun = z
+const operatorRun = z
   .object({
     request_id: routerQueueRequestId,
     workspace: z.object({ id: z.uuid(), name: z.string() }).meta({ description: 'Whose it is.' }),
@@ -227,7 +219,7 @@ export const operatorRun = z
 export const operatorRunListResponse = z
   .object({
     data: z.array(operatorRun).meta({ description: 'Stuck ones oldest first, failed ones newest first.' }),
-    ...page,
+    ...pageFields,
   })
   .meta({ id: 'OperatorRunListResponse', description: 'One page of runs that may need a look.' });
 

@@ -169,6 +169,7 @@ const schemaOptions = {
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.type === 'integer') delete jsonSchema.pattern;
     delete jsonSchema.propertyNames;
+    if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     const { example } = jsonSchema;
     if (example === undefined) return;
     delete jsonSchema['example'];
