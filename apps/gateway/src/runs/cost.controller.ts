@@ -35,7 +35,7 @@ export class CostController {
     const model = runnableModel(this.catalog.current, caller, segments);
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
     try {
-      const { price } = await this.checker.check(model, bytes);
+      const [{ price }] = (await this.checker.check([model], bytes)).terms;
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw new Error('the workspace of a caller is gone');
       const billed = (micros: number) => cents(Math.ceil(micros * standing.markup));
