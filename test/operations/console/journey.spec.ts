@@ -31,7 +31,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
   });
 
   it('finds a model, runs it from its form, and shows the image', async () => {
-    await page.getByRole('searchbox').fill('flux-2-pro');
+    await page.getByLabel('Search by name, id or what it does').fill('flux-2-pro');
     await page
       .getByRole('link', { name: /FLUX\.2 Pro/ })
       .first()

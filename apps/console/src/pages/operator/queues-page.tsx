@@ -121,7 +121,7 @@ function Processes({ processes }: Pick<Queues, 'processes'>) {
   return (
     <section className={classes.section}>
       <h2>{texts.queues.processes}</h2>
-      <div className={classes.scroll}>
+      <div className={classes.scroll} tabIndex={0} role="region" aria-label={texts.queues.processes}>
         <Table className={classes.table}>
           <Table.Thead>
             <Table.Tr>
