@@ -20,18 +20,6 @@ describe('a database with the roles of roles.sql', () => {
     url.password = role;
     return url.href;
   };
-  async function tell(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      let rows: Record<string, unknown>[] = [];
-      for (const statement of statements) rows = (await client.query(statement)).rows as typeof rows;
-      return rows;
-    } finally {
-      await client.end();
-    }
-  }
-
   beforeAll(async () => {
     server = await startPostgres();
     redis = transport === 'redis' ? await startRedis() : undefined;
@@ -94,9 +82,9 @@ describe('a database with the roles of roles.sql', () => {
     const days = `SELECT count(*)::int AS days FROM pg_inherits WHERE inhparent = 'run'::regclass`;
     expect(await tell(run, days)).toEqual([{ days: 12 }]);
     // Nine days later the oldest days are empty and past.
-    expect(await tell(run, `SET router.clock_offset = '9 days'`, 'SELECT drop_day() IS NOT NULL AS dropped')).toEqual([
-      { dropped: true },
-    ]);
+    expect(
+      await tell(run, `SET router.clock_offset = '9 days'`, 'SELECT drop_day() IS NOT NULL AS dropped'),
+    ).toEqual([{ dropped: true }]);
   });
 
   it.each([
@@ -126,5 +114,18 @@ describe('a database with the roles of roles.sql', () => {
     }
   });
 });
+
+/** What the last of the statements answers. */
+async function tell(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) rows = (await client.query(statement)).rows as typeof rows;
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
 
 failOnLeftovers();
