@@ -3,7 +3,7 @@ import { ApiKeyRepository, migrate } from '#persistence';
 import { Client } from 'pg';
 import { textOf } from '../documents/checkout-files.js';
 import { type App, freePort, spawnApp, startPostgres, type TestServer } from '../harness/faults.js';
-import { operatorDatabase, workspacesOf } from '../harness/patience.js';
+import { operatorDatabase, workspacesOf } from '../harness/long-timeouts.js';
 import { Caller, failOnLeftovers, startRedis, temporaryFolder, transports } from '../harness/index.js';
 import { systemEnvironment } from '../harness/system-environment.js';
 
@@ -53,7 +53,7 @@ describe('a database with the roles of roles.sql', () => {
       partnerKeys: {},
       assets: temporaryFolder('assets'),
       assetBaseUrl: `http://127.0.0.1:${port}`,
-      patient: true,
+      longTimeouts: true,
     });
     const gateway = await spawnApp('gateway', env, { port });
     const worker = await spawnApp('worker', env);

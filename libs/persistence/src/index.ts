@@ -22,7 +22,12 @@ export {
 } from './registry/node-columns.js';
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
-export { type ListedRequest, type RequestFilter, RequestReader } from './request-reader.js';
+export {
+  type ListedRequest,
+  type RequestDetail,
+  type RequestFilter,
+  RequestReader,
+} from './request-reader.js';
 export {
   type AgedOut,
   type CancelAnswer,

@@ -57,7 +57,11 @@ describeWith('containers of the image', () => {
     outputOf('run', '--detach', '--name', container(app), ...more, ...flags(env), image, app);
   const once = (words: string[], env = {}) => podman('run', '--rm', ...flags(env), image, ...words);
   const healthy = (app: 'gateway' | 'worker') =>
-    waitFor(async () => (await podman('healthcheck', 'run', container(app))).code === 0, { withinMs: 120_000, what: `a healthy ${app}`, everyMs: 200 });
+    waitFor(async () => (await podman('healthcheck', 'run', container(app))).code === 0, {
+      withinMs: 120_000,
+      what: `a healthy ${app}`,
+      everyMs: 200,
+    });
   const stages = async () =>
     (
       await database.query<{ stage: string; runs: number }>(
@@ -79,7 +83,13 @@ describeWith('containers of the image', () => {
     gatewayUrl = `http://127.0.0.1:${await freePort()}`;
     internal.gateway = await freePort();
     internal.worker = await freePort();
-    const parts = { simulator, partnerKeys: {}, assets: '/assets', assetBaseUrl: gatewayUrl, patient: true };
+    const parts = {
+      simulator,
+      partnerKeys: {},
+      assets: '/assets',
+      assetBaseUrl: gatewayUrl,
+      longTimeouts: true,
+    };
     environment = systemEnvironment({ databaseUrl: postgres.url, redisUrl: redis?.url, ...parts });
   }, 1_800_000);
 
@@ -154,6 +164,7 @@ describeWith('containers of the image', () => {
     '/docs/files/swagger-ui.css',
     '/openapi.json',
     '/llms.txt',
+    '/console',
   ])('serve %s, of which no import tells', async (page) =>
     expect((await fetch(`${gatewayUrl}${page}`)).status).toBe(200),
   );

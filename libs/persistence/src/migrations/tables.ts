@@ -146,7 +146,7 @@ CREATE TABLE stored_object (
 );
 CREATE INDEX stored_object_due ON stored_object (delete_at) WHERE delete_at < 'infinity';
 CREATE INDEX stored_object_owner ON stored_object (owner_id);
-CREATE INDEX stored_object_file ON stored_object (workspace_id) WHERE workspace_id IS NOT NULL;
+CREATE INDEX stored_object_file ON stored_object (workspace_id, owner_id) WHERE workspace_id IS NOT NULL;
 
 CREATE SEQUENCE admission_order;
 
