@@ -3,17 +3,17 @@ import { Admin } from './admin.js';
 import { startGatewayAndWorker, startSimulator } from './apps.js';
 import { demoRegistry } from './demo/demo-registry.js';
 import { accepts, type Demo, demoWorkspace, makeDemo } from './demo/demo-workspace.js';
-import { appEnvironment } from './environment.js';
+import { appEnvironment, writeAdminEnvironment } from './environment.js';
 import { writeJsonFile } from './json-file.js';
 import { openLocalContext, type StartOptions } from './local-context.js';
-import { startDatabase, startTransport } from './services.js';
+import { filesSummary, startDatabase, startTransport } from './services.js';
 import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
 
 interface Installation {
   baseUrl: string;
   demo: Demo;
-  readyFile: string;
+  adminEnvFile: string;
   /** Rejects when a part has ended by itself; says which. */
   broken: Promise<never>;
 }
@@ -37,8 +37,8 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   );
   await step(
     'files',
-    async () => settings.S3_BUCKET,
-    (bucket) => (bucket === undefined ? folder.assets : `S3 bucket ${bucket}`),
+    () => filesSummary(context),
+    (found) => found,
   );
 
   const baseUrl = localUrl(settings);
@@ -80,9 +80,15 @@ export async function startAll(options: StartOptions): Promise<Installation> {
     transport: transport.url === null ? 'postgres' : 'redis',
     s3_endpoint: (settings.S3_BUCKET && settings.S3_ENDPOINT) ?? null,
   });
+  writeAdminEnvironment(folder.adminEnv, env);
   cleanup.add(() => rmSync(folder.ready, { force: true }));
   const servers = [database.server, transport.server].filter((server) => server !== undefined);
-  return { baseUrl, demo, readyFile: folder.ready, broken: firstEnd([simulator.app, ...apps, ...servers]) };
+  return {
+    baseUrl,
+    demo,
+    adminEnvFile: folder.adminEnv,
+    broken: firstEnd([simulator.app, ...apps, ...servers]),
+  };
 }
 
 /** What the person at the terminal sees of a start: a line for each step, with what it took and what it led to. */
