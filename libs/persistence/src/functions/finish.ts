@@ -69,7 +69,8 @@ BEGIN
   END IF;
   IF billed > 0 THEN
     INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, basis, note)
-    VALUES (done.workspace_id, done.id, -billed, left_micros, basis, done.model);
+    VALUES (done.workspace_id, done.id, -billed, left_micros, basis,
+      done.model || coalesce(' by ' || (done.facts ->> 'server'), ''));
   END IF;
   INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
     caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis)

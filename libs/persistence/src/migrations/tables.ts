@@ -224,6 +224,7 @@ CREATE TABLE audit_record (
   request_id uuid NOT NULL,
   credential text NOT NULL,
   model text NOT NULL,
+  -- Who served it: of a model with several servers, the last one that it was given to.
   provider text NOT NULL,
   route text NOT NULL,
   outcome text NOT NULL,
