@@ -90,6 +90,8 @@ function writeShortTwin(row: Model, folder: string): void {
 
 const texts = new Set([
   'prompt',
+  'Prompt',
+  'positivePrompt',
   'promptText',
   'input',
   'text',

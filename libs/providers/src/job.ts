@@ -85,7 +85,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     credentialOrigins,
     assetsNeedKey: spec.assetsNeedKey,
     exchange: spec.exchange,
-    credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
+    credential: (call, secret, nowMs) =>
+      spec.auth?.(secret, nowMs, call) ?? { authorization: `Bearer ${secret}` },
     ...(takesFiles && {
       files: (run) =>
         fileUses(run, {

@@ -17,6 +17,7 @@ import { kling } from './kling.js';
 import * as hosts from './hosts.js';
 import * as polled from './polled.js';
 import * as studios from './studios.js';
+import { tencent } from './tencent.js';
 
 /** By name. */
 export const partners: readonly Partner[] = [
@@ -33,6 +34,7 @@ export const partners: readonly Partner[] = [
   openai,
   openrouter,
   recraft,
+  tencent,
   ...Object.values(hosts),
   ...Object.values(polled),
   ...Object.values(studios),

@@ -24,6 +24,7 @@ export interface Facts {
   encoding?: { envelope: string } | 'form';
   /** Left out, `the-secret`. */
   secret?: string;
+  /** By name; a value that begins with `^` is a pattern. */
   credential: Record<string, string>;
   settings?: Record<string, string>;
   /** Every call after the submission, in order: poll, fetch, cancel. */
