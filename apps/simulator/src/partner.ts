@@ -76,6 +76,10 @@ export interface Submit {
   promptOptional?: boolean | ((model: string) => boolean);
   /** Headers that it must carry. */
   headers?: Record<string, string>;
+  /** The body is a list with one element, which is what counts. */
+  listed?: true;
+  /** Where the caller names the generation: its name, which no other one has. Default: an id of the partner's own. */
+  idOf?: (body: Record<string, unknown>) => unknown;
   /** It takes multipart/form-data and no JSON, or either; files are left out of the body that is read. */
   form?: true | 'or JSON';
 }

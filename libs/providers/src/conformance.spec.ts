@@ -34,7 +34,13 @@ const bytesOf = (body: Uint8Array | undefined): string => Buffer.from(body ?? []
 function encoded(encoding: Facts['encoding']): { type: RegExp; pieces: string[] } {
   if (encoding !== 'form') {
     const odd = bytesOf(oddBody);
-    return { type: /^application\/json$/, pieces: [encoding ? `{"${encoding.envelope}":${odd}}` : odd] };
+    const sent =
+      encoding === undefined
+        ? odd
+        : 'list' in encoding
+          ? `[{${encoding.list},${odd.slice(1)}]`
+          : `{"${encoding.envelope}":${odd}}`;
+    return { type: /^application\/json$/, pieces: [sent] };
   }
   const fields = { seed: '18446744073709551615', strength: '1.0', b: '1e2', a: 'é', prompt: 'a cat' };
   return {

@@ -16,6 +16,7 @@ import { google } from './google.js';
 import { kling } from './kling.js';
 import * as hosts from './hosts.js';
 import * as polled from './polled.js';
+import { runware } from './runware.js';
 import * as studios from './studios.js';
 import { tencent } from './tencent.js';
 
@@ -34,6 +35,7 @@ export const partners: readonly Partner[] = [
   openai,
   openrouter,
   recraft,
+  runware,
   tencent,
   ...Object.values(hosts),
   ...Object.values(polled),
