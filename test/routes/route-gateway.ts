@@ -14,7 +14,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
-import { patientDatabase, workspacesOf } from '../harness/patience.js';
+import { harnessDatabase, workspacesOf } from '../harness/long-timeouts.js';
 import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
@@ -37,7 +37,7 @@ export class RouteGateway {
     /** Its folder of assets. */
     readonly assets: string,
   ) {
-    this.database = patientDatabase(databaseUrl);
+    this.database = harnessDatabase(databaseUrl);
   }
 
   get url(): string {
@@ -156,7 +156,7 @@ export class RouteGateway {
 
   private dispatching({ ago }: Moment): RunRepository {
     if (ago === undefined) return new RunRepository(this.database);
-    const database = this.past.get(ago) ?? patientDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
+    const database = this.past.get(ago) ?? harnessDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
     this.past.set(ago, database);
     return new RunRepository(database);
   }

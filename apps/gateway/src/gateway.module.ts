@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
 import { AssetsModule } from './assets/assets.module.js';
+import { ConsoleModule } from './console/console.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -21,6 +22,7 @@ import { RunsModule } from './runs/runs.module.js';
     NodesModule,
     AssetsModule,
     ReferenceModule,
+    ConsoleModule,
     HealthModule,
   ],
 })

@@ -2,18 +2,12 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { buckets } from '#errors';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Controller, Get, type Type } from '@nestjs/common';
-import { MODULE_METADATA } from '@nestjs/common/constants.js';
+import { Controller, Get } from '@nestjs/common';
 import { GatewayModule } from '../gateway.module.js';
+import { controllersOf } from './built-document.js';
 import { serviceDocument } from './service-document.js';
 
-function controllersOf(module: Type): Type[] {
-  const imports: (Type | { module: Type })[] = Reflect.getMetadata(MODULE_METADATA.IMPORTS, module) ?? [];
-  const own: Type[] = Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [];
-  return [...own, ...imports.flatMap((each) => ('module' in each ? [] : controllersOf(each)))];
-}
-
-const controllers = [...new Set(controllersOf(GatewayModule))];
+const controllers = controllersOf(GatewayModule);
 const document = serviceDocument(controllers, 'https://router.example.com');
 const text = JSON.stringify(document);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
