@@ -99,6 +99,15 @@ export class RouteGateway {
     return claim.epoch;
   }
 
+  /** The partner is too busy for a run that waits: it is given back, to be sent again. */
+  async refuse(run: Submitted): Promise<void> {
+    const dispatching = this.dispatching({});
+    const claim = await dispatching.claim(run.requestId, 60_000);
+    if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
+    await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
+    await dispatching.postpone(run.requestId, claim.epoch, 0);
+  }
+
   /** Takes a run that waits to its end. */
   async finish(run: Submitted, ending: Ending, moment: Moment = {}): Promise<void> {
     await this.end(run, await this.dispatch(run, moment), ending, moment);

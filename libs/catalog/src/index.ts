@@ -20,4 +20,5 @@ export type { CatalogProblem } from './read-rows.js';
 export { type Price, type Quote, quote } from './price.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
+export { fits, serversOf, visibleProvider } from './servers.js';
 export { catalogSettings } from './settings.js';

@@ -6,7 +6,8 @@ export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
-export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
+export { RunRepository } from './run.repository.js';
+export type { Claim, Copying, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
@@ -22,7 +23,12 @@ export {
 } from './registry/node-columns.js';
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
-export { type ListedRequest, type RequestFilter, RequestReader } from './request-reader.js';
+export {
+  type ListedRequest,
+  type RequestDetail,
+  type RequestFilter,
+  RequestReader,
+} from './request-reader.js';
 export {
   type AgedOut,
   type CancelAnswer,

@@ -17,6 +17,8 @@ export {
   routerNewKey,
   type RouterRequest,
   routerRequest,
+  type RouterRequestDetail,
+  routerRequestDetail,
   type RouterRequestListResponse,
   routerRequestListResponse,
   type RouterUsageResponse,
@@ -36,7 +38,13 @@ export {
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
-export { type RouterFile, routerFile, routerFileId } from './file-shapes.js';
+export {
+  type RouterFile,
+  routerFile,
+  routerFileId,
+  type RouterFileListResponse,
+  routerFileListResponse,
+} from './file-shapes.js';
 export {
   routerModelId,
   routerModelSegment,
@@ -131,8 +139,13 @@ export {
   isOriginOf,
   type RouterRunCompleted,
   routerRunCompleted,
+  type RouterWebhookDelivery,
+  routerWebhookDelivery,
+  type RouterWebhookDeliveryListResponse,
+  routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,
   webhookProblem,
   webhookSettings,
+  webhookStates,
 } from './webhook.js';

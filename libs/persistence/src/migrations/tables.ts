@@ -146,7 +146,7 @@ CREATE TABLE stored_object (
 );
 CREATE INDEX stored_object_due ON stored_object (delete_at) WHERE delete_at < 'infinity';
 CREATE INDEX stored_object_owner ON stored_object (owner_id);
-CREATE INDEX stored_object_file ON stored_object (workspace_id) WHERE workspace_id IS NOT NULL;
+CREATE INDEX stored_object_file ON stored_object (workspace_id, owner_id) WHERE workspace_id IS NOT NULL;
 
 CREATE SEQUENCE admission_order;
 
@@ -224,6 +224,8 @@ CREATE TABLE audit_record (
   request_id uuid NOT NULL,
   credential text NOT NULL,
   model text NOT NULL,
+  -- Who served it: of a model with several servers, the last one that it was given to.
+  provider text NOT NULL,
   route text NOT NULL,
   outcome text NOT NULL,
   bucket text,
