@@ -230,12 +230,13 @@ const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, p
 
 /** What several parts of one run come to: it goes on while one of them does, and one that succeeded is a result. */
 function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
-  const isOver = (status: RunStatus | undefined) =>
-    ['succeeded', 'failed', 'canceled'].includes(status ?? '');
   const [first = 'running'] = parts;
   if (!parts.every(isOver)) return 'running';
   return parts.includes('succeeded') ? 'succeeded' : first;
 }
+
+const isOver = (status: RunStatus | undefined): boolean =>
+  status !== undefined && status !== 'queued' && status !== 'running';
 
 /** A share of 1; undefined for what is none, and for 0, which says nothing. */
 function shareAt(json: Json | undefined, { at, of }: { at: JsonPointer; of: number }): number | undefined {

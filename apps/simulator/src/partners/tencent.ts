@@ -30,7 +30,11 @@ export const tencent: Partner = {
         promptOptional: true,
       },
     ],
-    poll: { method: 'POST', path: `/${query}`, idOf: ({ body }) => String(body['JobId'] ?? '') },
+    poll: {
+      method: 'POST',
+      path: `/${query}`,
+      idOf: ({ body: { JobId } }) => (typeof JobId === 'string' ? JobId : ''),
+    },
   })),
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { HttpCall, ProviderAdapter, Run } from '../contract.js';
+import type { ProviderAdapter, Run } from '../contract.js';
 import { providerList } from '../providers.js';
 import { declaredProvider } from './declared.js';
 
@@ -107,29 +107,6 @@ describe('a declared provider', () => {
     expect(adapter.resume?.(ended.handle).url).toBe(
       'https://api.acme.example/v1/files/90071992547409931?of=1',
     );
-  });
-
-  it('signs each call beside its header fields', () => {
-    const adapter = adapterOf({
-      ...polled,
-      auth: { 'x-version': '2' },
-      signature: { tc3: { service: 'acme' } },
-    });
-    const signed = (call: HttpCall) => adapter.credential(call, 'id:key', 0);
-    const call = adapter.submit(run);
-    expect(signed(call)).toMatchObject({
-      'x-version': '2',
-      authorization: expect.stringMatching(/^TC3-HMAC-SHA256 Credential=id\/1970-01-01\/acme\/tc3_request,/),
-    });
-    expect(signed({ ...call, body: run.body.subarray(1) })).not.toEqual(signed(call));
-  });
-
-  it('sets members and makes a list, where it says so', () => {
-    const encode = { set: { kind: 'image', task: '{uuid}', of: ['{uuid}'] }, list: true };
-    const { body, headers } = adapterOf({ ...sound, submit: { ...sound.submit, encode } }).submit(run);
-    const [task] = JSON.parse(text(body)) as { task: string }[];
-    expect(task).toEqual({ kind: 'image', task: task?.task, of: [task?.task], prompt: 'a cat' });
-    expect(headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
   it('asks for a header field of its own value in every call', () => {
@@ -281,21 +258,6 @@ describe('a declaration', () => {
       'a word of the partner’s in a header',
       { ...polled, poll: { ...polled.poll, headers: { accept: '{id}' } } },
       'poll.headers.accept',
-    ],
-    ['no key in any call', { ...sound, auth: { 'x-version': '2' } }, 'auth'],
-    [
-      'files in a body that is signed',
-      {
-        ...sound,
-        signature: { tc3: { service: 'acme' } },
-        submit: { ...sound.submit, encode: { form: {} } },
-      },
-      'signature',
-    ],
-    [
-      'a member of a value that is not there',
-      { ...sound, submit: { ...sound.submit, encode: { set: { task: '{id}' } } } },
-      'submit.encode.set',
     ],
     ['a header that is none', { ...sound, unique_header: 'X Trace' }, 'unique_header'],
     ['a fetch without a poll', { ...sound, fetch: { url: '{base}/x' } }, 'fetch'],
