@@ -12,7 +12,9 @@ export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
-export { ProcessRecord, providersWithoutKey, type RunningProcess, runningProcesses } from './processes.js';
+export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
+export { OperatorReader, type OperatorRun, type WorkspaceState } from './operator-reader.js';
+export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
 export {
@@ -37,11 +39,7 @@ export {
   type RunResult,
   type RunState,
 } from './run-reader.js';
-export {
-  type ProviderPause,
-  ProviderPauseRepository,
-  type ProviderState,
-} from './provider-pause.repository.js';
+export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 export type {
   AdmittingCall,
   Ending,
@@ -64,4 +62,10 @@ export {
   type UsageRecord,
 } from './usage-reader.js';
 export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
-export { type WorkspaceLimits, WorkspaceRepository, type WorkspaceSettings } from './workspace.repository.js';
+export {
+  UnknownWorkspace,
+  type WorkspaceChange,
+  type WorkspaceLimits,
+  WorkspaceRepository,
+  type WorkspaceSettings,
+} from './workspace.repository.js';
