@@ -142,10 +142,11 @@ export async function startSentinels(): Promise<RedisNodes> {
 
 const primariesOf = (nodes: readonly RedisNode[]) => async (): Promise<string[]> => {
   const roles = await Promise.all(
-    nodes.map(async ({ url, isLost }) => ({
-      url,
+    nodes.map(async (node) => ({
+      url: node.url,
       // A replica that took over knows it; a node that is lost says nothing.
-      isPrimary: !isLost() && String(await redisCommand(url, 'INFO', 'replication')).includes('role:master'),
+      isPrimary:
+        !node.isLost() && String(await redisCommand(node.url, 'INFO', 'replication')).includes('role:master'),
     })),
   );
   return roles.filter(({ isPrimary }) => isPrimary).map(({ url }) => url);
