@@ -161,7 +161,7 @@ export class Store {
   }
 
   async setLimits(real: Real, limits: Omit<Start, 'balance'>): Promise<Granted[]> {
-    return (await this.workspaces.setLimits(real.name, this.limitsOf(limits))).granted;
+    return (await this.workspaces.change(real.name, this.limitsOf(limits), 'test')).granted;
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {

@@ -52,4 +52,13 @@ export const routerRoutes: [method: string, path: string][] = [
   ['GET', '/v2/keys'],
   ['POST', '/v2/keys'],
   ['DELETE', '/v2/keys/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
+  ['GET', '/v2/operator/workspaces'],
+  ['GET', '/v2/operator/workspaces/nobody'],
+  ['PATCH', '/v2/operator/workspaces/nobody'],
+  ['GET', '/v2/operator/providers'],
+  ['GET', '/v2/operator/providers/bfl'],
+  ['POST', '/v2/operator/providers/nobody/pause'],
+  ['DELETE', '/v2/operator/providers/nobody/pause'],
+  ['GET', '/v2/operator/queues'],
+  ['GET', '/v2/operator/runs'],
 ];

@@ -8,6 +8,7 @@ import { HttpModule } from './http/http.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
+import { OperatorModule } from './operator/operator.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { RunsModule } from './runs/runs.module.js';
 
@@ -19,6 +20,7 @@ import { RunsModule } from './runs/runs.module.js';
     McpModule,
     FilesModule,
     AccountModule,
+    OperatorModule,
     NodesModule,
     AssetsModule,
     ReferenceModule,

@@ -15,10 +15,10 @@ const many = 100_000;
 /** Runs of a workspace that ended over the last year, one in a thousand of them by a failure. */
 async function endedRuns(workspaceId: string, count: number): Promise<void> {
   await process.sql(
-    `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+    `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
        caller_left, admitted_at, completed_at, cost_micros, billed_micros)
      SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
-       'token:x', 'bfl/flux-2-pro', 'POST', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
+       'token:x', 'bfl/flux-2-pro', 'bfl', 'POST', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
        CASE WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at, at + interval '1 second', 1, 0
      FROM (SELECT n, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
     [workspaceId, count],

@@ -26,6 +26,8 @@ export interface RunState {
   position: number | null;
   /** How far the partner is, as a share of 1; null where it does not say. */
   progress: number | null;
+  /** Who serves it, by the name that callers know; null where only one could. */
+  server: string | null;
   call: AdmittingCall;
 }
 
@@ -73,7 +75,7 @@ export class RunReader {
     const [row] = await this.database.read<RunState & Aged>(
       {
         name: 'run_state',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, progress, ${position}
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, ${position}
           FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       },
       [runId, workspaceId, model, ...this.periods],
@@ -91,7 +93,7 @@ export class RunReader {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       {
         name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, progress, status, failure,
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
             media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
             provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import type { Claim, Copying, Poll } from './live-run.js';
 import {
   type Ending,
   endingRow,
@@ -10,61 +11,9 @@ import {
   payloadBody,
   payloadColumns,
   type PayloadRow,
-  type RunFacts,
 } from './run-facts.js';
 
-export type Claim =
-  | {
-      kind: 'claimed';
-      epoch: number;
-      workspaceId: string;
-      provider: string;
-      model: string;
-      facts: RunFacts;
-      body: PayloadBody;
-      /** Claims of this run that ended without a word. */
-      crashes: number;
-      /** Milliseconds left of the time budget; null before the first submission. */
-      leftMs: number | null;
-    }
-  | { kind: 'abandoned'; epoch: number; provider: string; model: string }
-  | { kind: 'held'; freeInMs: number }
-  | { kind: 'gone' };
-
 type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
-
-export interface Poll {
-  stage: string;
-  epoch: number;
-  provider: string;
-  model: string;
-  facts: RunFacts;
-  handle: unknown;
-  reportedMicros: number | null;
-  /** The time budget is spent, by the database's clock. */
-  overdue: boolean;
-  /** Milliseconds left of the time budget. */
-  leftMs: number;
-  cancelDue: boolean;
-  cancelRequested: boolean;
-  lostPolls: number;
-  /** How far the partner is, as a share of 1. */
-  progress: number | null;
-  /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
-  pausedMs: number | null;
-  /** The outbox row falls due soon and should be moved. */
-  dueSoon: boolean;
-}
-
-/** A run whose output waits for its assets to be copied. */
-export interface Copying {
-  epoch: number;
-  provider: string;
-  model: string;
-  facts: RunFacts;
-  mediaType: string;
-  body: PayloadBody;
-}
 
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
@@ -161,6 +110,30 @@ export class RunRepository {
       retryForMs,
     );
     return row?.afterMs ?? null;
+  }
+
+  /**
+   * Gives the claim back after a provable refusal, and the run to the next of its servers: from then on it is that
+   * provider's run. Returns whose it is now; null when the claim was lost.
+   */
+  async fallBack(runId: string, epoch: number): Promise<string | null> {
+    const [row] = await this.database.persist<{ provider: string }>(
+      {
+        name: 'fall_back',
+        text: `WITH moved AS (
+            UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
+              computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
+              sent_at = NULL, lease_until = NULL
+            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
+            RETURNING id, provider
+          )
+          UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
+          FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
+      },
+      [runId, epoch],
+      retryForMs,
+    );
+    return row?.provider ?? null;
   }
 
   /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel was requested. */

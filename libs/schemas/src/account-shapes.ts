@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { scopes } from './access-token.js';
+import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
 import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
@@ -130,7 +130,7 @@ const keyName = z
 export const routerKeyInput = z
   .object({
     name: keyName.meta({ description: 'What it is for.', example: 'web app' }),
-    scopes: z.array(z.enum(scopes)).min(1).meta({
+    scopes: z.array(z.enum(workspaceScopes)).min(1).meta({
       description: 'What it is good for; nothing that the credential of this call is not good for.',
     }),
     expires_at: z.iso

@@ -6,6 +6,7 @@ export {
   callerScopes,
   type Scope,
   scopes,
+  workspaceScopes,
 } from './access-token.js';
 export {
   type RouterCostEstimate,
@@ -31,6 +32,23 @@ export {
   routerWorkspace,
   usageGroupings,
 } from './account-shapes.js';
+export {
+  operatorPauseInput,
+  type OperatorProvider,
+  operatorProvider,
+  type OperatorProviderListResponse,
+  operatorProviderListResponse,
+  type OperatorQueues,
+  operatorQueues,
+  type OperatorRun,
+  type OperatorRunListResponse,
+  operatorRunListResponse,
+  type OperatorWorkspace,
+  operatorWorkspace,
+  operatorWorkspaceChange,
+  type OperatorWorkspaceListResponse,
+  operatorWorkspaceListResponse,
+} from './operator-shapes.js';
 export {
   type RegistryErrorResponse,
   registryErrorResponse,

@@ -72,7 +72,9 @@ export const routerModelFullEntry = z
       .optional()
       .meta({ description: 'From which day it is gone, and what to use then; only when that is known.' }),
     aliases: z.array(z.string()).meta({ description: 'Other names of it.' }),
-    servers: z.array(routerProviderSegment).meta({ description: 'Who serves it.' }),
+    servers: z.array(routerProviderSegment).meta({
+      description: 'Who may serve it, its own provider first: what `model_provider` of a run may be.',
+    }),
     example_output: z.unknown().optional().meta({ description: 'A result, where the catalog has one.' }),
   })
   .meta({ id: 'RouterModelFullEntry', description: 'One runnable model with the facts for people.' });

@@ -34,6 +34,15 @@ it.each([
   ['manage', 'GET', '/v2/keys'],
   ['manage', 'POST', '/v2/keys'],
   ['manage', 'DELETE', '/v2/keys/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
+  ['operate', 'GET', '/v2/operator/workspaces'],
+  ['operate', 'GET', '/v2/operator/workspaces/nobody'],
+  ['operate', 'PATCH', '/v2/operator/workspaces/nobody'],
+  ['operate', 'GET', '/v2/operator/providers'],
+  ['operate', 'GET', '/v2/operator/providers/bfl'],
+  ['operate', 'POST', '/v2/operator/providers/nobody/pause'],
+  ['operate', 'DELETE', '/v2/operator/providers/nobody/pause'],
+  ['operate', 'GET', '/v2/operator/queues'],
+  ['operate', 'GET', '/v2/operator/runs'],
 ])('requires the scope %s for %s %s', async (scope, method, path) => {
   const without = await gateway().caller(
     {},

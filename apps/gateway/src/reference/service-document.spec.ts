@@ -124,6 +124,15 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', '/v2/keys', plain(200, 401, 403)],
   ['POST', '/v2/keys', plain(201, 400, 401, 403)],
   ['DELETE', '/v2/keys/{key_id}', plain(204, 401, 403, 404)],
+  ['GET', '/v2/operator/workspaces', plain(200, 400, 401, 403)],
+  ['GET', '/v2/operator/workspaces/{workspace}', plain(200, 401, 403, 404)],
+  ['PATCH', '/v2/operator/workspaces/{workspace}', plain(200, 400, 401, 403, 404, 413, 415)],
+  ['GET', '/v2/operator/providers', plain(200, 401, 403)],
+  ['GET', '/v2/operator/providers/{provider}', plain(200, 401, 403, 404)],
+  ['POST', '/v2/operator/providers/{provider}/pause', plain(200, 400, 401, 403, 404)],
+  ['DELETE', '/v2/operator/providers/{provider}/pause', plain(200, 401, 403, 404)],
+  ['GET', '/v2/operator/queues', plain(200, 401, 403)],
+  ['GET', '/v2/operator/runs', plain(200, 400, 401, 403)],
 ];
 
 it.each(promised)('%s %s has the promised answers, with their headers', (method, path, answers) => {

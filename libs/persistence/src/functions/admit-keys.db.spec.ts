@@ -85,7 +85,7 @@ describe('a key that is in use', () => {
     const { id, name } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const none = { inflightLimit: 0, committedLimitMicros: 0, backlogLimit: 0, windowLimit: 0 };
-    await (await gateway.workspaces()).setLimits(name, none);
+    await (await gateway.workspaces()).change(name, none, 'test');
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
   });
 
@@ -191,7 +191,7 @@ describe('a key ends', () => {
   it('with a refusal', async () => {
     const { id, name } = await gateway.workspace({ windowLimit: 0 });
     expect(await gateway.admit(id, { key: 'mine' })).toMatchObject({ kind: 'refused' });
-    await (await gateway.workspaces()).setLimits(name, { windowLimit: 100 });
+    await (await gateway.workspaces()).change(name, { windowLimit: 100 }, 'test');
     expect(await gateway.admit(id, { key: 'mine', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
   });
 

@@ -24,7 +24,7 @@ it('a place in a line of several chunks is exact, also after runs have left it a
   for (const runId of runs.slice(100, 299)) await gateway.runReader.requestCancel(id, testModel, runId);
   expect(await places()).toEqual([0, 100, 101, 251, 500]);
   // All of the first chunk are granted or gone; those that are granted were not dispatched yet.
-  await (await gateway.workspaces()).setLimits(name, { inflightLimit: 150 });
+  await (await gateway.workspaces()).change(name, { inflightLimit: 150 }, 'test');
   expect(await places()).toEqual([0, 100, 101, 251, 500]);
   expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 501 });
   await gateway.take(runs[0] ?? '', 'submitting');

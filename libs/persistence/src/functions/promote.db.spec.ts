@@ -23,7 +23,7 @@ const end = async (process: TestProcess, runId: string): Promise<string[]> =>
 const ids = (granted: readonly Granted[]): string[] => granted.map(({ runId }) => runId);
 
 const setLimits = async (process: TestProcess, name: string, limits: WorkspaceLimits): Promise<string[]> =>
-  ids((await (await process.workspaces()).setLimits(name, limits)).granted);
+  ids((await (await process.workspaces()).change(name, limits, 'test')).granted);
 
 const stages = (runs: string[]) => Promise.all(runs.map((runId) => one.stageOf(runId)));
 

@@ -146,8 +146,8 @@ describe('a provider that an operator pauses', () => {
   it('gets no new submission until further notice, and runs look again within a minute', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: hourMs });
-    expect(await fixture.first.pauses.pause(provider, 'maintenance')).toBe(true);
-    expect(await fixture.second.pauses.pause(provider, 'still')).toBe(false);
+    expect(await fixture.first.pauses.pause(provider, 'maintenance', 'test')).toBe(true);
+    expect(await fixture.second.pauses.pause(provider, 'still', 'test')).toBe(false);
     for (const offset of ['0', '1 day', '30 days']) {
       const freeInMs = await held(runId, fixture.at(offset));
       expect(freeInMs).toBeGreaterThan(0);
@@ -169,11 +169,11 @@ describe('a provider that an operator pauses', () => {
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * 60_000, 'HTTP 429');
     await held(runId);
-    await fixture.first.pauses.pause(provider, 'maintenance');
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     await held(runId, fixture.at('1 minute'));
     expect((await fixture.written(runId))['run']).toMatchObject({ deadline_at: null });
     await held(runId, fixture.at('1 day'));
-    await fixture.at('1 day').pauses.resume(provider);
+    await fixture.at('1 day').pauses.resume(provider, 'test');
     expect(await leftOf(runId, fixture.at('1 day'))).toBeNull();
   });
 
@@ -181,7 +181,7 @@ describe('a provider that an operator pauses', () => {
     const provider = nextProvider();
     const { runId, epoch } = await submission(provider, hourMs);
     await fixture.first.runs.postpone(runId, epoch, 0);
-    await fixture.first.pauses.pause(provider, 'maintenance');
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     await held(runId);
     expect(await leftOf(runId, fixture.at('61 minutes'))).toBeLessThanOrEqual(0);
   });
@@ -193,19 +193,19 @@ describe('a provider that an operator pauses', () => {
     const running = await fixture.run('running', { spaceId, provider });
     const sent = await fixture.run('submitting', { spaceId, provider });
     const parked = await fixture.first.run(spaceId, { provider });
-    await fixture.first.pauses.pause(provider, 'maintenance');
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     await fixture.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
     await held(waiting);
     const others = () =>
       Promise.all([running.runId, sent.runId, parked].map((runId) => fixture.written(runId)));
     const before = await others();
-    expect(await fixture.second.pauses.resume(provider)).toBe(true);
+    expect(await fixture.second.pauses.resume(provider, 'test')).toBe(true);
     expect(await others()).toEqual(before);
     expect((await fixture.second.pauses.standing()).filter((each) => each.provider === provider)).toEqual([]);
     expect(await fixture.overdueAt('0')).toContain(waiting);
     expect(await claim(waiting)).toMatchObject({ kind: 'claimed' });
-    expect(await fixture.second.pauses.resume(provider)).toBe(false);
+    expect(await fixture.second.pauses.resume(provider, 'test')).toBe(false);
   });
 
   it('is told from a partner’s request in the list, with what waits and what is under way', async () => {
@@ -215,20 +215,30 @@ describe('a provider that an operator pauses', () => {
     await fixture.run('claimed', { spaceId, provider });
     await fixture.run('submitting', { spaceId, provider });
     await fixture.run('copying', { spaceId, provider });
-    await fixture.first.pauses.pause(provider, 'maintenance');
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     await fixture.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
     const utc = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    const [listed] = (await fixture.second.pauses.list()).filter((each) => each.provider === provider);
+    const [listed] = (await fixture.second.providers.list([])).filter((each) => each.provider === provider);
+    const age = expect.any(Number);
+    const none = { runs: 0, oldestSeconds: 0 };
     expect(listed).toEqual({
       provider,
+      hasKey: null,
+      slots: 0,
       pauses: [
         { calls: 'poll', askedBy: 'partner', since: utc, until: utc, reason: 'HTTP 429' },
         { calls: 'submit', askedBy: 'operator', since: utc, until: null, reason: 'maintenance' },
       ],
-      waiting: 2,
-      underWay: 2,
+      load: {
+        parked: none,
+        waiting: { runs: 2, oldestSeconds: age },
+        submitting: { runs: 1, oldestSeconds: age },
+        running: none,
+        copying: { runs: 1, oldestSeconds: age },
+      },
+      outcomes: [],
     });
-    const later = (await fixture.at('2 hours').pauses.list()).find((each) => each.provider === provider);
+    const later = (await fixture.at('2 hours').providers.list([])).find((each) => each.provider === provider);
     expect(later?.pauses).toHaveLength(1);
   });
 });

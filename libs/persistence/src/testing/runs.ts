@@ -8,6 +8,7 @@ import { RunRepository } from '../run.repository.js';
 import { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
+import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
 import type { Ending } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
@@ -39,6 +40,7 @@ export class TestProcess {
   readonly runReader: RunReader;
   readonly storedObjects: StoredObjectRepository;
   readonly pauses: ProviderPauseRepository;
+  readonly providers: ProviderReader;
   readonly retention: RetentionRepository;
 
   constructor(url: string, settings: Record<string, string> = {}) {
@@ -53,6 +55,7 @@ export class TestProcess {
     this.runReader = new RunReader(this.database, periods);
     this.storedObjects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
+    this.providers = new ProviderReader(this.database, this.outbox, this.pauses);
     this.retention = new RetentionRepository(this.database, periods);
   }
 
