@@ -120,6 +120,7 @@ export const submitRun = {
 } as const;
 
 export const estimateCost = {
+  query: serverQuery,
   body: routerModelInput,
   name: 'EstimateCost',
   area: 'Queued runs',
