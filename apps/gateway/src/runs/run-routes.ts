@@ -102,6 +102,7 @@ export const runModel = {
 } as const;
 
 export const estimateCost = {
+  query: serverQuery,
   body: routerModelInput,
   name: 'EstimateCost',
   area: 'Queued runs',

@@ -49,7 +49,7 @@ export function CardSkeletons() {
   return (
     <div className={classes.cards} aria-busy="true" aria-label={texts.parts.loading}>
       {Array.from({ length: 12 }, (_, place) => (
-        <Skeleton key={place} height={268} radius={8} />
+        <Skeleton key={place} height={252} radius={8} />
       ))}
     </div>
   );

@@ -40,7 +40,7 @@ function FieldTemplate(props: FieldTemplateProps) {
   return (
     <Input.Wrapper
       id={id}
-      className={isGroup ? classes.group : undefined}
+      className={`${classes.field} ${isGroup ? classes.group : ''}`}
       label={isItem ? undefined : <span title={String(path.at(-1))}>{labelOf(label)}</span>}
       labelElement={schema.type === 'object' || schema.type === 'array' ? 'div' : 'label'}
       withAsterisk={required}
