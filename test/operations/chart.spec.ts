@@ -89,7 +89,8 @@ describeWith('k8s/chart', () => {
   it('migrates before an install and an upgrade, and under an account that is there by then', () => {
     const manifests = templated();
     const hooked = (kind: string) =>
-      (find(manifests, kind, 'migrate')?.metadata as { annotations?: Record<string, string> }).annotations;
+      (find(manifests, kind, 'migrate') as { metadata: { annotations?: object } } | undefined)?.metadata
+        .annotations;
     expect(hooked('Job')).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
     expect(hooked('ServiceAccount')).toMatchObject({
       'helm.sh/hook': 'pre-install,pre-upgrade',
@@ -116,6 +117,9 @@ describeWith('k8s/chart', () => {
     const kinds = new Set(manifests.map(({ kind }) => kind));
     expect([...kinds]).toEqual(
       expect.arrayContaining(['Ingress', 'PodMonitor', 'PrometheusRule', 'TriggerAuthentication']),
+    );
+    expect(JSON.stringify(find(manifests, 'PrometheusRule', 'model-router'))).toContain(
+      '"https://docs.example.com/alerts#routerappabsent"',
     );
     const catalog = find(manifests, 'ConfigMap', 'model-router-catalog') as unknown as {
       data: Record<string, string>;

@@ -2,7 +2,7 @@
 {{- define "objects" -}}
 {{- $root := index . 0 -}}
 {{- range $text := regexSplit "(?m)^---$" ($root.Files.Get (index . 1)) -1 -}}
-{{- $object := fromYaml $text -}}
+{{- $object := fromYaml (replace "docs/operations/alerts.md" $root.Values.monitoring.runbooks $text) -}}
 {{- if $object.kind -}}
 {{- include "object" (dict "root" $root "object" $object) -}}
 {{- end -}}
