@@ -30,7 +30,6 @@ function newestInputMs() {
 async function build() {
   const startedMs = performance.now();
   const seconds = () => Math.round((performance.now() - startedMs) / 1000);
-  const show = (text, end) => process.stderr.write(process.stderr.isTTY ? `\r${text}${end}` : `${text}\n`);
   show('building …', '');
   const ticking = process.stderr.isTTY && setInterval(() => show(`building … ${seconds()} s`, ''), 1000);
   const child = spawn('npm', ['run', '--silent', 'build'], {
@@ -42,4 +41,8 @@ async function build() {
   clearInterval(ticking);
   show(code === 0 ? `built in ${seconds()} s` : `the build failed after ${seconds()} s`, '\n');
   return code ?? 1;
+}
+
+function show(text, end) {
+  process.stderr.write(process.stderr.isTTY ? `\r${text}${end}` : `${text}\n`);
 }

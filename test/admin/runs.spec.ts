@@ -122,13 +122,23 @@ describe('admin run, usage, provider and key', () => {
   it('rotates a key: the new one is like it, the old one ends later or at once', async () => {
     const made = await answerOf<{ key: string; prefix: string }>(
       env,
-      ...['key', 'create', '--workspace', 'acme', '--scopes', 'run', '--name', 'web'],
+      'key',
+      'create',
+      '--workspace',
+      'acme',
+      '--scopes',
+      'run',
+      '--name',
+      'web',
     );
     const keys = new ApiKeyRepository(database);
     const rotate = (...words: string[]) =>
       answerOf<{ key: string; name: string; scopes: string[]; replaces: { expires_at: string } }>(
         env,
-        ...['key', 'rotate', made.prefix, ...words],
+        'key',
+        'rotate',
+        made.prefix,
+        ...words,
       );
     const next = await rotate('--keep-hours', '2');
     expect(next).toMatchObject({ name: 'web', scopes: ['run'] });
