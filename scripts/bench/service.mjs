@@ -38,7 +38,7 @@ export async function startService({ transport }) {
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'postgres.log'),
       password: 'bench',
-      settings: { max_connections: 300 },
+      settings: { max_connections: 300, ...JSON.parse(process.env.BENCH_POSTGRES ?? '{}') },
     });
     closing.push(() => postgres.server.stop());
     const env = {

@@ -13,7 +13,13 @@ describe.each(transports())('a run that kills every worker that touches it on %s
     system = await System.start({
       transport,
       workers: 0,
-      env: { ...quickLeases, MAX_CRASHES: String(crashes), MAX_POLL_CRASHES: String(crashes) },
+      // An input that lies in the store is read between the claim and the submission.
+      env: {
+        ...quickLeases,
+        LARGE_PAYLOAD_BYTES: '1',
+        MAX_CRASHES: String(crashes),
+        MAX_POLL_CRASHES: String(crashes),
+      },
     });
   });
   afterEach(() => dismissWorkers(system));

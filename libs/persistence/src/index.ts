@@ -1,4 +1,5 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
+export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
 export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
@@ -6,7 +7,8 @@ export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
-export { type Claim, type Copying, RunRepository, type Poll } from './run.repository.js';
+export { RunRepository } from './run.repository.js';
+export type { Claim, Copying, Poll } from './run-steps.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import {
@@ -10,61 +11,10 @@ import {
   payloadBody,
   payloadColumns,
   type PayloadRow,
-  type RunFacts,
 } from './run-facts.js';
-
-export type Claim =
-  | {
-      kind: 'claimed';
-      epoch: number;
-      workspaceId: string;
-      provider: string;
-      model: string;
-      facts: RunFacts;
-      body: PayloadBody;
-      /** Claims of this run that ended without a word. */
-      crashes: number;
-      /** Milliseconds left of the time budget; null before the first submission. */
-      leftMs: number | null;
-    }
-  | { kind: 'abandoned'; epoch: number; provider: string; model: string }
-  | { kind: 'held'; freeInMs: number }
-  | { kind: 'gone' };
+import type { Claim, Copying, Poll } from './run-steps.js';
 
 type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
-
-export interface Poll {
-  stage: string;
-  epoch: number;
-  provider: string;
-  model: string;
-  facts: RunFacts;
-  handle: unknown;
-  reportedMicros: number | null;
-  /** The time budget is spent, by the database's clock. */
-  overdue: boolean;
-  /** Milliseconds left of the time budget. */
-  leftMs: number;
-  cancelDue: boolean;
-  cancelRequested: boolean;
-  lostPolls: number;
-  /** How far the partner is, as a share of 1. */
-  progress: number | null;
-  /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
-  pausedMs: number | null;
-  /** The outbox row falls due soon and should be moved. */
-  dueSoon: boolean;
-}
-
-/** A run whose output waits for its assets to be copied. */
-export interface Copying {
-  epoch: number;
-  provider: string;
-  model: string;
-  facts: RunFacts;
-  mediaType: string;
-  body: PayloadBody;
-}
 
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
@@ -77,17 +27,20 @@ const retryForMs = 120_000;
 export class RunRepository {
   constructor(private readonly database: Database) {}
 
-  async claim(runId: string, leaseMs: number): Promise<Claim> {
-    const [row] = await this.database.write<Claim & PayloadRow>(
+  /** With `sends`, the first claim of a run whose input lies in the database also begins its submission. */
+  async claim(runId: string, leaseMs: number, { sends = false } = {}): Promise<Claim> {
+    const atMs = performance.now();
+    const [row] = await this.database.persist<Claim & PayloadRow>(
       {
         name: 'claim',
-        text: `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
-          FROM claim($1, $2 * interval '1 millisecond')`,
+        text: `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs", begun
+          FROM claim($1, $2 * interval '1 millisecond', $3, $4)`,
       },
-      [runId, leaseMs],
+      [runId, leaseMs, randomUUID(), sends],
+      sends ? retryForMs : 0,
     );
     if (row === undefined) return { kind: 'gone' };
-    return row.kind === 'claimed' ? { ...row, body: payloadBody(row) } : row;
+    return row.kind === 'claimed' ? { ...row, atMs, body: payloadBody(row) } : row;
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
@@ -120,6 +73,22 @@ export class RunRepository {
       [runId, epoch, leaseMs],
     );
     return rows.length === 1;
+  }
+
+  /** A submission that was begun with its claim is not made: nothing was sent. */
+  async withdrawSubmission(runId: string, epoch: number): Promise<void> {
+    await this.database.persist(
+      {
+        name: 'withdraw_submission',
+        text: `WITH withdrawn AS (
+            UPDATE run SET stage = 'ready', sent_at = NULL, dispatched_at = NULL, deadline_at = NULL
+            WHERE id = $1 AND epoch = $2 AND stage = 'submitting' RETURNING id
+          )
+          UPDATE outbox SET dispatched = false WHERE run_id = (SELECT id FROM withdrawn)`,
+      },
+      [runId, epoch],
+      retryForMs,
+    );
   }
 
   /** Keeps the leases of submissions that are still in the air; one that was given back stays given back. */

@@ -31,6 +31,13 @@ export interface AdmittedRun {
   delivered: boolean;
 }
 
+/** How the call wants its run. `onAccepted` is called just before the run is admitted. */
+interface Wanted {
+  mode: Admission['mode'];
+  webhook?: WebhookAddress | undefined;
+  onAccepted?: (runId: string) => void;
+}
+
 /** The one path in, of both ways of delivery: accept the input, admit the run in one round trip, enqueue it. */
 @Injectable()
 export class RunAdmission {
@@ -51,12 +58,12 @@ export class RunAdmission {
     request: FastifyRequest,
     caller: Caller,
     segments: ModelSegments,
-    mode: Admission['mode'],
-    webhook?: WebhookAddress,
+    wanted: Wanted,
   ): Promise<AdmittedRun> {
     const input = await this.input.accept(request, caller, segments);
     try {
-      const run = await this.admit(request, caller, input, mode, webhook);
+      wanted.onAccepted?.(input.runId);
+      const run = await this.admit(request, caller, input, wanted);
       request.runId = run.runId;
       return run;
     } finally {
@@ -68,8 +75,7 @@ export class RunAdmission {
     request: FastifyRequest,
     caller: Caller,
     input: Awaited<ReturnType<RunInput['accept']>>,
-    mode: Admission['mode'],
-    webhook: WebhookAddress | undefined,
+    { mode, webhook }: Wanted,
   ): Promise<AdmittedRun> {
     const { runId, model, key, fingerprint, body, price, members, upstream } = input;
     const { workspaceId } = caller;

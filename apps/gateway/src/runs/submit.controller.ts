@@ -32,7 +32,7 @@ export class SubmitController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueSubmitResponse> {
     const webhook = webhookOf(query, this.settings.WEBHOOK_ALLOWED_ORIGINS);
-    const run = await this.admission.admitFrom(request, caller, segments, 'queued', webhook);
+    const run = await this.admission.admitFrom(request, caller, segments, { mode: 'queued', webhook });
     if (run.replayed) reply.header('idempotent-replayed', 'true');
     return {
       request_id: run.runId,

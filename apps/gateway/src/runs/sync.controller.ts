@@ -30,8 +30,10 @@ export class SyncController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const gone = callerGone(reply);
-    const run = await this.admission.admitFrom(request, caller, segments, 'sync');
-    const result = await this.held.outcome(run, gone);
+    const { run, result } = await this.held.outcome(
+      (onAccepted) => this.admission.admitFrom(request, caller, segments, { mode: 'sync', onAccepted }),
+      gone,
+    );
     await this.delivery.send(reply, run, result);
   }
 }

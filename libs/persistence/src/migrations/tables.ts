@@ -60,26 +60,30 @@ CREATE TABLE run (
   model text NOT NULL,
   provider text NOT NULL,
   mode text NOT NULL CHECK (mode IN ('queued', 'sync')),
-  stage text NOT NULL CHECK (stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')),
-  -- Bumped by every claim: a worker that lost its claim cannot write.
-  epoch integer NOT NULL DEFAULT 0,
   -- The model's facts as resolved at admission; later catalog changes touch no live run.
   facts jsonb NOT NULL,
   reserved_micros bigint NOT NULL CHECK (reserved_micros >= 0),
   -- Billed when no reply says what the run cost; it and the reserved amount include the mark-up.
   computed_micros bigint NOT NULL CONSTRAINT run_computed_micros_check CHECK (computed_micros <= reserved_micros),
   markup numeric NOT NULL,
-  -- What the last reply that says so reports as the partner's own price.
-  reported_micros bigint,
   -- Who admitted the run: key:<id> or token:<subject>.
   credential text NOT NULL,
   -- The call that did: request id, route, origin, idempotency key.
   call jsonb NOT NULL,
   admitted_position integer NOT NULL,
+  admitted_at timestamptz NOT NULL DEFAULT router_now(),
+  -- What is written later stands behind what is not: an update logs a row from its first change on.
+  stage text NOT NULL CHECK (stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')),
+  -- Bumped by every claim: a worker that lost its claim cannot write.
+  epoch integer NOT NULL DEFAULT 0,
+  -- What the last reply that says so reports as the partner's own price.
+  reported_micros bigint,
   handle jsonb,
   -- Pause before the next poll when the handle was saved: what a caller is told to wait.
   poll_after_ms integer,
   lease_until timestamptz,
+  -- Of the last claim: whoever did not hear its answer repeats it with the same one.
+  claim_token uuid,
   -- Claims that ended without a word, as a crash does.
   crashes integer NOT NULL DEFAULT 0,
   lost_polls integer NOT NULL DEFAULT 0,
@@ -92,7 +96,6 @@ CREATE TABLE run (
   cancel_sent_at timestamptz,
   -- The caller of a held call closed its connection: an attribution, not an outcome.
   caller_left_at timestamptz,
-  admitted_at timestamptz NOT NULL DEFAULT router_now(),
   granted_at timestamptz,
   dispatched_at timestamptz,
   -- The provider was done, and the assets of its output were copied next.
@@ -108,7 +111,8 @@ CREATE TABLE run (
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
 -- The live runs of a workspace, newest first; those that ended are listed by their audit records.
-CREATE INDEX run_live ON run (workspace_id, id) WHERE stage <> 'completed';
+-- By the outcome, which is written once: an update of what an index's condition names writes to every index.
+CREATE INDEX run_live ON run (workspace_id, id) WHERE outcome IS NULL;
 
 CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
