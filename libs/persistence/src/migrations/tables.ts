@@ -38,7 +38,9 @@ BEGIN
   NEW.committed_peak_micros := greatest(OLD.committed_peak_micros, NEW.committed_micros);
   RETURN NEW;
 END $$;
-CREATE TRIGGER workspace_peaks BEFORE UPDATE ON workspace FOR EACH ROW EXECUTE FUNCTION workspace_keep_peaks();
+CREATE TRIGGER workspace_peaks BEFORE UPDATE ON workspace FOR EACH ROW
+  WHEN (NEW.inflight > OLD.inflight_peak OR NEW.committed_micros > OLD.committed_peak_micros)
+  EXECUTE FUNCTION workspace_keep_peaks();
 
 CREATE TABLE api_key (
   id uuid PRIMARY KEY,
