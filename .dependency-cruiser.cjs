@@ -105,6 +105,13 @@ const forbidden = [
     to: { path: lib('client') },
   },
   {
+    name: 'the-console-knows-the-http-interface-only',
+    comment: 'What it needs of the service stands in /openapi.json, like for every other caller.',
+    severity: 'error',
+    from: { path: '^apps/console/' },
+    to: { path: ['^libs/', '^#'] },
+  },
+  {
     name: 'production-code-imports-no-test',
     severity: 'error',
     from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '/testing/'] },
@@ -122,7 +129,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['source', 'import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'],
     },
   },
 };

@@ -72,5 +72,10 @@ export function share(what, rounds, aim) {
 /** A result whose measure is how many times longer ours takes than the other. */
 export function growth(what, rounds, aim) {
   const { ratio, text } = ratioOf(rounds, ({ ours, floor }) => floor / ours);
-  return { what, measured: `${text.replace(' (', ' times (')}`, aim: `≤ ${aim} times`, reached: ratio <= aim };
+  return {
+    what,
+    measured: `${text.replace(' (', ' times (')}`,
+    aim: `≤ ${aim} times`,
+    reached: ratio <= aim,
+  };
 }

@@ -61,8 +61,7 @@ async function* added(kinds, { takesMs, concurrency, count }) {
     const beyond = (kind) => quantile(found[kind], part) - quantile(found.direct, part);
     const ms = beyond('ours');
     const peer = found.peer ? `; the peer ${beyond('peer').toFixed(1)} ms` : '';
-    const spread =
-      name === 'p50' ? ` (rounds ${medians.map((each) => each.toFixed(1)).join(', ')})` : '';
+    const spread = name === 'p50' ? ` (rounds ${medians.map((each) => each.toFixed(1)).join(', ')})` : '';
     yield {
       what: `added by a synchronous call, partner of ${takesMs} ms, ${concurrency} at once, ${name}`,
       measured: `${ms.toFixed(1)} ms${spread}${peer}`,

@@ -2,7 +2,7 @@ import { ApiKeyRepository, Database, databaseSettings } from '#persistence';
 import { accessTokenClaims, readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jwtVerify } from 'jose';
-import { createDatabase, failOnLeftovers, patience, type TestDatabase } from '../harness/index.js';
+import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface KeyDocument {
@@ -24,7 +24,7 @@ describe('admin key and token', () => {
   beforeAll(async () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...patience }));
+    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
     await answerOf(env, 'workspace', 'create', 'other');
   });

@@ -62,15 +62,15 @@ export const failed = (bucket: 'provider_error' | 'invalid_input', status: numbe
 /** Takes runs through their lives by the verbs that gateways and workers have. */
 export class RunMaker {
   private readonly admissions: AdmissionRepository;
-  private readonly dispatching: RunRepository;
-  private readonly holding: HeldRunRepository;
-  private readonly answers: RunReader;
+  private readonly runs: RunRepository;
+  private readonly heldRuns: HeldRunRepository;
+  private readonly runReader: RunReader;
 
   constructor(database: Database) {
     this.admissions = new AdmissionRepository(database);
-    this.dispatching = new RunRepository(database);
-    this.holding = new HeldRunRepository(database);
-    this.answers = new RunReader(database, readSettings(retentionSettings, {}));
+    this.runs = new RunRepository(database);
+    this.heldRuns = new HeldRunRepository(database);
+    this.runReader = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
   async admit({ workspaceId, credential, mode = 'queued', model = usualModel, route = 'test' }: Call) {
@@ -94,12 +94,12 @@ export class RunMaker {
 
   /** Sends it to its partner, as far as the database knows; `meanwhile` happens before its end. */
   async end(run: AdmittedRun, ending: Ending, meanwhile = async () => {}): Promise<void> {
-    const claim = await this.dispatching.claim(run.runId, leaseMs);
+    const claim = await this.runs.claim(run.runId, leaseMs);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
-    await this.dispatching.beginSubmission(run.runId, claim.epoch, leaseMs);
-    await this.dispatching.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
+    await this.runs.beginSubmission(run.runId, claim.epoch, leaseMs);
+    await this.runs.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
     await meanwhile();
-    const { won } = await this.dispatching.finish(run.runId, claim.epoch, ending);
+    const { won } = await this.runs.finish(run.runId, claim.epoch, ending);
     if (!won) throw new Error('the run was finished by somebody else');
   }
 
@@ -111,11 +111,11 @@ export class RunMaker {
 
   /** Its caller has gone. Answers what became of the run. */
   async leave({ runId }: AdmittedRun): Promise<string> {
-    return (await this.holding.release(runId, true)).found;
+    return (await this.heldRuns.release(runId, true)).found;
   }
 
   async cancel({ runId }: AdmittedRun, { workspaceId, model = usualModel }: Call): Promise<string> {
-    const answer = await this.answers.requestCancel(workspaceId, model, runId);
+    const answer = await this.runReader.requestCancel(workspaceId, model, runId);
     return answer === null || answer === 'aged_out' ? 'nothing' : answer.found;
   }
 }

@@ -3,7 +3,7 @@ import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
-import { createDatabase, failOnLeftovers, patience, type TestDatabase } from '../harness/index.js';
+import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { plainFacts } from './finished-runs.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
@@ -25,7 +25,7 @@ describe('admin workspace limits', () => {
   beforeAll(async () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...patience }));
+    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
     client = new Client({ connectionString: testDatabase.url });
     await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme');

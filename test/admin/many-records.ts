@@ -16,9 +16,9 @@ export async function insertRecords(databaseUrl: string, workspace: string, coun
   await client.connect();
   try {
     await client.query(
-      `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+      `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
          caller_left, admitted_at, completed_at, cost_micros, billed_micros)
-       SELECT gen_random_uuid(), $1, gen_random_uuid(), 'token:x', 'bfl/flux-2-pro', 'POST', 'succeeded', NULL, 200,
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), 'token:x', 'bfl/flux-2-pro', 'bfl', 'POST', 'succeeded', NULL, 200,
          false, timestamptz '2026-01-01', timestamptz '2026-01-01' + (n / 2500) * interval '1 second', 1, 0
        FROM generate_series(1, $2::integer) AS n`,
       [id, count],

@@ -1,6 +1,6 @@
 import { commandGroups } from '../../apps/admin/src/command-groups.js';
 import { runProgram } from '../../apps/admin/src/program.js';
-import { patience } from '../harness/index.js';
+import { longTimeouts } from '../harness/index.js';
 
 interface Finished {
   code: number;
@@ -8,13 +8,13 @@ interface Finished {
   error: string;
 }
 
-/** Runs one command in this process, with nothing but patience and `env` in its environment. */
+/** Runs one command in this process, with nothing but long timeouts and `env` in its environment. */
 export async function runAdmin(env: Record<string, string>, ...words: string[]): Promise<Finished> {
   const said = { out: '', error: '' };
   const code = await runProgram(
     commandGroups,
     words,
-    { ...patience, ...env },
+    { ...longTimeouts, ...env },
     {
       out: (text) => void (said.out += text),
       error: (text) => void (said.error += text),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { appMain } from '../../apps/local/src/checkout.js';
-import { patience } from '../harness/index.js';
+import { longTimeouts } from '../harness/index.js';
 
 interface Finished {
   /** Null after a signal. */
@@ -15,7 +15,7 @@ interface Options {
   maxBuffer?: number;
 }
 
-/** Runs one command of the built program with nothing but PATH, patience and `env` in its environment. */
+/** Runs one command of the built program with nothing but PATH, long timeouts and `env` in its environment. */
 export const runBuiltAdmin = (env: Record<string, string>, ...words: string[]): Promise<Finished> =>
   runBuilt(env, { words });
 
@@ -25,7 +25,7 @@ export function runBuilt(env: Record<string, string>, options: Options): Promise
     const child = execFile(
       process.execPath,
       [...(options.nodeArguments ?? []), appMain('admin'), ...options.words],
-      { env: { PATH, ...patience, ...env }, timeout: 150_000, maxBuffer: options.maxBuffer },
+      { env: { PATH, ...longTimeouts, ...env }, timeout: 150_000, maxBuffer: options.maxBuffer },
       (_failed, out, error) => resolve({ code: child.exitCode, out, error }),
     );
   });

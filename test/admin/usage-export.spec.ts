@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { commandGroups } from '../../apps/admin/src/command-groups.js';
 import { runProgram } from '../../apps/admin/src/program.js';
-import { createDatabase, failOnLeftovers, patience, type TestDatabase } from '../harness/index.js';
+import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { insertRecords } from './many-records.js';
 import { exportedLines } from './run-admin.js';
 
@@ -32,7 +32,7 @@ describe('admin usage export of many records', () => {
     const code = await runProgram(
       commandGroups,
       ['usage', 'export', '--format', 'jsonl', '--workspace', 'busy'],
-      { ...patience, ...env },
+      { ...longTimeouts, ...env },
       {
         out: async (text) => {
           expect(writing).toBe(false);

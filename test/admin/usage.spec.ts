@@ -2,7 +2,7 @@ import { Database, databaseSettings } from '#persistence';
 import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createDatabase, failOnLeftovers, patience, type TestDatabase } from '../harness/index.js';
+import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { costMicros, failed, refused, RunMaker, succeeded } from './finished-runs.js';
 import { answerOf, exportedLines, runAdmin } from './run-admin.js';
 
@@ -48,7 +48,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
   beforeAll(async () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...patience }));
+    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
     client = new Client({ connectionString: testDatabase.url });
     await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme', '--credits-cents', '0');

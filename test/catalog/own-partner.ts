@@ -8,7 +8,7 @@ interface Seen {
   body: string;
 }
 
-/** A partner that no release knows: it answers at once, with a file, or by jobs that end when they may. */
+/** A partner that no release knows: it answers at once, with a file, by jobs that end when they may, or not at all. */
 export class OwnPartner {
   readonly submissions: Seen[] = [];
   /** Jobs stay running while this is set. */
@@ -48,6 +48,7 @@ export class OwnPartner {
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       const body = Buffer.concat(chunks).toString();
       this.submissions.push({ path: pathname, credential: credential?.toString(), body });
+      if (pathname.startsWith('/lost/')) return void request.socket.destroy();
       if (pathname.startsWith('/now/')) return void send(200, `{"echo": ${body}}`);
       if (pathname.startsWith('/refuse/')) {
         const { prompt } = JSON.parse(body) as { prompt: string };

@@ -45,7 +45,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
     expect(new Set(answers.map((answer) => `${answer.status} ${answer.bucket}`))).toEqual(
       new Set(['429 rate_limited']),
     );
-    await system.operate((workspaces) => workspaces.setLimits(caller.workspace, { windowLimit: 10 }));
+    await system.operate((workspaces) => workspaces.change(caller.workspace, { windowLimit: 10 }, 'test'));
     const run = await caller.submit(model, body, { headers });
     await caller.completed(run);
     expect(await runsOf(caller.workspaceId)).toBe(1);

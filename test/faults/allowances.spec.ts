@@ -125,7 +125,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
       expect(committedSpend(answer)).toEqual({ limit: 29, current: 0, remaining: 29 });
     }
     await system.operate((workspaces) =>
-      workspaces.setLimits(caller.workspace, { committedLimitMicros: cents(30) }),
+      workspaces.change(caller.workspace, { committedLimitMicros: cents(30) }, 'test'),
     );
     const answer = await caller.call('POST', '/v2/models/bfl/dear', { body: '{"prompt":"x"}' });
     expect(answer.status).toBe(200);
@@ -133,7 +133,9 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
 
   it('admits exactly as many of 50 runs as the credits cover, and the balance ends at what is left', async () => {
     const caller = await system.caller(roomy);
-    await system.operate((workspaces) => workspaces.setCredits(caller.workspace, cents(310), 'test'));
+    await system.operate((workspaces) =>
+      workspaces.change(caller.workspace, { balanceMicros: cents(310), note: 'test' }, 'test'),
+    );
     const answers = await crowd(caller, 'bfl/dear', 'credits', { calls: 50, admitted: 10 });
     expect(tally(answers)).toEqual({ '200': 10, '402 insufficient_credits': 40 });
     expect(await countersOf(caller)).toMatchObject({ balance_micros: String(cents(10)), held_micros: '0' });

@@ -38,7 +38,7 @@ describe.each(transports().slice(0, 1))(
     let system: System;
     let caller: TestCaller;
     /** Holds calls for one second; its way to Postgres can be cut. */
-    let impatient: App;
+    let shortDeadline: App;
     let toPostgres: TcpProxy;
 
     beforeAll(async () => {
@@ -57,12 +57,12 @@ describe.each(transports().slice(0, 1))(
       const url = new URL(system.database.url);
       toPostgres = await tcpProxy({ port: Number(url.port), host: url.hostname });
       url.host = toPostgres.address;
-      impatient = await system.startGateway({
+      shortDeadline = await system.startGateway({
         DATABASE_URL: url.href,
         SYNC_DEADLINE_MS: '1000',
         AUTH_CACHE_MS: '1',
       });
-      system.forget(impatient);
+      system.forget(shortDeadline);
     });
     afterAll(async () => {
       toPostgres.set('pass');
@@ -117,7 +117,7 @@ describe.each(transports().slice(0, 1))(
     it('deadline_exceeded: the router’s own bound, with Retry-After while a handle is held', async () => {
       const late = await system.caller();
       const call = async () => {
-        const answer = await late.call('POST', `${impatient.url}${model}`, {
+        const answer = await late.call('POST', `${shortDeadline.url}${model}`, {
           body: prompt(unending),
           headers: { 'idempotency-key': 'late' },
         });
@@ -149,13 +149,15 @@ describe.each(transports().slice(0, 1))(
 
     it('service_unavailable: Postgres is away, and it clears on its own', async () => {
       toPostgres.set('reset');
-      const answer = await caller.call('POST', `${impatient.url}${model}/requests`, { body: prompt('x') });
+      const answer = await caller.call('POST', `${shortDeadline.url}${model}/requests`, {
+        body: prompt('x'),
+      });
       expectBucket(answer, 503, 'service_unavailable', /temporarily/);
       toPostgres.set('pass');
       await waitFor(
         async () =>
-          (await caller.call('POST', `${impatient.url}${model}/requests`, { body: prompt('x') })).status ===
-          201,
+          (await caller.call('POST', `${shortDeadline.url}${model}/requests`, { body: prompt('x') }))
+            .status === 201,
         { withinMs: 20_000, what: 'a submission that is taken again' },
       );
     });

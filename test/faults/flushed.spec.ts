@@ -29,7 +29,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
           caller.submit(model, JSON.stringify({ prompt: `${index} [[sim:tag=flushed]] ${prompt}` })),
         ),
       );
-    // The partner asks for patience at every poll, so the polls lie delayed for long enough to be counted.
+    // The partner asks for a pause at every poll, so the polls lie delayed for long enough to be counted.
     const polled = await submit(20, 'bfl/flux-2-pro', `${unending} [[sim:poll_429=1]] [[sim:retry_after=8]]`);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');

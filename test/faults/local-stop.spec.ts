@@ -5,7 +5,7 @@ import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
 import { isRunning } from '../../apps/local/src/processes.js';
 import { least, freePort } from '../harness/faults.js';
-import { failOnLeftovers, patience, waitFor } from '../harness/index.js';
+import { failOnLeftovers, longTimeouts, waitFor } from '../harness/index.js';
 import {
   installationFolder,
   launch,
@@ -55,7 +55,7 @@ describe('the end of a launcher', () => {
       launched.kill('SIGTERM');
       await launched.ended;
       const { PATH, HOME } = process.env;
-      const env = { PATH, HOME, ...patience, LOCAL_DIR: folder, PORT: String(await freePort()) };
+      const env = { PATH, HOME, ...longTimeouts, LOCAL_DIR: folder, PORT: String(await freePort()) };
       const npm = spawn('/bin/sh', ['-c', '"$0" "$1" & wait', process.execPath, appMain('local')], {
         env: { ...env, npm_lifecycle_event: 'start' },
         stdio: 'ignore',

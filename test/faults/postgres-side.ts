@@ -9,7 +9,8 @@ export function freeze(server: TestServer): () => void {
   const frozen = [server.pid, ...childrenOf(server.pid)];
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   return () => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    // The server last: it buries the sessions that ended meanwhile, and there is no signalling those.
+    for (const pid of frozen.toReversed()) process.kill(pid, 'SIGCONT');
   };
 }
 

@@ -36,7 +36,7 @@ describe.each(transports())('on %s', (transport) => {
       process.stderr.write(`refused ${Math.round(performance.now() - revokedMs)} ms after it was revoked\n`);
       expect(await statuses(second.key)).toEqual([200, 200]);
 
-      await workspaces.set(name, { enabled: false });
+      await workspaces.change(name, { enabled: false }, 'test');
       await waitFor(async () => (await statuses(second.key)).every((status) => status === 403), {
         withinMs: 2_000,
         what: 'the workspace to be refused',

@@ -18,7 +18,7 @@ const model = 'bfl/flux-2-pro';
 const loadMs = Number(process.env['ROLLING_RESTART_MS'] ?? 8_000);
 
 /** A process that starts under load may take its time. */
-const patient = { readyWithinMs: 150_000 };
+const longStart = { readyWithinMs: 150_000 };
 /** So may a held call, which outlives starts. */
 const heldMs = 280_000;
 
@@ -30,7 +30,7 @@ describe('restarts under load', () => {
     const [transport = 'postgres'] = transports();
     system = await System.start({ transport, takesMs: 400, gateways: 0, workers: 0 });
     for (let each = 0; each < 2; each += 1) {
-      await Promise.all([system.startGateway({}, patient), system.startWorker({}, patient)]);
+      await Promise.all([system.startGateway({}, longStart), system.startWorker({}, longStart)]);
     }
     caller = await system.caller(roomy);
     const warmUp = await caller.submit(model, '{"prompt":"warm-up"}');
@@ -50,7 +50,7 @@ describe('restarts under load', () => {
    * asked to go.
    */
   async function replace(old: App, arrived?: () => Promise<unknown>): Promise<void> {
-    await (old.name === 'gateway' ? system.startGateway({}, patient) : system.startWorker({}, patient));
+    await (old.name === 'gateway' ? system.startGateway({}, longStart) : system.startWorker({}, longStart));
     system.forget(old);
     await arrived?.();
     expect(await old.stop()).toBe(0);

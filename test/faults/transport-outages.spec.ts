@@ -4,7 +4,7 @@ import { transports } from '../harness/index.js';
 import {
   publishUntil,
   enqueueOne,
-  impatient,
+  shortCommandTimeout,
   newProvider,
   newRunId,
   type QueueApp,
@@ -22,7 +22,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
 
   it('refuses promptly while the server is down, and consumes within 5 s of its return', async () => {
     const backMs = await least(BACK_MS, async () => {
-      const app = await bench().queues(impatient);
+      const app = await bench().queues(shortCommandTimeout);
       const { provider, handled } = consumed(app);
       const [before, kept, after] = [newRunId(), newRunId(), newRunId()];
       await until(() => enqueueOne(app, provider, before), 15_000);
@@ -54,7 +54,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
   });
 
   it('survives a second outage that begins during the recovery from the first', async () => {
-    const app = await bench().queues(impatient);
+    const app = await bench().queues(shortCommandTimeout);
     const { provider, handled } = consumed(app);
     const backMs = await least(BACK_MS, async () => {
       for (let round = 0; round < 3; round += 1) {
@@ -70,7 +70,10 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
     const used = await least(1, async () => {
       await server().kill();
       const startedAtMs = Date.now();
-      const [producer, consumer] = await Promise.all([bench().queues(impatient), bench().queues(impatient)]);
+      const [producer, consumer] = await Promise.all([
+        bench().queues(shortCommandTimeout),
+        bench().queues(shortCommandTimeout),
+      ]);
       const startMs = Date.now() - startedAtMs;
       const { provider, handled } = consumed(consumer);
       expect(await enqueueOne(producer, provider, newRunId())).toBe(false);
@@ -85,7 +88,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
 
   it('closes in bounded time while the server is down', async () => {
     const closeMs = await least(CLOSE_MS, async () => {
-      const app = await bench().queues(impatient);
+      const app = await bench().queues(shortCommandTimeout);
       app.consume(newProvider(), async () => ({ kind: 'done' }));
       app.signals.subscribe(newRunId(), () => {});
       await until(() => app.queues.healthy(), 15_000);
@@ -103,7 +106,10 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
 
   it('refuses promptly while the server is frozen, closes in bounded time, and recovers', async () => {
     const used = await least(1, async () => {
-      const [app, leaver] = await Promise.all([bench().queues(impatient), bench().queues(impatient)]);
+      const [app, leaver] = await Promise.all([
+        bench().queues(shortCommandTimeout),
+        bench().queues(shortCommandTimeout),
+      ]);
       const { provider, handled } = consumed(app);
       leaver.consume(newProvider(), async () => ({ kind: 'done' }));
       await until(() => app.queues.healthy(), 15_000);

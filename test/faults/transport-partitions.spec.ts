@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { least } from '../harness/faults.js';
 import { tcpProxy, transports } from '../harness/index.js';
-import { type Bench, enqueueOne, impatient, newProvider, newRunId } from '../transport/bench.js';
+import { type Bench, enqueueOne, shortCommandTimeout, newProvider, newRunId } from '../transport/bench.js';
 import { until } from '../transport/until.js';
 import { punctually } from './punctually.js';
 import { faultyBench } from './transport-server.js';
@@ -27,7 +27,7 @@ describe.each(transports())('a partition on %s', (kind) => {
 async function partition(bench: Bench, fault: Fault): Promise<number> {
   const proxy = await tcpProxy({ port: Number(new URL(bench.url).port) });
   const quick = { QUEUE_LOCK_MS: `${LOCK_MS}`, QUEUE_STALLED_MS: '1000' };
-  const cutOff = await bench.queues({ ...quick, ...impatient }, proxy);
+  const cutOff = await bench.queues({ ...quick, ...shortCommandTimeout }, proxy);
   const healthy = await bench.queues(quick);
   const provider = newProvider();
   const runId = newRunId();

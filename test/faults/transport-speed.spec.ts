@@ -41,7 +41,7 @@ describe.each(transports())('the app is quick on %s', (kind) => {
       await app.queues.runNow('dispatch', runId);
       return until(() => handled.includes(runId), 15_000);
     });
-    process.stdout.write(`hasten: ${tookMs} ms\n`);
+    process.stdout.write(`run now: ${tookMs} ms\n`);
     expect(tookMs).toBeLessThan(1_000);
     expect(handled).toEqual(delivered);
   });

@@ -22,7 +22,7 @@ const rows = await testedRows(folder);
 const names = [...new Set(rows.map(({ provider }) => provider))];
 // In the order of the list no way meets one kind of protocol only.
 const wayOf = (provider: string): Way => ways[names.indexOf(provider) % ways.length] ?? ways[0];
-/** They name their own addresses for polls: behind the door these would be another host's, which gets no key. */
+/** They name their own addresses for polls: behind the proxy these would be another host's, which gets no key. */
 const namingThemselves = ['fal', 'replicate'];
 const throughTheDoor = rows.filter(({ provider }) => !namingThemselves.includes(provider));
 /** Its polls go to another host, which stays there. */
@@ -31,14 +31,14 @@ const pollsElsewhere = 'bfl';
 let system: System;
 let caller: Awaited<ReturnType<System['caller']>>;
 /** Stands between the router and all partners, or does not. */
-let door: TcpProxy | undefined;
-let doorPort: number;
+let proxy: TcpProxy | undefined;
+let proxyPort: number;
 const openDoor = async () => {
-  door = await tcpProxy({ port: Number(new URL(system.simulator.url).port) }, doorPort);
+  proxy = await tcpProxy({ port: Number(new URL(system.simulator.url).port) }, proxyPort);
 };
 const closeDoor = async () => {
-  await door?.close();
-  door = undefined;
+  await proxy?.close();
+  proxy = undefined;
 };
 
 const basesBy = (base: (provider: string) => string) =>
@@ -94,7 +94,7 @@ describe('a partner that cannot be reached', () => {
       env: { CATALOG_DIR: folder, PROVIDER_POLL_PAUSE_MS: '300', ASSET_MEDIA_TYPES: 'no/media' },
     });
     caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
-    doorPort = await freePort();
+    proxyPort = await freePort();
   });
   afterAll(async () => {
     await closeDoor();
@@ -128,7 +128,7 @@ describe('a partner that cannot be reached', () => {
   });
 
   it('is tried again, and gets each run once when it returns in time', async () => {
-    worker = await system.startWorker(basesBy(() => `http://127.0.0.1:${doorPort}`));
+    worker = await system.startWorker(basesBy(() => `http://127.0.0.1:${proxyPort}`));
     const runs = await submitEach(throughTheDoor, ({ model }) => model, 'returns');
     await eachTried(worker, 'submit', 2, throughTheDoor);
     await openDoor();

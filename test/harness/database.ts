@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { OutboxRepository } from '#persistence';
 import { Client } from 'pg';
 import { driftLines, moneyLines } from './books.js';
-import { patientDatabase } from './patience.js';
+import { harnessDatabase } from './long-timeouts.js';
 import { noteCreated, noteDropped } from './running.js';
 
 export interface TestDatabase {
@@ -43,7 +43,7 @@ export function withClockAt(databaseUrl: string, offset: string): string {
 }
 
 async function brokenBooks(url: string): Promise<string[]> {
-  const database = patientDatabase(url);
+  const database = harnessDatabase(url);
   try {
     // A test that takes the tables away has no books to check.
     const [there] = await database.read<{ books: boolean }>(

@@ -4,7 +4,7 @@ export { temporaryFolder, trackChild } from './running.js';
 export { startRedis } from './servers.js';
 export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
 export { transports, type TransportKind } from './transports.js';
-export { patience } from './patience.js';
+export { longTimeouts } from './long-timeouts.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
 export { newTag, unending } from './partner-side.js';
 export { openEvents } from './events.js';

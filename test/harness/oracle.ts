@@ -204,17 +204,17 @@ async function logs(system: SystemSide): Promise<string[]> {
   });
 }
 
-/** I8: nothing is left in the lanes; a leftover that a sweep brought twice goes away by itself. */
+/** I8: nothing is left in the queues; a leftover that a sweep brought twice goes away by itself. */
 async function queues(system: SystemSide): Promise<string[]> {
   try {
     await waitFor(async () => (await waitingJobs(system)) === 0, {
       withinMs: 30_000,
-      what: 'empty lanes',
+      what: 'empty queues',
       everyMs: 200,
     });
     return [];
   } catch {
-    return [`I8 ${await waitingJobs(system)} jobs are left in the lanes`];
+    return [`I8 ${await waitingJobs(system)} jobs are left in the queues`];
   }
 }
 

@@ -1,6 +1,6 @@
 import { migrate } from '#persistence';
 import { type TestDatabase, withClockAt } from './database.js';
-import { operatorDatabase } from './patience.js';
+import { operatorDatabase } from './long-timeouts.js';
 import { startPostgres, type TestServer } from './servers.js';
 
 /** A Postgres of the caller's own with a migrated database; dropping that database ends the server. */

@@ -1,5 +1,5 @@
 import { providerList } from '#providers';
-import { patience } from './patience.js';
+import { longTimeouts } from './long-timeouts.js';
 import { secret } from './system-side.js';
 import type { Addresses } from './spawn-app.js';
 
@@ -13,7 +13,7 @@ interface Parts {
   /** Of the gateway to which the links of copied assets lead. */
   assetBaseUrl: string;
   /** False where a test takes the database away. */
-  patient: boolean;
+  longTimeouts: boolean;
 }
 
 /** What gateway and worker of one system have in their environment. */
@@ -22,7 +22,7 @@ export function systemEnvironment(parts: Parts): Record<string, string> {
   return {
     DATABASE_URL: parts.databaseUrl,
     ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
-    ...(parts.patient && patience),
+    ...(parts.longTimeouts && longTimeouts),
     SIGNING_SECRET: secret,
     JWT_SECRET: secret,
     ...Object.fromEntries(

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
 import { Caller } from './caller.js';
 import { PartnerSide } from './partner-side.js';
-import { patientDatabase, workspacesOf } from './patience.js';
+import { harnessDatabase, workspacesOf } from './long-timeouts.js';
 import type { RunningApp } from './spawn-app.js';
 import { waitFor } from './wait-for.js';
 
@@ -41,7 +41,7 @@ export abstract class SystemSide {
     this.pool = new Pool({ connectionString: database.url, max: 3, application_name: 'oracle' });
     // A test may end the server under an idle connection.
     this.pool.on('error', () => {});
-    this.store = patientDatabase(database.url);
+    this.store = harnessDatabase(database.url);
   }
 
   /** The environment of its apps. */

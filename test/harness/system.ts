@@ -132,7 +132,7 @@ export class System extends SystemSide {
         partnerKeys: this.partnerKeys,
         assets: this.assets,
         assetBaseUrl: this.assetBaseUrl,
-        patient: !this.postgresServer,
+        longTimeouts: !this.postgresServer,
       }),
       ...this.extraEnv,
     };

@@ -7,7 +7,7 @@ import { type Real, type Store, unitMicros } from './real.js';
 export const processes = 3;
 const lanesEach = 3;
 
-/** What all lanes of one workspace did together. */
+/** What all sequences of one workspace did together. */
 interface Tally {
   runs: string[];
   /** How often each run was told that it has its outcome now. */
@@ -25,12 +25,12 @@ export async function expectInvariants(
   { seed, runs }: { seed: number; runs: number },
 ): Promise<number> {
   let admitted = 0;
-  const lanes = fc.array(commands(40), {
+  const sequencesOf = fc.array(commands(40), {
     minLength: processes * lanesEach,
     maxLength: processes * lanesEach,
   });
   await fc.assert(
-    fc.asyncProperty(starts, lanes, async (start, sequences) => {
+    fc.asyncProperty(starts, sequencesOf, async (start, sequences) => {
       const views = await store.workspace(start);
       const { inflight, committed } = start;
       const tally: Tally = {
@@ -39,9 +39,9 @@ export async function expectInvariants(
         granted: [],
         highest: { inflight, committed },
       };
-      const lane = (sequence: Command[], index: number) =>
+      const play = (sequence: Command[], index: number) =>
         runLane(store, viewAt(views, index), sequence, tally);
-      await Promise.all(sequences.map(lane));
+      await Promise.all(sequences.map(play));
       await settle(store, views, tally);
       expect(await brokenRules(store, viewAt(views, 0), tally)).toEqual([]);
       admitted += tally.runs.length;
@@ -204,7 +204,7 @@ async function brokenRules(store: Store, real: Real, tally: Tally): Promise<stri
     ['one purchase a key', facts?.['boughtTwice'] === 0],
     ['one ending a run', endings.size === runs.length && [...endings.values()].every((times) => times === 1)],
     ['each grant told once', new Set(granted).size === granted.length],
-    ['no counter drifts', (await real.deliveries.drift()).length === 0],
+    ['no counter drifts', (await real.outbox.drift()).length === 0],
   ];
   return rules.filter(([, holds]) => !holds).map(([rule]) => `${rule}: ${JSON.stringify(facts)}`);
 }

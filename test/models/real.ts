@@ -15,7 +15,7 @@ import {
 import { readSettings } from '#schemas';
 import { Pool, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
-import { patience, workspacesOf } from '../harness/patience.js';
+import { longTimeouts, workspacesOf } from '../harness/long-timeouts.js';
 import type { EndingKind, Start } from './commands.js';
 
 type AdmitCommand = { mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number };
@@ -27,13 +27,13 @@ const model = 'model/tested';
 
 /** A workspace of the real database, with the verbs that gateways and workers have. */
 export class Real {
-  readonly runs: string[] = [];
+  readonly runIds: string[] = [];
   readonly database: Database;
-  readonly deliveries: OutboxRepository;
+  readonly outbox: OutboxRepository;
   private readonly admissions: AdmissionRepository;
-  private readonly dispatching: RunRepository;
-  private readonly holding: HeldRunRepository;
-  private readonly answers: RunReader;
+  private readonly runs: RunRepository;
+  private readonly heldRuns: HeldRunRepository;
+  private readonly runReader: RunReader;
 
   constructor(
     store: Store,
@@ -44,11 +44,11 @@ export class Real {
     const database = store.databases[connection];
     if (!database) throw new Error(`there is no connection ${connection}`);
     this.database = database;
-    this.deliveries = new OutboxRepository(database);
+    this.outbox = new OutboxRepository(database);
     this.admissions = new AdmissionRepository(database);
-    this.dispatching = new RunRepository(database);
-    this.holding = new HeldRunRepository(database);
-    this.answers = new RunReader(database, readSettings(retentionSettings, {}));
+    this.runs = new RunRepository(database);
+    this.heldRuns = new HeldRunRepository(database);
+    this.runReader = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
   async admit({ mode, cost, key, variant }: AdmitCommand) {
@@ -79,22 +79,20 @@ export class Real {
       ...(key !== null && { key: `key-${key}`, fingerprint: `0${variant}` }),
       body: Buffer.from('{}'),
     });
-    if (admitted.kind === 'admitted') this.runs.push(runId);
+    if (admitted.kind === 'admitted') this.runIds.push(runId);
     return admitted;
   }
 
-  claim = (runId: string) => this.dispatching.claim(runId, leaseMs);
-  begin = (runId: string, epoch: number) => this.dispatching.beginSubmission(runId, epoch, leaseMs);
-  save = (runId: string, epoch: number) => this.dispatching.saveHandle(runId, epoch, { step: 'poll' }, 700);
-  postpone = async (runId: string, epoch: number) =>
-    (await this.dispatching.postpone(runId, epoch, 0)) !== null;
-  finish = (runId: string, epoch: number, kind: EndingKind) =>
-    this.dispatching.finish(runId, epoch, endings[kind]);
-  leave = (runId: string, disconnected: boolean) => this.holding.release(runId, disconnected);
+  claim = (runId: string) => this.runs.claim(runId, leaseMs);
+  begin = (runId: string, epoch: number) => this.runs.beginSubmission(runId, epoch, leaseMs);
+  save = (runId: string, epoch: number) => this.runs.saveHandle(runId, epoch, { step: 'poll' }, 700);
+  postpone = async (runId: string, epoch: number) => (await this.runs.postpone(runId, epoch, 0)) !== null;
+  finish = (runId: string, epoch: number, kind: EndingKind) => this.runs.finish(runId, epoch, endings[kind]);
+  leave = (runId: string, disconnected: boolean) => this.heldRuns.release(runId, disconnected);
 
   /** A run that was admitted a moment ago is known, and has not aged. */
   async cancel(runId: string): Promise<CancelAnswer> {
-    const answer = await this.answers.requestCancel(this.workspaceId, model, runId);
+    const answer = await this.runReader.requestCancel(this.workspaceId, model, runId);
     if (answer === null || answer === 'aged_out') throw new Error(`run ${runId} is not found`);
     return answer;
   }
@@ -112,7 +110,7 @@ export class Real {
 
   /** Runs by the order of their admission here. */
   places(granted: readonly Granted[]): number[] {
-    return granted.map(({ runId }) => this.runs.indexOf(runId));
+    return granted.map(({ runId }) => this.runIds.indexOf(runId));
   }
 }
 
@@ -139,7 +137,7 @@ export class Store {
   ) {}
 
   static async open(url: string, processes = 1): Promise<Store> {
-    const settings = readSettings(databaseSettings, { DATABASE_URL: url, ...patience });
+    const settings = readSettings(databaseSettings, { DATABASE_URL: url, ...longTimeouts });
     const databases = Array.from({ length: processes }, () => Database.create(settings));
     const workspaces = await workspacesOf(databases[0] as Database);
     const pool = new Pool({ connectionString: url, max: 2 });
@@ -163,7 +161,7 @@ export class Store {
   }
 
   async setLimits(real: Real, limits: Omit<Start, 'balance'>): Promise<Granted[]> {
-    return (await this.workspaces.setLimits(real.name, this.limitsOf(limits))).granted;
+    return (await this.workspaces.change(real.name, this.limitsOf(limits), 'test')).granted;
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {

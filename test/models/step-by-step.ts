@@ -26,7 +26,7 @@ export async function expectModelsAnswers(
         expect(await stateOf(store, real)).toEqual(stateOfModel(model));
         note(seen, command, expected);
       }
-      expect(await real.deliveries.drift()).toEqual([]);
+      expect(await real.outbox.drift()).toEqual([]);
     }),
     { seed, numRuns: runs, endOnFailure: true },
   );
@@ -76,12 +76,12 @@ async function applyToReal(
   if (command.verb === 'admit') {
     const admitted = await real.admit(command);
     if (admitted.kind === 'refused') return { kind: 'refused', limit: admitted.limit };
-    const run = real.runs.indexOf(admitted.runId);
+    const run = real.runIds.indexOf(admitted.runId);
     if (admitted.kind === 'existing') return { kind: 'existing', run, matches: admitted.matches };
     return { kind: 'admitted', run, ready: admitted.ready, position: admitted.position };
   }
   if (command.verb === 'limits') return { granted: real.places(await store.setLimits(real, command)) };
-  const runId = real.runs[run?.place ?? 0] ?? '';
+  const runId = real.runIds[run?.place ?? 0] ?? '';
   const epoch = (run?.epoch ?? 0) - ('stale' in command && command.stale ? 1 : 0);
   switch (command.verb) {
     case 'claim': {
@@ -135,8 +135,8 @@ async function stateOf(store: Store, real: Real): Promise<unknown> {
   const state = row?.state as { keys: Record<string, string>; runs: Record<string, unknown> };
   return {
     ...state,
-    keys: Object.fromEntries(Object.entries(state.keys).map(([key, id]) => [key, real.runs.indexOf(id)])),
-    runs: real.runs.map((id) => state.runs[id]),
+    keys: Object.fromEntries(Object.entries(state.keys).map(([key, id]) => [key, real.runIds.indexOf(id)])),
+    runs: real.runIds.map((id) => state.runs[id]),
   };
 }
 

@@ -24,31 +24,31 @@ describe('holdToInvariants', () => {
       rule: 'I1 1 runs, 0 audit records',
       planted: 'a missing audit record',
       plant: 'UPDATE audit_record SET run_id = workspace_id WHERE run_id = $1',
-      mend: 'UPDATE audit_record SET run_id = $1 WHERE run_id = workspace_id',
+      repair: 'UPDATE audit_record SET run_id = $1 WHERE run_id = workspace_id',
     },
     {
       rule: 'I3 inflight of',
       planted: 'a counter that drifted',
       plant: 'UPDATE workspace SET inflight = inflight + 1 WHERE $1::uuid IS NOT NULL',
-      mend: 'UPDATE workspace SET inflight = inflight - 1 WHERE $1::uuid IS NOT NULL',
+      repair: 'UPDATE workspace SET inflight = inflight - 1 WHERE $1::uuid IS NOT NULL',
     },
     {
       rule: 'I3 workspace',
       planted: 'a ledger entry of no billed run',
       plant: `INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, note)
         SELECT workspace_id, workspace_id, -5, 'planted' FROM run WHERE id = $1`,
-      mend: `DELETE FROM ledger_entry WHERE note = 'planted' AND $1::uuid IS NOT NULL`,
+      repair: `DELETE FROM ledger_entry WHERE note = 'planted' AND $1::uuid IS NOT NULL`,
     },
     {
       rule: 'I4 the result of',
       planted: 'a changed byte in a result',
       plant: `UPDATE payload SET body = set_byte(body, 0, 32) WHERE run_id = $1 AND kind = 'output'`,
-      mend: `UPDATE payload SET body = set_byte(body, 0, 123) WHERE run_id = $1 AND kind = 'output'`,
+      repair: `UPDATE payload SET body = set_byte(body, 0, 123) WHERE run_id = $1 AND kind = 'output'`,
     },
-  ])('names "$rule" for $planted', async ({ rule, plant, mend }) => {
+  ])('names "$rule" for $planted', async ({ rule, plant, repair }) => {
     await system.sql(plant, [run.requestId]);
     expect(await brokenRules()).toEqual([expect.stringContaining(rule)]);
-    await system.sql(mend, [run.requestId]);
+    await system.sql(repair, [run.requestId]);
     expect(await brokenRules()).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { readRecord } from '../../apps/admin/src/registry/read-record.js';
 import { NodePages } from '../../apps/gateway/src/nodes/node-pages.js';
 import { createDatabase, type TestDatabase } from '../harness/index.js';
-import { operatorDatabase } from '../harness/patience.js';
+import { operatorDatabase } from '../harness/long-timeouts.js';
 
 export type GivenNode = Record<string, unknown> & { id: string };
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 // Not the harness's index: what it loads besides takes longer than most files here run.
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { failOnLeftovers } from '../harness/leftovers.js';
-import { patience } from '../harness/patience.js';
+import { longTimeouts } from '../harness/long-timeouts.js';
 import { temporaryFolder } from '../harness/running.js';
 import {
   appOf,
@@ -42,7 +42,7 @@ function gatewaysForFile(count: number, env: Settings = {}): (index: number) => 
       const assets = temporaryFolder('assets');
       const app = await spawnApp('gateway', {
         ...gatewayEnvironment(database.url, assets),
-        ...patience,
+        ...longTimeouts,
         ...(typeof env === 'function' ? await env(database.url) : env),
       });
       await app.ready;

@@ -14,7 +14,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
-import { patientDatabase, workspacesOf } from '../harness/patience.js';
+import { harnessDatabase, workspacesOf } from '../harness/long-timeouts.js';
 import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
@@ -37,7 +37,7 @@ export class RouteGateway {
     /** Its folder of assets. */
     readonly assets: string,
   ) {
-    this.database = patientDatabase(databaseUrl);
+    this.database = harnessDatabase(databaseUrl);
   }
 
   get url(): string {
@@ -99,6 +99,15 @@ export class RouteGateway {
     return claim.epoch;
   }
 
+  /** The partner is too busy for a run that waits: it is given back, to be sent again. */
+  async refuse(run: Submitted): Promise<void> {
+    const dispatching = this.dispatching({});
+    const claim = await dispatching.claim(run.requestId, 60_000);
+    if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
+    await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
+    await dispatching.postpone(run.requestId, claim.epoch, 0);
+  }
+
   /** Takes a run that waits to its end. */
   async finish(run: Submitted, ending: Ending, moment: Moment = {}): Promise<void> {
     await this.end(run, await this.dispatch(run, moment), ending, moment);
@@ -156,7 +165,7 @@ export class RouteGateway {
 
   private dispatching({ ago }: Moment): RunRepository {
     if (ago === undefined) return new RunRepository(this.database);
-    const database = this.past.get(ago) ?? patientDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
+    const database = this.past.get(ago) ?? harnessDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
     this.past.set(ago, database);
     return new RunRepository(database);
   }

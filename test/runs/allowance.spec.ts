@@ -21,7 +21,7 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
       });
     await generating(5);
     expect((await system.partner.peaks(tag)).peak).toBe(5);
-    await system.operate((workspaces) => workspaces.setLimits(caller.workspace, { inflightLimit: 8 }));
+    await system.operate((workspaces) => workspaces.change(caller.workspace, { inflightLimit: 8 }, 'test'));
     await generating(8);
     const submitted = async () => {
       await system.partner.finish(tag);

@@ -57,7 +57,7 @@ export function newCall(
   };
 }
 
-/** Makes the call as a patient application does, until it has a result or `over`. Answers what no router may answer. */
+/** Makes the call as an application with retries does, until it has a result or `over`. Answers what no router may answer. */
 export async function makeCall(call: Call, over: AbortSignal): Promise<string[]> {
   const strange: string[] = [];
   try {

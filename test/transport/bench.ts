@@ -108,7 +108,7 @@ export async function openQueues(
 }
 
 /** The command timeout of a deployment; the other cases have one that a busy machine keeps. */
-export const impatient = { QUEUE_COMMAND_TIMEOUT_MS: '500' };
+export const shortCommandTimeout = { QUEUE_COMMAND_TIMEOUT_MS: '500' };
 
 /** Queues of one test against one server; `clear` closes what the test opened. */
 export class Bench {

@@ -9,12 +9,12 @@ export async function until(holds: () => boolean | Promise<boolean>, withinMs: n
 
 /** Holds whoever awaits `opened` until `open` is called. */
 export function closedGate(): { opened: Promise<void>; open(): void } {
-  const doors: (() => void)[] = [];
-  const opened = new Promise<void>((resolve) => doors.push(resolve));
+  const openers: (() => void)[] = [];
+  const opened = new Promise<void>((resolve) => openers.push(resolve));
   return {
     opened,
     open: () => {
-      for (const door of doors) door();
+      for (const open of openers) open();
     },
   };
 }

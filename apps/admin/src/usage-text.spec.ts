@@ -9,6 +9,7 @@ const record: UsageRecord = {
   credential: 'token:a "b", c',
   keyPrefix: null,
   model: 'bfl/flux-2-pro',
+  provider: 'bfl',
   route: 'POST /v2/models/{provider}/{model}',
   outcome: 'failed',
   bucket: 'provider_error',
@@ -26,7 +27,7 @@ describe('exportFormats', () => {
   it('has one heading of all columns and one line a record in CSV', () => {
     expect(exportFormats.csv.heading).toBe(`${Object.keys(usageDocument(record)).join(',')}\r\n`);
     expect(exportFormats.csv.line(record)).toBe(
-      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false\r\n`,
+      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,bfl,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false\r\n`,
     );
   });
 

@@ -4,6 +4,7 @@ import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InfrastructureModule } from './infrastructure.module.js';
+import { ModelServers } from './models/model-servers.js';
 import { ProviderKeys } from './models/provider-keys.js';
 import type { GatewaySettings } from './settings.js';
 import { SETTINGS } from './settings.module.js';
@@ -13,6 +14,7 @@ import { SETTINGS } from './settings.module.js';
   imports: [InfrastructureModule],
   providers: [
     ProviderKeys,
+    ModelServers,
     {
       provide: LiveCatalog,
       inject: [SETTINGS, ProcessRecord, LOG, Metrics],
@@ -28,7 +30,7 @@ import { SETTINGS } from './settings.module.js';
         }),
     },
   ],
-  exports: [LiveCatalog, ProviderKeys],
+  exports: [LiveCatalog, ModelServers],
 })
 export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

@@ -33,7 +33,7 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
 }
 
 async function openCatalog(
-  { CATALOG_DIR, CATALOG_POLL_MS, PROVIDER_KEYS_DIR }: WorkerSettings,
+  { CATALOG_DIR, CATALOG_POLL_MS, PROVIDER_KEYS_DIR, WORKER_DISPATCH_CONCURRENCY: slots }: WorkerSettings,
   providers: Providers,
   record: ProcessRecord,
   log: Log,
@@ -46,7 +46,7 @@ async function openCatalog(
     alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
     everyMs: CATALOG_POLL_MS,
     prepare: async (next) => providers.bind(next),
-    report: (state) => record.report({ ...state, providers: providers.keyed() }),
+    report: (state) => record.report({ ...state, providers: providers.keyed(), slots }),
     log,
     metrics,
   });

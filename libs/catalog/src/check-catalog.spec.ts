@@ -65,6 +65,14 @@ describe('checkCatalog', () => {
     expect(await problemsOf(bare)).toEqual([]);
   });
 
+  it('warns of a server that is not there, and refuses two that callers could not tell apart', async () => {
+    expect(await problemsOf({ ...sound, servers: ['z/b', 'a/c', 'z/c'] })).toEqual([
+      ['/servers/0', 'there is no model z/b', 'warning'],
+      ['/servers/1', 'a serves it already'],
+      ['/servers/2', 'z serves it already'],
+    ]);
+  });
+
   it.each([
     ['an unreadable row', { ...sound, id: 'B' }, '/id', 'must match'],
     [

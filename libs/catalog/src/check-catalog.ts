@@ -8,6 +8,7 @@ import { endsSoon, hasEnded } from './lifecycle.js';
 import type { CounterExample, Model } from './model.js';
 import { endedRow, hidingRow, likeRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
+import { visibleProvider } from './servers.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
 
@@ -26,7 +27,10 @@ export async function checkCatalog({
   return [
     ...problems,
     ...models.flatMap(({ file, model }) =>
-      [...findings(model), ...lifecycle(model, ids)].map((finding) => ({ file, ...finding })),
+      [...findings(model), ...lifecycle(model, ids), ...servers(model, ids)].map((finding) => ({
+        file,
+        ...finding,
+      })),
     ),
   ];
 }
@@ -61,6 +65,18 @@ function lifecycle(model: Model, ids: ReadonlySet<string>): Finding[] {
     findings.push({ pointer: '/successor', reason: `there is no model ${successor}`, isWarning: true });
   }
   return findings;
+}
+
+/** Callers pick a server by the first segment of its id. */
+function servers(model: Model, ids: ReadonlySet<string>): Finding[] {
+  const names = [model.id, ...model.servers].map(visibleProvider);
+  return model.servers.flatMap((id, index) => {
+    const pointer = `/servers/${index}`;
+    if (names.indexOf(visibleProvider(id)) <= index) {
+      return [{ pointer, reason: `${visibleProvider(id)} serves it already` }];
+    }
+    return ids.has(id) ? [] : [{ pointer, reason: `there is no model ${id}`, isWarning: true }];
+  });
 }
 
 const callbackFields = ({ input }: Model): Finding[] =>

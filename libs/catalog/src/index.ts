@@ -17,7 +17,9 @@ export {
   openApiDocument,
 } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
+export { nearestIds } from './nearest-ids.js';
 export { type Price, type Quote, quote } from './price.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
+export { fits, serversOf, visibleProvider } from './servers.js';
 export { catalogSettings } from './settings.js';

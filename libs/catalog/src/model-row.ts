@@ -65,6 +65,12 @@ export const modelRow = z
         'The first day, in UTC, on which it is not listed and a run answers 404; documents and checks tell 30 days before.',
       ),
     successor,
+    servers: z
+      .array(routerModelId)
+      .default([])
+      .describe(
+        'Ids of rows by which other providers serve the same model, each with its own input and price: the first segment of an id is what callers pick it by.',
+      ),
     upstream: z
       .object({ path: z.string().min(1).describe('The path, or what stands for it there.') })
       .catchall(z.string())

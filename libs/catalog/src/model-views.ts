@@ -3,6 +3,7 @@ import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } fr
 import { endsSoon } from './lifecycle.js';
 import type { Model } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
+import { visibleProvider } from './servers.js';
 
 export type Generation = 'v1' | 'v2';
 
@@ -14,15 +15,23 @@ export interface ModelDocument {
 
 const maxUrlLength = 2048;
 
+/** The query parameter of a run that picks the server. */
+const serverParameter = 'model_provider';
+
 const documents = new WeakMap<Model, Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>>>();
 
 const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
+
+interface Parameter {
+  name: string;
+  schema?: object;
+}
 
 /** What the documents of all models share: the route of a run, as the service describes it. */
 export interface DocumentFrame {
   servers: readonly object[];
   externalDocs: { description: string; url: string };
-  operation: { security?: unknown; parameters?: unknown; responses?: Record<string, object> };
+  operation: { security?: unknown; parameters?: Parameter[]; responses?: Record<string, object> };
   components: object;
 }
 
@@ -44,6 +53,7 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     summary: `Run ${model.id}`,
     description: model.description,
     ...frame.operation,
+    parameters: frame.operation.parameters?.flatMap((each) => parameterOf(model, each)),
     requestBody: {
       required: true,
       content: {
@@ -66,6 +76,7 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     'x-service-input-schema-authored': model.isAuthored,
     'x-service-input-modalities': model.modalities?.in,
     'x-service-output-modalities': model.modalities?.out,
+    'x-service-servers': servedBy(model),
     'x-service-lifecycle': endsSoon(model) ? { ends: model.ends, successor: model.successor } : undefined,
     'x-service-price': priceOf(model),
     paths: { [runPath(model, generation)]: { post: operation } },
@@ -81,6 +92,19 @@ function descriptionOf(model: Model): string | undefined {
   const instead = successor === undefined ? '' : ` Use ${successor} instead.`;
   const ending = endsSoon(model) ? `Ends on ${ends}: from that day runs are refused.${instead}` : undefined;
   return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
+}
+
+/** By what name each server is picked, and which model's document tells its input, output and price. */
+const servedBy = ({ id, servers }: Model) =>
+  servers.length === 0
+    ? undefined
+    : [id, ...servers].map((model) => ({ provider: visibleProvider(model), model }));
+
+/** Which server a caller may pick is a parameter only where there are several. */
+function parameterOf({ id, servers }: Model, parameter: Parameter): Parameter[] {
+  if (parameter.name !== serverParameter) return [parameter];
+  if (servers.length === 0) return [];
+  return [{ ...parameter, schema: { ...parameter.schema, enum: [id, ...servers].map(visibleProvider) } }];
 }
 
 const priceOf = ({ price }: Model) => {
@@ -106,7 +130,7 @@ export function entry({ id, chargesOnPolicyRejection }: Model): RouterModelListE
 
 /** The entry with what people want to know of a model. */
 export function fullEntry(model: Model): RouterModelFullEntry {
-  const { title, description, modalities, price, ends, successor, aliases, provider, output } = model;
+  const { id, title, description, modalities, price, ends, successor, aliases, servers, output } = model;
   const { usd, unit } = priceFrom(price);
   return {
     ...entry(model),
@@ -122,7 +146,7 @@ export function fullEntry(model: Model): RouterModelFullEntry {
     },
     ...(ends !== undefined && { lifecycle: { ends, ...(successor !== undefined && { successor }) } }),
     aliases,
-    servers: [provider],
+    servers: [id, ...servers].map(visibleProvider),
     ...(output?.example !== undefined && { example_output: output.example }),
   };
 }

@@ -40,6 +40,8 @@ export interface Model {
   ends?: string;
   /** The id of the model to use instead. */
   successor?: string;
+  /** Ids of the rows by which other providers serve it. */
+  servers: string[];
   /** The partner's own address of the model; `path` is always there. */
   upstream: Record<string, string>;
   /** Inputs that go to another address. */
@@ -122,6 +124,7 @@ function modelFrom(
     modalities: row.modalities,
     ends: row.ends,
     successor: row.successor,
+    servers: row.servers,
     upstream: row.upstream,
     variants: row.variants,
     chargesOnPolicyRejection: row.charges_on_policy_rejection,

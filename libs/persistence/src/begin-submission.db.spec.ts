@@ -6,13 +6,13 @@ import { v7 } from 'uuid';
 import { Database } from './database.js';
 import { RunRepository } from './run.repository.js';
 import { databaseSettings } from './settings.js';
-import { budgetMs, leaseMs, openLife } from './testing/life.js';
+import { budgetMs, leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { succeeded, testModel } from './testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
 const times = async (runId: string) => {
-  const [row] = await life.first.sql<{
+  const [row] = await fixture.first.sql<{
     sent: Date | null;
     dispatched: Date;
     deadline: Date;
@@ -40,15 +40,15 @@ class Deaf extends Database {
   }
 }
 
-const claim = (runId: string, worker = life.first) => worker.dispatching.claim(runId, leaseMs);
+const claim = (runId: string, worker = fixture.first) => worker.runs.claim(runId, leaseMs);
 
 describe('the beginning of a submission', () => {
   it('is written down once, with the end of the run’s time', async () => {
-    const spaceId = await life.space();
-    const { runId, epoch } = await life.run('claimed', { spaceId });
+    const spaceId = await fixture.space();
+    const { runId, epoch } = await fixture.run('claimed', { spaceId });
     const begins = await Promise.all(
-      [life.first, life.second, life.first, life.second].map(({ dispatching }) =>
-        dispatching.beginSubmission(runId, epoch, leaseMs),
+      [fixture.first, fixture.second, fixture.first, fixture.second].map(({ runs }) =>
+        runs.beginSubmission(runId, epoch, leaseMs),
       ),
     );
     expect(begins.filter((won) => won)).toHaveLength(1);
@@ -56,116 +56,115 @@ describe('the beginning of a submission', () => {
     expect(sent).not.toBeNull();
     expect(deadline.getTime() - dispatched.getTime()).toBeLessThan(budgetMs + leaseMs);
     expect(deadline.getTime() - dispatched.getTime()).toBeGreaterThanOrEqual(budgetMs);
-    expect(await life.second.answers.state(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runReader.state(spaceId, testModel, runId)).toMatchObject({
       stage: 'submitting',
       position: null,
     });
   });
 
   it('lets the run rest until its lease ends', async () => {
-    const { runId } = await life.run('submitting');
-    expect(await life.overdueAt('50 minutes')).not.toContain(runId);
-    expect(await life.overdueAt('61 minutes')).toContain(runId);
+    const { runId } = await fixture.run('submitting');
+    expect(await fixture.overdueAt('50 minutes')).not.toContain(runId);
+    expect(await fixture.overdueAt('61 minutes')).toContain(runId);
   });
 
   it('is refused to a worker that slept past its lease', async () => {
-    const { runId, epoch } = await life.run('claimed');
-    expect(await claim(runId, life.at('61 minutes'))).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
-    const before = await life.written(runId);
-    expect(await life.first.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
-    expect(await life.written(runId)).toEqual(before);
+    const { runId, epoch } = await fixture.run('claimed');
+    expect(await claim(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
+    const before = await fixture.written(runId);
+    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await fixture.written(runId)).toEqual(before);
   });
 
   it('is refused once the run has its outcome', async () => {
-    const { runId, epoch } = await life.run('claimed');
-    expect((await life.second.dispatching.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
-    const before = await life.written(runId);
-    expect(await life.first.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
-    expect(await life.written(runId)).toEqual(before);
+    const { runId, epoch } = await fixture.run('claimed');
+    expect((await fixture.second.runs.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
+    const before = await fixture.written(runId);
+    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await fixture.written(runId)).toEqual(before);
   });
 
   it('keeps the first time and the first end when the partner refused the one before', async () => {
-    const { runId, epoch } = await life.run('submitting');
+    const { runId, epoch } = await fixture.run('submitting');
     const first = await times(runId);
-    await life.first.dispatching.postpone(runId, epoch, 0);
-    const later = life.at('1 minute');
+    await fixture.first.runs.postpone(runId, epoch, 0);
+    const later = fixture.at('1 minute');
     expect(await claim(runId, later)).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
-    expect(await later.dispatching.beginSubmission(runId, epoch + 1, leaseMs)).toBe(true);
+    expect(await later.runs.beginSubmission(runId, epoch + 1, leaseMs)).toBe(true);
     const second = await times(runId);
     expect([second.dispatched, second.deadline]).toEqual([first.dispatched, first.deadline]);
     expect(second.sent?.getTime()).toBeGreaterThan(first.sent?.getTime() ?? Infinity);
   });
 
   it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
-    const { runId, epoch } = await life.run('claimed');
-    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
+    const { runId, epoch } = await fixture.run('claimed');
+    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: fixture.database.url }));
     const begun = new RunRepository(deaf).beginSubmission(runId, epoch, leaseMs);
     await expect(begun).rejects.toThrow('The answer was lost.');
     await deaf.close();
     expect(await times(runId)).toMatchObject({ sent: null, lease: null });
-    expect(await claim(runId, life.second)).toMatchObject({ kind: 'claimed', crashes: 0 });
+    expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'claimed', crashes: 0 });
   });
 });
 
 describe('a claim that begins the submission', () => {
-  const sends = (runId: string, worker = life.first) =>
-    worker.dispatching.claim(runId, leaseMs, { sends: true });
+  const sends = (runId: string, worker = fixture.first) => worker.runs.claim(runId, leaseMs, { sends: true });
 
   it('is the first one, writes what the beginning of a submission writes, and is nobody else’s', async () => {
-    const spaceId = await life.space();
-    const runId = await life.first.run(spaceId, { budgetMs });
+    const spaceId = await fixture.space();
+    const runId = await fixture.first.run(spaceId, { budgetMs });
     expect(await sends(runId)).toMatchObject({ kind: 'claimed', epoch: 1, begun: true, leftMs: null });
     const { sent, dispatched, deadline, lease } = await times(runId);
     expect(sent).toEqual(dispatched);
     expect(deadline.getTime() - dispatched.getTime()).toBe(budgetMs);
     expect(lease).not.toBeNull();
-    expect(await life.second.answers.state(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runReader.state(spaceId, testModel, runId)).toMatchObject({
       stage: 'submitting',
       position: null,
     });
-    expect(await life.overdueAt('50 minutes')).not.toContain(runId);
-    expect(await sends(runId, life.second)).toMatchObject({ kind: 'held' });
-    expect(await sends(runId, life.at('61 minutes'))).toMatchObject({ kind: 'abandoned', epoch: 2 });
+    expect(await fixture.overdueAt('50 minutes')).not.toContain(runId);
+    expect(await sends(runId, fixture.second)).toMatchObject({ kind: 'held' });
+    expect(await sends(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned', epoch: 2 });
   });
 
   it('is none where the input has to be read first, nor where a claim came before', async () => {
     const key = `runs/${v7()}/input`;
-    await life.first.objects.note(key, v7(), 60);
-    const stored = await life.first.run(await life.space(), { body: { storedAs: key } });
+    await fixture.first.storedObjects.note(key, v7(), 60);
+    const stored = await fixture.first.run(await fixture.space(), { body: { storedAs: key } });
     expect(await sends(stored)).toMatchObject({ kind: 'claimed', begun: false });
-    const { runId, epoch } = await life.run('claimed');
-    await life.first.dispatching.postpone(runId, epoch, 0);
+    const { runId, epoch } = await fixture.run('claimed');
+    await fixture.first.runs.postpone(runId, epoch, 0);
     expect(await sends(runId)).toMatchObject({ kind: 'claimed', begun: false });
     for (const each of [stored, runId]) expect((await times(each)).sent).toBeNull();
   });
 
   it('leaves a run that was never sent when the submission is withdrawn', async () => {
-    const runId = await life.first.run(await life.space());
-    const before = await life.written(runId);
+    const runId = await fixture.first.run(await fixture.space());
+    const before = await fixture.written(runId);
     await sends(runId);
-    await life.first.dispatching.withdrawSubmission(runId, 1);
+    await fixture.first.runs.withdrawSubmission(runId, 1);
     expect(await times(runId)).toMatchObject({ sent: null, dispatched: null, deadline: null });
-    expect((await life.written(runId))['outbox']).toMatchObject({ dispatched: false });
+    expect((await fixture.written(runId))['outbox']).toMatchObject({ dispatched: false });
     expect(before['run']).toMatchObject({ stage: 'ready' });
-    expect(await life.first.stageOf(runId)).toBe('ready');
-    expect(await life.first.dispatching.beginSubmission(runId, 1, leaseMs)).toBe(true);
-    await life.second.dispatching.withdrawSubmission(runId, 2);
+    expect(await fixture.first.stageOf(runId)).toBe('ready');
+    expect(await fixture.first.runs.beginSubmission(runId, 1, leaseMs)).toBe(true);
+    await fixture.second.runs.withdrawSubmission(runId, 2);
     expect((await times(runId)).sent).not.toBeNull();
   });
 
   it('that is not answered is repeated, and answered as before', async () => {
-    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
-    const runId = await life.first.run(await life.space());
+    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: fixture.database.url }));
+    const runId = await fixture.first.run(await fixture.space());
     const claimed = await new RunRepository(deaf).claim(runId, leaseMs, { sends: true });
     await deaf.close();
     expect(claimed).toMatchObject({ kind: 'claimed', epoch: 1, crashes: 0, begun: true, leftMs: null });
-    expect(await sends(runId, life.second)).toMatchObject({ kind: 'held' });
+    expect(await sends(runId, fixture.second)).toMatchObject({ kind: 'held' });
   });
 
   it('of an abandoned run that is not answered is abandoned again, not sent again', async () => {
-    const { runId } = await life.run('submitting');
-    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: life.database.url }));
-    await life.first.sql(`UPDATE run SET lease_until = router_now() WHERE id = $1`, [runId]);
+    const { runId } = await fixture.run('submitting');
+    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: fixture.database.url }));
+    await fixture.first.sql(`UPDATE run SET lease_until = router_now() WHERE id = $1`, [runId]);
     expect(await new RunRepository(deaf).claim(runId, leaseMs, { sends: true })).toMatchObject({
       kind: 'abandoned',
       epoch: 2,
@@ -176,65 +175,66 @@ describe('a claim that begins the submission', () => {
 
 describe('a claim that is given back', () => {
   it('is dispatched again after the pause, and its row rests a little longer', async () => {
-    const { runId, epoch } = await life.run('submitting');
-    const postponed = async () =>
-      expect(await life.first.dispatching.postpone(runId, epoch, 5000)).toBe(5000);
-    expect(await life.restAfter(postponed, runId, 7000)).toBe(7000);
+    const { runId, epoch } = await fixture.run('submitting');
+    const postponed = async () => expect(await fixture.first.runs.postpone(runId, epoch, 5000)).toBe(5000);
+    expect(await fixture.restAfter(postponed, runId, 7000)).toBe(7000);
   });
 
   it('comes back when the time of the run is over, if that is earlier', async () => {
-    const { runId, epoch } = await life.run('submitting', { budgetMs: leaseMs });
-    const afterMs = await life.first.dispatching.postpone(runId, epoch, 2 * leaseMs);
+    const { runId, epoch } = await fixture.run('submitting', { budgetMs: leaseMs });
+    const afterMs = await fixture.first.runs.postpone(runId, epoch, 2 * leaseMs);
     expect(afterMs).toBeLessThanOrEqual(leaseMs);
     expect(afterMs).toBeGreaterThan(0);
     const again = await claim(runId);
     if (again.kind !== 'claimed') throw new Error('The run was not claimed');
-    expect(await life.at('2 hours').dispatching.postpone(runId, again.epoch, leaseMs)).toBe(0);
+    expect(await fixture.at('2 hours').runs.postpone(runId, again.epoch, leaseMs)).toBe(0);
   });
 
   it('stays with the worker that has it when another gives it back', async () => {
-    const { runId, epoch } = await life.run('claimed');
-    await claim(runId, life.at('61 minutes'));
-    const before = await life.written(runId);
-    expect(await life.first.dispatching.postpone(runId, epoch, 0)).toBeNull();
-    expect(await life.written(runId)).toEqual(before);
+    const { runId, epoch } = await fixture.run('claimed');
+    await claim(runId, fixture.at('61 minutes'));
+    const before = await fixture.written(runId);
+    expect(await fixture.first.runs.postpone(runId, epoch, 0)).toBeNull();
+    expect(await fixture.written(runId)).toEqual(before);
   });
 
   it.each(['running', 'copying', 'completed'] as const)('is none in a run that is %s', async (stage) => {
-    const { runId, epoch } = await life.run(stage);
-    const before = await life.written(runId);
-    expect(await life.first.dispatching.postpone(runId, epoch, 0)).toBeNull();
-    expect(await life.written(runId)).toEqual(before);
+    const { runId, epoch } = await fixture.run(stage);
+    const before = await fixture.written(runId);
+    expect(await fixture.first.runs.postpone(runId, epoch, 0)).toBeNull();
+    expect(await fixture.written(runId)).toEqual(before);
   });
 });
 
 describe('a lease that is renewed', () => {
   it('stands longer, and the row of its run rests longer, for each of many claims', async () => {
-    const spaceId = await life.space();
-    const claims = [await life.run('claimed', { spaceId }), await life.run('submitting', { spaceId })];
-    await life.at('50 minutes').dispatching.renewLeases(claims, leaseMs);
+    const spaceId = await fixture.space();
+    const claims = [await fixture.run('claimed', { spaceId }), await fixture.run('submitting', { spaceId })];
+    await fixture.at('50 minutes').runs.renewLeases(claims, leaseMs);
     for (const { runId } of claims) {
-      expect(await claim(runId, life.at('90 minutes'))).toMatchObject({ kind: 'held' });
+      expect(await claim(runId, fixture.at('90 minutes'))).toMatchObject({ kind: 'held' });
     }
-    const overdue = await life.overdueAt('100 minutes');
+    const overdue = await fixture.overdueAt('100 minutes');
     for (const { runId } of claims) expect(overdue).not.toContain(runId);
-    expect(await claim(claims[0]?.runId ?? '', life.at('121 minutes'))).toMatchObject({ kind: 'claimed' });
-    expect(await claim(claims[1]?.runId ?? '', life.at('121 minutes'))).toMatchObject({ kind: 'abandoned' });
+    expect(await claim(claims[0]?.runId ?? '', fixture.at('121 minutes'))).toMatchObject({ kind: 'claimed' });
+    expect(await claim(claims[1]?.runId ?? '', fixture.at('121 minutes'))).toMatchObject({
+      kind: 'abandoned',
+    });
   });
 
   it('is not one that was lost, given back, or that ended with its submission', async () => {
-    const spaceId = await life.space();
-    const lost = await life.run('claimed', { spaceId });
-    await claim(lost.runId, life.at('61 minutes'));
-    const back = await life.run('claimed', { spaceId });
-    await life.first.dispatching.postpone(back.runId, back.epoch, 0);
-    const running = await life.run('running', { spaceId });
-    const completed = await life.run('claimed', { spaceId });
-    await life.second.dispatching.finish(completed.runId, completed.epoch, succeeded);
+    const spaceId = await fixture.space();
+    const lost = await fixture.run('claimed', { spaceId });
+    await claim(lost.runId, fixture.at('61 minutes'));
+    const back = await fixture.run('claimed', { spaceId });
+    await fixture.first.runs.postpone(back.runId, back.epoch, 0);
+    const running = await fixture.run('running', { spaceId });
+    const completed = await fixture.run('claimed', { spaceId });
+    await fixture.second.runs.finish(completed.runId, completed.epoch, succeeded);
 
     const runs = [lost, back, running, completed];
-    const before = await Promise.all(runs.map(({ runId }) => life.written(runId)));
-    await life.at('62 minutes').dispatching.renewLeases(runs, leaseMs);
-    expect(await Promise.all(runs.map(({ runId }) => life.written(runId)))).toEqual(before);
+    const before = await Promise.all(runs.map(({ runId }) => fixture.written(runId)));
+    await fixture.at('62 minutes').runs.renewLeases(runs, leaseMs);
+    expect(await Promise.all(runs.map(({ runId }) => fixture.written(runId)))).toEqual(before);
   });
 });

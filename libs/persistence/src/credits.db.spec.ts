@@ -50,7 +50,7 @@ describe('credits', () => {
     const runId = await one.run(id, { reservedMicros: cents(30), requestId });
     const epoch = await one.take(runId, 'running');
     const finished = await Promise.all(
-      [one, other, one, other].map((each) => each.dispatching.finish(runId, epoch, ending)),
+      [one, other, one, other].map((each) => each.runs.finish(runId, epoch, ending)),
     );
     expect(finished.filter(({ won }) => won)).toMatchObject([{ record: { billedMicros: cents(billed) } }]);
     expect(await one.counters(id)).toMatchObject(settled(billed));
@@ -80,7 +80,7 @@ describe('credits', () => {
   it('that a parked run holds are released when it is cancelled, and its slot was never taken', async () => {
     const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 0 });
     const runId = await one.run(id, { reservedMicros: cents(30) });
-    await one.answers.requestCancel(id, testModel, runId);
+    await one.runReader.requestCancel(id, testModel, runId);
     expect(await one.counters(id)).toMatchObject({ ...settled(0), inflightPeak: 0 });
     expect(await one.admit(id, { reservedMicros: cents(100) })).toMatchObject({ kind: 'admitted' });
   });
@@ -108,7 +108,7 @@ describe('credits', () => {
     const live = async (process: TestProcess, index: number) => {
       const answer = await process.admit(id, { mode: 'sync', reservedMicros: cents((index % 7) + 1) });
       if (answer.kind !== 'admitted') return answer.kind;
-      await process.dispatching.finish(answer.runId, 0, endings[index % 3] ?? cancelled);
+      await process.runs.finish(answer.runId, 0, endings[index % 3] ?? cancelled);
       return 'admitted';
     };
     const kinds: string[] = [];
@@ -138,11 +138,11 @@ describe('an operator’s change of credits', () => {
   it('is an entry in the ledger, whose sum stays the balance', async () => {
     const { id, name } = await one.workspace({ balanceMicros: null });
     const workspaces = await one.workspaces();
-    await workspaces.addCredits(name, cents(50), 'first');
+    await workspaces.change(name, { addedMicros: cents(50), note: 'first' }, 'test');
     await one.runTo(await one.run(id, { reservedMicros: cents(20) }), succeeded);
-    await workspaces.setCredits(name, cents(10), 'set');
-    await workspaces.addCredits(name, -cents(4), 'taken back');
-    await workspaces.setCredits(name, null, 'unlimited');
+    await workspaces.change(name, { balanceMicros: cents(10), note: 'set' }, 'test');
+    await workspaces.change(name, { addedMicros: -cents(4), note: 'taken back' }, 'test');
+    await workspaces.change(name, { balanceMicros: null, note: 'unlimited' }, 'test');
     const lines = await ledgerOf(id);
     expect(lines.map(({ amountMicros, balanceMicros, note }) => [amountMicros, balanceMicros, note])).toEqual(
       [
@@ -162,8 +162,10 @@ describe('an operator’s change of credits', () => {
     );
     const workspaces = await other.workspaces();
     await Promise.all([
-      ...runs.map((runId) => one.dispatching.finish(runId, 0, succeeded)),
-      ...[5, 7, 11].map((count) => workspaces.addCredits(name, cents(count), 'added')),
+      ...runs.map((runId) => one.runs.finish(runId, 0, succeeded)),
+      ...[5, 7, 11].map((count) =>
+        workspaces.change(name, { addedMicros: cents(count), note: 'added' }, 'test'),
+      ),
     ]);
     expect(await one.counters(id)).toMatchObject({ balanceMicros: cents(23), heldMicros: 0 });
     const lines = await ledgerOf(id);
@@ -175,13 +177,13 @@ describe('an operator’s change of credits', () => {
     const { id, name } = await one.workspace({ balanceMicros: cents(30) });
     const runId = await one.run(id, { reservedMicros: cents(30) });
     const workspaces = await one.workspaces();
-    await workspaces.addCredits(name, -cents(20), 'taken back');
+    await workspaces.change(name, { addedMicros: -cents(20), note: 'taken back' }, 'test');
     await one.runTo(runId, succeeded);
     expect(await one.counters(id)).toMatchObject({ balanceMicros: -cents(20) });
     for (const reservedMicros of [0, 1]) {
       expect(await one.admit(id, { reservedMicros })).toMatchObject({ limit: 'credits' });
     }
-    await workspaces.addCredits(name, cents(20), 'paid');
+    await workspaces.change(name, { addedMicros: cents(20), note: 'paid' }, 'test');
     expect(await one.admit(id, { reservedMicros: 0 })).toMatchObject({ kind: 'admitted' });
   });
 });

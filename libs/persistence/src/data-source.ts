@@ -4,7 +4,7 @@ import { ApiKey } from './entities/api-key.entity.js';
 import { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
 import { PostgresNames } from './entities/columns.js';
 import { IdempotencyKey } from './entities/idempotency-key.entity.js';
-import { ProcessRow, ProviderPauseRow } from './entities/operations.entity.js';
+import { OperatorAction, ProcessRow, ProviderPauseRow } from './entities/operations.entity.js';
 import { BacklogChunk, Outbox } from './entities/outbox.entity.js';
 import {
   Node,
@@ -38,6 +38,7 @@ export const entities = [
   AuditRecord,
   ProviderPauseRow,
   ProcessRow,
+  OperatorAction,
   Publisher,
   PublisherMember,
   Node,

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { waitFor } from '../../../test/harness/wait-for.js';
-import { leaseMs, openLife } from './testing/life.js';
+import { leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { succeeded, testHandle } from './testing/runs.js';
 
 /** Fewer than the tries that one statement gets. */
 const times = 3;
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
 beforeAll(() =>
-  life.first.sql(`
+  fixture.first.sql(`
     CREATE SEQUENCE raised;
     CREATE TABLE injection (state text, times integer);
     CREATE FUNCTION raise_at_first() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -38,8 +38,8 @@ const places: Place[] = [
     event: 'INSERT',
     table: 'outbox',
     prepare: async () => {
-      const spaceId = await life.space();
-      return () => life.first.admit(spaceId);
+      const spaceId = await fixture.space();
+      return () => fixture.first.admit(spaceId);
     },
     answers: expect.objectContaining({ kind: 'admitted', ready: true, position: 0 }),
   },
@@ -48,8 +48,8 @@ const places: Place[] = [
     event: 'INSERT',
     table: 'idempotency_key',
     prepare: async () => {
-      const spaceId = await life.space();
-      return () => life.first.admit(spaceId, { key: 'used' });
+      const spaceId = await fixture.space();
+      return () => fixture.first.admit(spaceId, { key: 'used' });
     },
     answers: expect.objectContaining({ kind: 'admitted', ready: true }),
   },
@@ -58,8 +58,8 @@ const places: Place[] = [
     event: 'UPDATE',
     table: 'run',
     prepare: async () => {
-      const runId = await life.first.run(await life.space());
-      return () => life.first.dispatching.claim(runId, leaseMs);
+      const runId = await fixture.first.run(await fixture.space());
+      return () => fixture.first.runs.claim(runId, leaseMs);
     },
     answers: expect.objectContaining({ kind: 'claimed', epoch: 1, crashes: 0 }),
   },
@@ -68,8 +68,8 @@ const places: Place[] = [
     event: 'UPDATE',
     table: 'outbox',
     prepare: async () => {
-      const { runId, epoch } = await life.run('claimed');
-      return () => life.first.dispatching.beginSubmission(runId, epoch, leaseMs);
+      const { runId, epoch } = await fixture.run('claimed');
+      return () => fixture.first.runs.beginSubmission(runId, epoch, leaseMs);
     },
     answers: true,
   },
@@ -78,8 +78,8 @@ const places: Place[] = [
     event: 'UPDATE',
     table: 'outbox',
     prepare: async () => {
-      const { runId, epoch } = await life.run('submitting');
-      return () => life.first.dispatching.saveHandle(runId, epoch, testHandle, 0);
+      const { runId, epoch } = await fixture.run('submitting');
+      return () => fixture.first.runs.saveHandle(runId, epoch, testHandle, 0);
     },
     answers: { cancelRequested: false },
   },
@@ -88,8 +88,8 @@ const places: Place[] = [
     event: 'INSERT',
     table: 'payload',
     prepare: async () => {
-      const { runId, epoch } = await life.run('running');
-      return () => life.first.dispatching.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'));
+      const { runId, epoch } = await fixture.run('running');
+      return () => fixture.first.runs.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'));
     },
     answers: true,
   },
@@ -98,25 +98,25 @@ const places: Place[] = [
     event: 'INSERT',
     table: 'audit_record',
     prepare: async () => {
-      const { runId, epoch } = await life.run('running');
-      return () => life.first.dispatching.finish(runId, epoch, succeeded);
+      const { runId, epoch } = await fixture.run('running');
+      return () => fixture.first.runs.finish(runId, epoch, succeeded);
     },
     answers: expect.objectContaining({ won: true }),
   },
 ];
 
 const inject = (state: string, count: number) =>
-  life.first.sql(
+  fixture.first.sql(
     `WITH restarted AS (SELECT setval('raised', 1, false)), cleared AS (DELETE FROM injection)
      INSERT INTO injection SELECT $1, $2 FROM restarted`,
     [state, count],
   );
 /** How often the statement came to the place, the tries that were rolled back included. */
 const tries = async () =>
-  (await life.first.sql<{ last: number }>('SELECT last_value::integer AS last FROM raised'))[0]?.last;
+  (await fixture.first.sql<{ last: number }>('SELECT last_value::integer AS last FROM raised'))[0]?.last;
 
 const waiting = (sessions: number) =>
-  waitFor(async () => (await life.second.waiting()) === sessions, {
+  waitFor(async () => (await fixture.second.waiting()) === sessions, {
     withinMs: 15_000,
     what: `${sessions} sessions to wait`,
     everyMs: 1,
@@ -125,12 +125,12 @@ const locked = (spaceId: string) => `PERFORM 1 FROM workspace WHERE id = '${spac
 
 describe.each(places)('an error of Postgres in $what', ({ event, table, prepare, answers }) => {
   beforeAll(() =>
-    life.first.sql(
+    fixture.first.sql(
       `CREATE TRIGGER injected BEFORE ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION raise_at_first()`,
     ),
   );
-  afterEach(() => life.first.sql('DELETE FROM injection'));
-  afterAll(() => life.first.sql(`DROP TRIGGER injected ON ${table}`));
+  afterEach(() => fixture.first.sql('DELETE FROM injection'));
+  afterAll(() => fixture.first.sql(`DROP TRIGGER injected ON ${table}`));
 
   it.each(['40001', '40P01', '23505'])(
     'that says that nothing was changed: it is done again inside, and done once (%s)',
@@ -145,36 +145,36 @@ describe.each(places)('an error of Postgres in $what', ({ event, table, prepare,
 
 describe('an error of Postgres', () => {
   beforeAll(() =>
-    life.first.sql(
+    fixture.first.sql(
       'CREATE TRIGGER injected BEFORE UPDATE ON run FOR EACH ROW EXECUTE FUNCTION raise_at_first()',
     ),
   );
-  afterEach(() => life.first.sql('DELETE FROM injection'));
-  afterAll(() => life.first.sql('DROP TRIGGER injected ON run'));
+  afterEach(() => fixture.first.sql('DELETE FROM injection'));
+  afterAll(() => fixture.first.sql('DROP TRIGGER injected ON run'));
 
   it('that comes with every try is told after five of them, as one that may pass', async () => {
-    const runId = await life.first.run(await life.space());
+    const runId = await fixture.first.run(await fixture.space());
     await inject('40001', 1000);
-    await expect(life.first.dispatching.claim(runId, leaseMs)).rejects.toMatchObject({
+    await expect(fixture.first.runs.claim(runId, leaseMs)).rejects.toMatchObject({
       bucket: 'service_unavailable',
     });
     expect(await tries()).toBe(5);
   });
 
   it('of any other kind is told as it is, after one', async () => {
-    const runId = await life.first.run(await life.space());
+    const runId = await fixture.first.run(await fixture.space());
     await inject('22012', 1000);
-    await expect(life.first.dispatching.claim(runId, leaseMs)).rejects.toMatchObject({ code: '22012' });
+    await expect(fixture.first.runs.claim(runId, leaseMs)).rejects.toMatchObject({ code: '22012' });
     expect(await tries()).toBe(1);
   });
 });
 
 it('of two sessions that deadlock, the one that is broken off does its statement again', async () => {
-  const [one, other] = [await life.space(), await life.space()];
-  const inTheWay = new Client({ connectionString: life.database.url });
-  const between = new Client({ connectionString: life.database.url });
+  const [one, other] = [await fixture.space(), await fixture.space()];
+  const inTheWay = new Client({ connectionString: fixture.database.url });
+  const between = new Client({ connectionString: fixture.database.url });
   await Promise.all([inTheWay.connect(), between.connect()]);
-  await life.first.sql(`
+  await fixture.first.sql(`
     CREATE SEQUENCE tried;
     CREATE FUNCTION lock_both() RETURNS integer LANGUAGE plpgsql SET deadlock_timeout = '1ms' AS $$
     BEGIN
@@ -186,7 +186,7 @@ it('of two sessions that deadlock, the one that is broken off does its statement
     END $$`);
   try {
     await between.query('SELECT pg_advisory_lock(1)');
-    const both = life.first.sql<{ tries: number }>('SELECT lock_both() AS tries');
+    const both = fixture.first.sql<{ tries: number }>('SELECT lock_both() AS tries');
     await waiting(1);
     // It is not this one that looks for a deadlock, so the other is broken off.
     await inTheWay.query(`BEGIN; SET LOCAL deadlock_timeout = '10min'`);
@@ -204,7 +204,7 @@ it('of two sessions that deadlock, the one that is broken off does its statement
 
 it('statements on runs are planned once a connection, requests for nodes for their values', async () => {
   const show = { name: '', text: 'SHOW plan_cache_mode', values: [] };
-  const { database } = life.first;
+  const { database } = fixture.first;
   expect([await database.write(show, []), await database.read(show, []), await database.list(show)]).toEqual(
     ['force_generic_plan', 'force_generic_plan', 'auto'].map((mode) => [{ plan_cache_mode: mode }]),
   );

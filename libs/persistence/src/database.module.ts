@@ -9,7 +9,9 @@ import { Database } from './database.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
+import { OperatorReader } from './operator-reader.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
+import { ProviderReader } from './provider-reader.js';
 import { ProcessRecord } from './processes.js';
 import { NodeReader } from './registry/node-reader.js';
 import { RequestReader } from './request-reader.js';
@@ -31,9 +33,11 @@ const services = [
   FileRepository,
   HeldRunRepository,
   NodeReader,
+  OperatorReader,
   OutboxRepository,
   ProcessRecord,
   ProviderPauseRepository,
+  ProviderReader,
   RequestReader,
   RetentionRepository,
   RunReader,

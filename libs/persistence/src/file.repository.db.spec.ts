@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { FileRepository } from './file.repository.js';
-import { openLife } from './testing/life.js';
+import { openRunFixture } from './testing/run-fixture.js';
 
-const life = await openLife();
-const [first, second] = [life.first, life.second].map(({ database }) => new FileRepository(database));
+const fixture = await openRunFixture();
+const [first, second] = [fixture.first, fixture.second].map(({ database }) => new FileRepository(database));
 if (!first || !second) throw new Error('two processes share the database');
 
 const reserve = async (workspaceId: string, { by = first, bytes = 10 } = {}) => {
@@ -13,10 +13,10 @@ const reserve = async (workspaceId: string, { by = first, bytes = 10 } = {}) => 
   return { ...file, refusal: await by.reserve(file) };
 };
 const png = { contentType: 'image/png', bytes: 7, seconds: 86_400 };
-const due = (offset = '0') => life.at(offset).objects.takeDue(100);
+const due = (offset = '0') => fixture.at(offset).storedObjects.takeDue(100);
 
 it('counts files that are still arriving at their longest, and those that are there at their own size', async () => {
-  const spaceId = await life.space({ fileBytesLimit: 20 });
+  const spaceId = await fixture.space({ fileBytesLimit: 20 });
   const { key } = await reserve(spaceId);
   expect((await reserve(spaceId, { bytes: 11 })).refusal).toEqual({ limit: 'bytes', maxAllowed: 20 });
   await first.complete(key, png);
@@ -24,7 +24,7 @@ it('counts files that are still arriving at their longest, and those that are th
 });
 
 it('lets no two processes exceed the number of files together', async () => {
-  const spaceId = await life.space({ fileLimit: 3 });
+  const spaceId = await fixture.space({ fileLimit: 3 });
   const reserving = Array.from({ length: 10 }, (_, nth) =>
     reserve(spaceId, { by: nth % 2 ? first : second }),
   );
@@ -35,32 +35,32 @@ it('lets no two processes exceed the number of files together', async () => {
 });
 
 it('is found by its workspace once it is there, until it expires; then row and object are due', async () => {
-  const [spaceId, otherId] = [await life.space(), await life.space()];
+  const [spaceId, otherId] = [await fixture.space(), await fixture.space()];
   const { id, key } = await reserve(spaceId);
   expect(await second.find(spaceId, id)).toBeNull();
   const stored = await first.complete(key, png);
   expect(await second.find(spaceId, id)).toEqual(stored);
   expect(await second.find(otherId, id)).toBeNull();
-  const late = new FileRepository(life.at('25 hours').database);
+  const late = new FileRepository(fixture.at('25 hours').database);
   expect([await late.find(spaceId, id), await late.delete(spaceId, id)]).toEqual([null, false]);
   expect(await due('23 hours')).not.toContain(key);
   expect(await due('25 hours')).toContain(key);
 });
 
 it('is swept when its upload never ended, and cannot end after that', async () => {
-  const { key } = await reserve(await life.space());
+  const { key } = await reserve(await fixture.space());
   expect(await due('2 hours')).toContain(key);
   expect(await first.complete(key, png)).toBeNull();
 });
 
 it('and what a run has stored belong to their workspace, and to no other', async () => {
-  const otherId = await life.space();
-  const { runId, spaceId } = await life.run('running');
+  const otherId = await fixture.space();
+  const { runId, spaceId } = await fixture.run('running');
   const { key: file } = await reserve(spaceId);
   await first.complete(file, png);
   const asset = `runs/${runId}/assets/0.png`;
-  await life.first.objects.note(asset, runId, 600);
-  const isOf = (id: string, key: string) => life.second.objects.isOf(id, key);
+  await fixture.first.storedObjects.note(asset, runId, 600);
+  const isOf = (id: string, key: string) => fixture.second.storedObjects.isOf(id, key);
   expect([await isOf(spaceId, file), await isOf(spaceId, asset)]).toEqual([true, true]);
   expect([await isOf(otherId, file), await isOf(otherId, asset)]).toEqual([false, false]);
   expect(await isOf(spaceId, 'files/none.png')).toBe(false);

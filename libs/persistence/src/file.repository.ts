@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { newestFirst, newestId } from './newest-first.js';
 
 /** A file of a caller's that is there. */
 export interface StoredFile {
@@ -17,8 +18,8 @@ export interface FileRefusal {
 }
 
 const columns = `owner_id AS id, key, content_type AS "contentType", bytes::float8 AS bytes, delete_at AS "expiresAt"`;
-const isLive =
-  'workspace_id = $1 AND owner_id = $2 AND content_type IS NOT NULL AND delete_at > router_now()';
+const isThere = 'content_type IS NOT NULL AND delete_at > router_now()';
+const isLive = `workspace_id = $1 AND owner_id = $2 AND ${isThere}`;
 
 /**
  * The files that callers upload: stored objects that belong to a workspace and not to a run. Like every object each has
@@ -68,6 +69,19 @@ export class FileRepository {
       [workspaceId, id],
     );
     return file ?? null;
+  }
+
+  /** The newest first, behind `before`. */
+  async list(
+    workspaceId: string,
+    { before = newestId, limit }: { before?: string | undefined; limit: number },
+  ): Promise<StoredFile[]> {
+    const { where, orderBy } = newestFirst('owner_id');
+    return this.database.list<StoredFile & Record<string, unknown>>({
+      text: `SELECT ${columns} FROM stored_object
+        WHERE workspace_id IS NOT NULL AND ${where} AND ${isThere} ORDER BY ${orderBy} LIMIT $3`,
+      values: [workspaceId, before, limit],
+    });
   }
 
   /** It is gone for callers; the next round of the sweep deletes it. False when there was none. */

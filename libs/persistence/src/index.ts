@@ -8,12 +8,14 @@ export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { RunRepository } from './run.repository.js';
-export type { Claim, Copying, Poll } from './run-steps.js';
+export type { Claim, Copying, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
-export { ProcessRecord, providersWithoutKey, type RunningProcess, runningProcesses } from './processes.js';
+export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
+export { OperatorReader, type OperatorRun, type WorkspaceState } from './operator-reader.js';
+export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
 export {
@@ -24,7 +26,12 @@ export {
 } from './registry/node-columns.js';
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
-export { type ListedRequest, type RequestFilter, RequestReader } from './request-reader.js';
+export {
+  type ListedRequest,
+  type RequestDetail,
+  type RequestFilter,
+  RequestReader,
+} from './request-reader.js';
 export {
   type AgedOut,
   type CancelAnswer,
@@ -33,11 +40,7 @@ export {
   type RunResult,
   type RunState,
 } from './run-reader.js';
-export {
-  type ProviderPause,
-  ProviderPauseRepository,
-  type ProviderState,
-} from './provider-pause.repository.js';
+export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 export type {
   AdmittingCall,
   Ending,
@@ -60,4 +63,10 @@ export {
   type UsageRecord,
 } from './usage-reader.js';
 export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
-export { type WorkspaceLimits, WorkspaceRepository, type WorkspaceSettings } from './workspace.repository.js';
+export {
+  UnknownWorkspace,
+  type WorkspaceChange,
+  type WorkspaceLimits,
+  WorkspaceRepository,
+  type WorkspaceSettings,
+} from './workspace.repository.js';

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { budgetMs, leaseMs, openLife } from './testing/life.js';
+import { budgetMs, leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { testHandle, testModel, testProvider } from './testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
-const read = (runId: string, worker = life.first) => worker.dispatching.readForPoll(runId);
+const read = (runId: string, worker = fixture.first) => worker.runs.readForPoll(runId);
 
 describe('a poll', () => {
   it('finds on any worker what the last one knew: nothing is held between two polls', async () => {
-    const { runId, epoch } = await life.run('running');
-    const poll = await read(runId, life.second);
+    const { runId, epoch } = await fixture.run('running');
+    const poll = await read(runId, fixture.second);
     expect(poll).toMatchObject({
       stage: 'running',
       epoch,
@@ -30,61 +30,61 @@ describe('a poll', () => {
   });
 
   it('finds that the time of the run is over by the clock of the database', async () => {
-    const { runId } = await life.run('running');
-    expect(await read(runId, life.at('9 hours'))).toMatchObject({ overdue: false });
-    const late = await read(runId, life.at('11 hours'));
+    const { runId } = await fixture.run('running');
+    expect(await read(runId, fixture.at('9 hours'))).toMatchObject({ overdue: false });
+    const late = await read(runId, fixture.at('11 hours'));
     expect(late?.overdue).toBe(true);
     expect(late?.leftMs).toBeLessThan(0);
   });
 
   it('finds no run that is unknown, and no poll to make in one that is past it', async () => {
     expect(await read(v7())).toBeNull();
-    expect(await read((await life.run('copying')).runId)).toMatchObject({ stage: 'copying' });
-    expect(await read((await life.run('completed')).runId)).toMatchObject({ stage: 'completed' });
+    expect(await read((await fixture.run('copying')).runId)).toMatchObject({ stage: 'copying' });
+    expect(await read((await fixture.run('completed')).runId)).toMatchObject({ stage: 'completed' });
   });
 
   it('moves the row of its run when that would fall due soon: the sweep does not cut a pause short', async () => {
-    const { runId } = await life.run('running');
-    const later = life.at('1 hour');
+    const { runId } = await fixture.run('running');
+    const later = fixture.at('1 hour');
     expect(await read(runId, later)).toMatchObject({ dueSoon: true });
-    await later.dispatching.moveDue(runId, leaseMs);
+    await later.runs.moveDue(runId, leaseMs);
     expect(await read(runId, later)).toMatchObject({ dueSoon: false });
-    expect(await life.overdueAt('110 minutes')).not.toContain(runId);
-    expect(await life.overdueAt('121 minutes')).toContain(runId);
-    const moved = () => life.first.dispatching.moveDue(runId, 60_000);
-    expect(await life.restAfter(moved, runId, 90_000)).toBe(90_000);
+    expect(await fixture.overdueAt('110 minutes')).not.toContain(runId);
+    expect(await fixture.overdueAt('121 minutes')).toContain(runId);
+    const moved = () => fixture.first.runs.moveDue(runId, 60_000);
+    expect(await fixture.restAfter(moved, runId, 90_000)).toBe(90_000);
   });
 
   it('that no queue has taken is left to the sweep, which brings it when it is wanted', async () => {
-    const { runId } = await life.run('running');
-    const left = () => life.first.dispatching.leaveToReconciler(runId, 2000);
-    expect(await life.restAfter(left, runId, 2000)).toBe(2000);
-    await life.first.dispatching.leaveToReconciler(runId, 0);
-    expect(await life.overdueAt('0')).toContain(runId);
+    const { runId } = await fixture.run('running');
+    const left = () => fixture.first.runs.leaveToReconciler(runId, 2000);
+    expect(await fixture.restAfter(left, runId, 2000)).toBe(2000);
+    await fixture.first.runs.leaveToReconciler(runId, 0);
+    expect(await fixture.overdueAt('0')).toContain(runId);
   });
 
   it('puts no completed run back', async () => {
-    const { runId } = await life.run('completed');
-    await life.first.dispatching.moveDue(runId, 0);
-    await life.first.dispatching.leaveToReconciler(runId, 0);
-    expect((await life.written(runId))['outbox']).toBeNull();
+    const { runId } = await fixture.run('completed');
+    await fixture.first.runs.moveDue(runId, 0);
+    await fixture.first.runs.leaveToReconciler(runId, 0);
+    expect((await fixture.written(runId))['outbox']).toBeNull();
   });
 
   it('passes a cancellation on once, whichever of two workers is first', async () => {
-    const spaceId = await life.space();
-    const { runId, epoch } = await life.run('running', { spaceId });
-    expect(await life.second.answers.requestCancel(spaceId, testModel, runId)).toMatchObject({
+    const spaceId = await fixture.space();
+    const { runId, epoch } = await fixture.run('running', { spaceId });
+    expect(await fixture.second.runReader.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
     expect(await read(runId)).toMatchObject({ cancelDue: true, cancelRequested: true });
     const noted = await Promise.all(
-      [life.first, life.second, life.first, life.second].map(({ dispatching }) =>
-        dispatching.noteCancelSent(runId, epoch),
+      [fixture.first, fixture.second, fixture.first, fixture.second].map(({ runs }) =>
+        runs.noteCancelSent(runId, epoch),
       ),
     );
     expect(noted.filter((won) => won)).toHaveLength(1);
     expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
-    expect(await life.second.answers.requestCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runReader.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
     expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
@@ -92,32 +92,32 @@ describe('a poll', () => {
 
   it('notes a cancellation only in a run that is being polled, and only by its claim', async () => {
     for (const { runId, epoch } of [
-      await life.run('submitting'),
-      await life.run('copying'),
-      await life.run('completed'),
+      await fixture.run('submitting'),
+      await fixture.run('copying'),
+      await fixture.run('completed'),
     ]) {
-      expect(await life.first.dispatching.noteCancelSent(runId, epoch)).toBe(false);
+      expect(await fixture.first.runs.noteCancelSent(runId, epoch)).toBe(false);
     }
-    const { runId, epoch } = await life.run('running');
-    expect(await life.first.dispatching.noteCancelSent(runId, epoch + 1)).toBe(false);
-    expect((await life.written(runId))['run']).toMatchObject({ cancel_sent_at: null });
+    const { runId, epoch } = await fixture.run('running');
+    expect(await fixture.first.runs.noteCancelSent(runId, epoch + 1)).toBe(false);
+    expect((await fixture.written(runId))['run']).toMatchObject({ cancel_sent_at: null });
   });
 
   it('counts for the next one how often in a row the partner did not know the handle', async () => {
-    const { runId, epoch } = await life.run('running');
-    await life.first.dispatching.notePoll(runId, epoch, 2);
-    expect(await read(runId, life.second)).toMatchObject({ lostPolls: 2 });
-    await life.second.dispatching.notePoll(runId, epoch + 1, 3);
+    const { runId, epoch } = await fixture.run('running');
+    await fixture.first.runs.notePoll(runId, epoch, 2);
+    expect(await read(runId, fixture.second)).toMatchObject({ lostPolls: 2 });
+    await fixture.second.runs.notePoll(runId, epoch + 1, 3);
     expect(await read(runId)).toMatchObject({ lostPolls: 2 });
-    await life.second.dispatching.notePoll(runId, epoch, 0);
+    await fixture.second.runs.notePoll(runId, epoch, 0);
     expect(await read(runId)).toMatchObject({ lostPolls: 0 });
   });
 
   it('goes on from the handle after any number of workers that died over it', async () => {
-    const { runId, epoch } = await life.run('running');
+    const { runId, epoch } = await fixture.run('running');
     for (const offset of ['1 hour', '2 hours', '3 hours', '4 hours', '5 hours']) {
-      const next = life.at(offset);
-      const overdue = await next.deliveries.takeOverdue(1000);
+      const next = fixture.at(offset);
+      const overdue = await next.outbox.takeOverdue(1000);
       expect(overdue).toContainEqual({ runId, provider: testProvider, queue: 'poll' });
       expect(await read(runId, next)).toMatchObject({
         stage: 'running',
@@ -125,7 +125,7 @@ describe('a poll', () => {
         handle: testHandle,
         overdue: false,
       });
-      expect(await next.dispatching.claim(runId, 1000)).toMatchObject({ kind: 'gone' });
+      expect(await next.runs.claim(runId, 1000)).toMatchObject({ kind: 'gone' });
     }
   });
 });

@@ -2,18 +2,25 @@ import { expect, it } from '@jest/globals';
 import { createLog } from '#observability';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { ProcessRow } from './entities/operations.entity.js';
-import { ProcessRecord, providersWithoutKey, runningProcesses } from './processes.js';
+import { ProcessRecord, providerKeys, runningProcesses } from './processes.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
-const dataSource = await file.process().database.dataSource();
+const { database } = file.process();
+const dataSource = await database.dataSource();
 const log = createLog('spec', 'silent');
 
 const rows = () => dataSource.getRepository(ProcessRow).find();
 const record = (app: string, url = dataSource) =>
   new ProcessRecord(url.getRepository(ProcessRow), { app }, log);
 const seen = async () =>
-  (await runningProcesses(dataSource)).map(({ app, revision, problem }) => [app, revision, problem]);
+  (await runningProcesses(database)).map(({ app, revision, problem }) => [app, revision, problem]);
+const withoutKey = async () =>
+  (await providerKeys(database))
+    .flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider]))
+    .sort((one, other) => (one < other ? -1 : 1));
+const slots = async () =>
+  Object.fromEntries((await providerKeys(database)).map(({ provider, slots }) => [provider, slots]));
 const see = (expected: unknown[]) =>
   waitFor(async () => JSON.stringify(await seen()) === JSON.stringify(expected), {
     withinMs: 20_000,
@@ -27,13 +34,13 @@ it('of an app show what it reported last, until it stops', async () => {
   worker.report({ revision: 'one' });
   worker.report({ revision: 'one', problem: 'bad.yaml: no id' });
   await see([
-    ['gateway', 'one', undefined],
+    ['gateway', 'one', null],
     ['worker', 'one', 'bad.yaml: no id'],
   ]);
   worker.report({ revision: 'two' });
   await see([
-    ['gateway', 'one', undefined],
-    ['worker', 'two', undefined],
+    ['gateway', 'one', null],
+    ['worker', 'two', null],
   ]);
   await Promise.all([gateway, worker].map((each) => each.onModuleDestroy()));
   expect(await seen()).toEqual([]);
@@ -51,7 +58,7 @@ it('that have been silent for 100 s are gone, and forgotten by the next report o
     withinMs: 20_000,
     what: 'it to be forgotten',
   });
-  expect(await seen()).toEqual([['worker', 'one', undefined]]);
+  expect(await seen()).toEqual([['worker', 'one', null]]);
   await Promise.all([silent, other].map((each) => each.onModuleDestroy()));
 });
 
@@ -59,9 +66,6 @@ it('tell which providers have no key: none before a worker has reported, and the
   await rows().then((left) =>
     Promise.all(left.map(({ id }) => dataSource.getRepository(ProcessRow).delete(id))),
   );
-  const { database } = file.process();
-  const withoutKey = async () =>
-    (await providersWithoutKey(database)).sort((one, other) => (one < other ? -1 : 1));
   const become = (expected: string[]) =>
     waitFor(async () => JSON.stringify(await withoutKey()) === JSON.stringify(expected), {
       withinMs: 20_000,
@@ -69,21 +73,23 @@ it('tell which providers have no key: none before a worker has reported, and the
     });
   const gateway = record('gateway');
   gateway.report({ revision: 'one' });
-  await see([['gateway', 'one', undefined]]);
+  await see([['gateway', 'one', null]]);
   expect(await withoutKey()).toEqual([]);
 
   const [first, second] = [record('worker'), record('worker')];
-  first.report({ revision: 'one', providers: { bfl: true, fal: false, luma: false } });
+  first.report({ revision: 'one', providers: { bfl: true, fal: false, luma: false }, slots: 50 });
   await become(['fal', 'luma']);
-  second.report({ revision: 'one', providers: { bfl: false, fal: true, luma: false } });
+  second.report({ revision: 'one', providers: { bfl: true, fal: true, luma: false }, slots: 25 });
   await become(['luma']);
+  expect(await slots()).toEqual({ bfl: 75, fal: 25, luma: 0 });
   await first.onModuleDestroy();
-  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  expect(await slots()).toEqual({ bfl: 25, fal: 25, luma: 0 });
   await second.onModuleDestroy();
-  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  expect(await slots()).toEqual({ bfl: 0, fal: 0, luma: 0 });
+  expect(await withoutKey()).toEqual(['luma']);
   gateway.report({ revision: 'two' });
-  await see([['gateway', 'two', undefined]]);
-  expect(await withoutKey()).toEqual(['bfl', 'luma']);
+  await see([['gateway', 'two', null]]);
+  expect(await withoutKey()).toEqual(['luma']);
 
   const third = record('worker');
   third.report({ revision: 'one', providers: { bfl: true, fal: false, luma: true } });

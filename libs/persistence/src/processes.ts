@@ -2,7 +2,7 @@ import { every, LOG, type Log, type PeriodicWork } from '#observability';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { hostname } from 'node:os';
-import { type DataSource, Raw, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { v7 } from 'uuid';
 import type { Database } from './database.js';
 import { ProcessRow } from './entities/operations.entity.js';
@@ -22,13 +22,19 @@ interface CatalogState {
 interface ProcessState extends CatalogState {
   /** Of a worker: whether it has a key, by provider. */
   providers?: Record<string, boolean>;
+  /** Of a worker: how many submissions to one provider it makes at once. */
+  slots?: number;
 }
 
-export interface RunningProcess extends CatalogState {
-  app: string;
+export interface RunningProcess {
+  app: 'gateway' | 'worker';
   host: string;
   pid: number;
   startedAt: Date;
+  seenAt: Date;
+  /** Of its catalog, as is the problem. */
+  revision: string;
+  problem: string | null;
 }
 
 /** One process's row in the table of those that run. The process goes on when the row cannot be written. */
@@ -67,7 +73,7 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 
   private async write(): Promise<void> {
-    const { revision = '', problem = null, providers = null } = this.state ?? {};
+    const { revision = '', problem = null, providers = null, slots = null } = this.state ?? {};
     try {
       await this.rows.upsert(
         {
@@ -78,6 +84,7 @@ export class ProcessRecord implements OnModuleDestroy {
           catalogRevision: revision,
           catalogProblem: problem,
           providers,
+          slots,
           seenAt: () => 'router_now()',
         },
         ['id'],
@@ -95,33 +102,38 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 }
 
-/** The providers for which no worker has a key: of those alive, or of the last ones. Empty before a worker has ever reported. */
-export async function providersWithoutKey(database: Database): Promise<string[]> {
-  const rows = await database.read<{ provider: string }>(
+/** Whether some worker has a key of the provider, and how many submissions those that have make at once. */
+interface ProviderKey {
+  provider: string;
+  hasKey: boolean;
+  slots: number;
+}
+
+/** Of the workers alive, or of the last ones. Empty before a worker has ever reported. */
+export async function providerKeys(database: Database): Promise<ProviderKey[]> {
+  return database.read<ProviderKey & Record<string, unknown>>(
     {
-      name: 'providers_without_key',
-      text: `WITH worker AS (SELECT providers, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL)
-        SELECT key AS provider FROM worker, jsonb_each(providers)
-        WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive)
-        GROUP BY key HAVING NOT bool_or(value::boolean)`,
+      name: 'provider_keys',
+      text: `WITH worker AS (
+          SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
+        )
+        SELECT key AS provider, bool_or(value::boolean) AS "hasKey",
+          coalesce(sum(slots) FILTER (WHERE alive AND value::boolean), 0)::integer AS slots
+        FROM worker, jsonb_each(providers) WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive) GROUP BY key`,
     },
     [],
   );
-  return rows.map(({ provider }) => provider);
 }
 
 /** Those with a recent heartbeat. */
-export async function runningProcesses(dataSource: DataSource): Promise<RunningProcess[]> {
-  const rows = await dataSource.getRepository(ProcessRow).find({
-    where: { seenAt: Raw((column) => `${column} > ${aliveSince}`) },
-    order: { app: 'ASC', startedAt: 'ASC', id: 'ASC' },
-  });
-  return rows.map(({ app, host, pid, startedAt, catalogRevision, catalogProblem }) => ({
-    app,
-    host,
-    pid,
-    startedAt,
-    revision: catalogRevision,
-    ...(catalogProblem !== null && { problem: catalogProblem }),
-  }));
+export async function runningProcesses(database: Database): Promise<RunningProcess[]> {
+  return database.read<RunningProcess & Record<string, unknown>>(
+    {
+      name: 'running_processes',
+      text: `SELECT app, host, pid, started_at AS "startedAt", seen_at AS "seenAt", catalog_revision AS revision,
+          catalog_problem AS problem
+        FROM process WHERE seen_at > ${aliveSince} ORDER BY app, started_at, id`,
+    },
+    [],
+  );
 }

@@ -14,16 +14,6 @@ export interface ProviderPause {
   reason: string;
 }
 
-/** A provider with live runs, or one that is paused. */
-export interface ProviderState {
-  provider: string;
-  pauses: Omit<ProviderPause, 'provider'>[];
-  /** Granted and not submitted. */
-  waiting: number;
-  /** Submitted and not finished. */
-  underWay: number;
-}
-
 /**
  * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
  * until further notice; a partner whose refusal says how long to stay away stops what it refused for that long.
@@ -33,34 +23,34 @@ export class ProviderPauseRepository {
   constructor(private readonly database: Database) {}
 
   /** False when it was paused already; the reason is the new one then. */
-  async pause(provider: string, reason: string): Promise<boolean> {
-    return this.put(provider, 'submit', 'operator', null, reason);
+  async pause(provider: string, reason: string, by: string): Promise<boolean> {
+    const [row] = await this.database.write<{ fresh: boolean }>(
+      {
+        name: 'pause_by_operator',
+        text: `WITH noted AS (
+            INSERT INTO operator_action (actor, action, subject, details)
+            VALUES ($3, 'provider.pause', $1, jsonb_build_object('reason', $2::text))
+          ) SELECT pause_provider($1, 'submit', 'operator', NULL, $2) AS fresh`,
+      },
+      [provider, reason, by],
+    );
+    return row?.fresh ?? false;
   }
 
   /** A longer pause from before stands. False when there was one, whichever is longer. */
   async pauseFor(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
-    return this.put(provider, calls, 'partner', forMs, reason);
-  }
-
-  private async put(
-    provider: string,
-    calls: PausedCalls,
-    askedBy: ProviderPause['askedBy'],
-    forMs: number | null,
-    reason: string,
-  ): Promise<boolean> {
     const [row] = await this.database.write<{ fresh: boolean }>(
       {
-        name: 'pause_provider',
-        text: `SELECT pause_provider($1, $2, $3, $4 * interval '1 millisecond', $5) AS fresh`,
+        name: 'pause_by_partner',
+        text: `SELECT pause_provider($1, $2, 'partner', $3 * interval '1 millisecond', $4) AS fresh`,
       },
-      [provider, calls, askedBy, forMs, reason],
+      [provider, calls, forMs, reason],
     );
     return row?.fresh ?? false;
   }
 
   /** Ends the pauses that partners asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
-  async resume(provider: string): Promise<boolean> {
+  async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.write(
       {
         name: 'resume_provider',
@@ -69,10 +59,12 @@ export class ProviderPauseRepository {
             UPDATE outbox SET due_at = router_now() FROM run
             WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.id = run_id AND run.sent_at IS NULL
               AND EXISTS (SELECT 1 FROM ended)
+          ), noted AS (
+            INSERT INTO operator_action (actor, action, subject, details) VALUES ($2, 'provider.resume', $1, '{}')
           )
           SELECT FROM ended WHERE stood`,
       },
-      [provider],
+      [provider, by],
     );
     return rows.length > 0;
   }
@@ -85,30 +77,6 @@ export class ProviderPauseRepository {
         text: `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
             CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
           FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
-      },
-      [],
-    );
-  }
-
-  async list(): Promise<ProviderState[]> {
-    const [live, pauses] = await Promise.all([this.live(), this.standing()]);
-    const names = new Set([...live, ...pauses].map(({ provider }) => provider));
-    return [...names].toSorted().map((name) => ({
-      provider: name,
-      pauses: pauses.flatMap(({ provider, ...pause }) => (provider === name ? [pause] : [])),
-      waiting: 0,
-      underWay: 0,
-      ...live.find(({ provider }) => provider === name),
-    }));
-  }
-
-  private async live(): Promise<Omit<ProviderState, 'pauses'>[]> {
-    return this.database.write<Omit<ProviderState, 'pauses'> & Record<string, unknown>>(
-      {
-        name: 'live_by_provider',
-        text: `SELECT provider, count(*) FILTER (WHERE queue = 'dispatch' AND NOT dispatched)::integer AS waiting,
-            count(*) FILTER (WHERE dispatched)::integer AS "underWay"
-          FROM outbox GROUP BY provider`,
       },
       [],
     );

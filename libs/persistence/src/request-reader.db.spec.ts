@@ -1,8 +1,8 @@
 import { readSettings } from '#schemas';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Database } from './database.js';
 import { type RequestFilter, RequestReader } from './request-reader.js';
 import { retentionSettings } from './settings.js';
+import { planOf } from './testing/plan.js';
 import { cents, succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
@@ -15,33 +15,14 @@ const many = 100_000;
 /** Runs of a workspace that ended over the last year, one in a thousand of them by a failure. */
 async function endedRuns(workspaceId: string, count: number): Promise<void> {
   await process.sql(
-    `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+    `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
        caller_left, admitted_at, completed_at, cost_micros, billed_micros)
      SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
-       'token:x', 'bfl/flux-2-pro', 'POST', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
+       'token:x', 'bfl/flux-2-pro', 'bfl', 'POST', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
        CASE WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at, at + interval '1 second', 1, 0
      FROM (SELECT n, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
     [workspaceId, count],
   );
-}
-
-/** The nodes of the plan that a page is read by, with the rows that each one really gave. */
-async function planOf(workspaceId: string, filter: RequestFilter): Promise<{ node: string; rows: number }[]> {
-  const asked: { text: string; values: unknown[] }[] = [];
-  const listening = { list: async (query: (typeof asked)[number]) => (asked.push(query), []) };
-  await new RequestReader(listening as unknown as Database, periods).page(workspaceId, filter, { limit: 20 });
-  const [{ text, values } = { text: '', values: [] }] = asked;
-  const rows = await process.database.list<{ 'QUERY PLAN': string }>({
-    text: `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF) ${text}`,
-    values,
-  });
-  return rows
-    .map(
-      (row) =>
-        / using (\w+) on|(Seq Scan|Sort|Bitmap \w+ Scan)|rows=/.exec(row['QUERY PLAN']) && row['QUERY PLAN'],
-    )
-    .filter((line) => line !== null)
-    .map((line) => ({ node: line.trim(), rows: Number(/rows=([\d.]+)/.exec(line)?.[1] ?? 0) }));
 }
 
 describe('with 100,000 runs of one workspace, beside another', () => {
@@ -64,12 +45,25 @@ describe('with 100,000 runs of one workspace, beside another', () => {
     ],
     ['those in progress', { stages: ['running'] }],
   ])('reads %s by index, and no more rows than it lists', async (_what, filter) => {
-    const plan = await planOf(workspaceId, filter);
+    const plan = await planOf(process, (database) =>
+      new RequestReader(database, periods).page(workspaceId, filter, { limit: 20 }),
+    );
 
     const text = plan.map(({ node }) => node).join('\n');
     expect(text).not.toMatch(/Seq Scan on (run|audit)/);
     expect(text).toMatch(/audit_record_pkey|Result/);
     expect(plan.filter(({ node, rows }) => node.includes('Scan') && rows > 20)).toEqual([]);
+  });
+
+  it('finds one by index', async () => {
+    const [, one] = await requests.page(workspaceId, {}, { limit: 2 });
+    const plan = await planOf(process, (database) =>
+      new RequestReader(database, periods).find(workspaceId, one?.requestId ?? ''),
+    );
+
+    expect(plan.map(({ node }) => node).join('\n')).not.toMatch(/Seq Scan on (run|audit|stored)/);
+    expect(plan.filter(({ rows }) => rows > 1)).toEqual([]);
+    expect(await requests.find(workspaceId, one?.requestId ?? '')).toMatchObject({ ...one });
   });
 
   it('pages to the oldest one', async () => {

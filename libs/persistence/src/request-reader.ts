@@ -1,6 +1,7 @@
-import type { Bucket } from '#errors';
+import type { Bucket, FieldError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { newestId } from './newest-first.js';
 import type { Basis, Stage } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
@@ -24,6 +25,7 @@ export interface ListedRequest {
   stage: Stage;
   bucket: Bucket | null;
   keyId: string | null;
+  keyName: string | null;
   admittedAt: Date;
   grantedAt: Date | null;
   dispatchedAt: Date | null;
@@ -36,8 +38,15 @@ export interface ListedRequest {
   isKept: boolean;
 }
 
-/** The newest id there can be. */
-const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** All that is known of a run. What its audit record does not hold is null once its result has aged out. */
+export interface RequestDetail extends ListedRequest {
+  failure: { detail: string; fields?: FieldError[] } | null;
+  /** How often it was claimed for its submission. */
+  attempts: number | null;
+  cancelRequestedAt: Date | null;
+  /** Assets of its output that were copied. */
+  assets: number | null;
+}
 
 const keyId = `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`;
 const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
@@ -54,6 +63,24 @@ const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid I
   AND ($8::timestamptz IS NULL OR ${id} >= v7_floor(greatest($8::timestamptz - interval '1 minute', 'epoch')) AND admitted_at >= $8)
   AND ($9::timestamptz IS NULL OR ${id} < v7_floor(greatest($9::timestamptz + interval '1 minute', 'epoch')) AND admitted_at < $9)`;
 
+/** Parameters 1 to 12. One statement, so that a run that ends meanwhile is listed once. */
+const listed = `(SELECT * FROM (
+    (SELECT id AS "requestId", model, stage, bucket, ${keyId}, ${times},
+        reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
+      FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $10)
+    UNION ALL
+    (SELECT run_id, model, stage, bucket, ${keyId}, ${times},
+        cost_micros::float, billed_micros::float, basis, age_of(completed_at, $11, $12) = 'kept'
+      FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
+      WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $10)
+  ) AS either ORDER BY "requestId" DESC LIMIT $10) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
+
+const details = `LEFT JOIN run ON "isKept" AND run.id = "requestId"`;
+const detailColumns = `run.failure, run.epoch AS attempts, run.cancel_requested_at AS "cancelRequestedAt",
+  CASE WHEN "isKept" THEN (
+    SELECT count(*)::integer FROM stored_object WHERE owner_id = "requestId" AND key LIKE 'runs/%/assets/%'
+  ) END AS assets`;
+
 /** Lists the runs of a workspace: those that live by their rows, those that ended by their audit records, which outlive them. */
 @Injectable()
 export class RequestReader {
@@ -66,38 +93,44 @@ export class RequestReader {
     >,
   ) {}
 
-  /** Newest first, behind `before`. One statement, so that a run that ends meanwhile is listed once. */
+  /** Newest first, behind `before`. */
   async page(
     workspaceId: string,
     filter: RequestFilter,
-    { before = newest, limit }: { before?: string | undefined; limit: number },
+    page: { before?: string | undefined; limit: number },
   ): Promise<ListedRequest[]> {
-    const { RESULT_RETENTION_SECONDS: keptS, TOMBSTONE_RETENTION_SECONDS: rememberedS } = this.settings;
     return this.database.list<ListedRequest & Record<string, unknown>>({
-      text: `SELECT * FROM (
-          (SELECT id AS "requestId", model, stage, bucket, ${keyId}, ${times},
-              reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
-            FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $10)
-          UNION ALL
-          (SELECT run_id, model, stage, bucket, ${keyId}, ${times},
-              cost_micros::float, billed_micros::float, basis, age_of(completed_at, $11, $12) = 'kept'
-            FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
-            WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $10)
-        ) AS listed ORDER BY "requestId" DESC LIMIT $10`,
-      values: [
-        workspaceId,
-        before,
-        filter.requestId ?? null,
-        filter.model ?? null,
-        filter.keyId === undefined ? null : `key:${filter.keyId}`,
-        filter.stages ?? null,
-        filter.bucket ?? null,
-        filter.from ?? null,
-        filter.until ?? null,
-        limit,
-        keptS,
-        rememberedS,
-      ],
+      text: `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
+      values: this.valuesOf(workspaceId, filter, page),
     });
+  }
+
+  async find(workspaceId: string, requestId: string): Promise<RequestDetail | null> {
+    const [row] = await this.database.list<RequestDetail & Record<string, unknown>>({
+      text: `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
+      values: this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
+    });
+    return row ?? null;
+  }
+
+  private valuesOf(
+    workspaceId: string,
+    filter: RequestFilter,
+    { before = newestId, limit }: { before?: string | undefined; limit: number },
+  ): unknown[] {
+    return [
+      workspaceId,
+      before,
+      filter.requestId ?? null,
+      filter.model ?? null,
+      filter.keyId === undefined ? null : `key:${filter.keyId}`,
+      filter.stages ?? null,
+      filter.bucket ?? null,
+      filter.from ?? null,
+      filter.until ?? null,
+      limit,
+      this.settings.RESULT_RETENTION_SECONDS,
+      this.settings.TOMBSTONE_RETENTION_SECONDS,
+    ];
   }
 }

@@ -19,6 +19,10 @@ export interface RunFacts {
   members?: Record<string, string | number | boolean>;
   /** W3C context of the call that admitted the run, when that is traced. */
   traceparent?: string;
+  /** Who serves it, by the name that callers know, where several could. */
+  server?: string;
+  /** Who serves it instead when the provider provably did not take it, and with which facts. */
+  fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }
 
 /** The HTTP call that admitted a run. `origin` builds its URLs, so that a repeated answer is the same to the byte. */
@@ -87,6 +91,8 @@ export interface FinishedRun {
   outcome: 'succeeded' | 'failed' | 'cancelled';
   bucket: Bucket | null;
   billedMicros: number;
+  /** The server that the caller picked or was given, where the model has several. */
+  server: string | null;
   basis: Basis | null;
   reservedMicros: number;
   reportedMicros: number | null;

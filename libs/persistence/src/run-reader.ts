@@ -26,6 +26,8 @@ export interface RunState {
   position: number | null;
   /** How far the partner is, as a share of 1; null where it does not say. */
   progress: number | null;
+  /** Who serves it, by the name that callers know; null where only one could. */
+  server: string | null;
   call: AdmittingCall;
 }
 
@@ -73,7 +75,7 @@ export class RunReader {
     const [row] = await this.database.read<RunState & Aged>(
       {
         name: 'run_state',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, progress, ${position}
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, ${position}
           FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       },
       [runId, workspaceId, model, ...this.periods],
@@ -91,7 +93,7 @@ export class RunReader {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       {
         name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, progress, status, failure,
+        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
             media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
             provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
@@ -103,6 +105,25 @@ export class RunReader {
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
     const { mediaType } = row;
     return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
+  }
+
+  /** The input as the caller sent it, of a run of any model. */
+  async input(
+    workspaceId: string,
+    runId: string,
+    { withBody = true } = {},
+  ): Promise<{ mediaType: string; body: PayloadBody } | AgedOut | null> {
+    const [row] = await this.database.read<Aged & PayloadRow & { mediaType: string }>(
+      {
+        name: 'run_input',
+        text: `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
+          FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
+          WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
+      },
+      [runId, workspaceId, null, ...this.periods, withBody],
+    );
+    if (row?.age !== 'kept') return this.remembered(workspaceId, null, runId);
+    return { mediaType: row.mediaType, body: payloadBody(row) };
   }
 
   /** The model of a run that is kept or remembered. */
@@ -150,22 +171,30 @@ export class RunReader {
     return age === 'kept' ? answer : age;
   }
 
-  private async remembered(workspaceId: string, model: string, runId: string): Promise<AgedOut | null> {
+  private async remembered(
+    workspaceId: string,
+    model: string | null,
+    runId: string,
+  ): Promise<AgedOut | null> {
     return (await this.age(workspaceId, model, runId)) === null ? null : 'aged_out';
   }
 
   /**
-   * The age of a run or of its tombstone; null when neither is remembered. One statement over both tables: a
+   * The age of a run, under that model if one is given, or of its tombstone; null when neither is remembered. One statement over both tables: a
    * run that is replaced by its tombstone meanwhile is seen as one of them.
    */
-  private async age(workspaceId: string, model: string, runId: string): Promise<'kept' | AgedOut | null> {
+  private async age(
+    workspaceId: string,
+    model: string | null,
+    runId: string,
+  ): Promise<'kept' | AgedOut | null> {
     const [row] = await this.database.read<Aged>(
       {
         name: 'run_age',
-        text: `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3
+        text: `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
           UNION ALL
           SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
-            FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = $3`,
+            FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
       },
       [runId, workspaceId, model, ...this.periods],
     );

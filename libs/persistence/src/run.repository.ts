@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import type { Claim, Copying, Poll } from './live-run.js';
 import {
   type Ending,
   endingRow,
@@ -12,7 +13,6 @@ import {
   payloadColumns,
   type PayloadRow,
 } from './run-facts.js';
-import type { Claim, Copying, Poll } from './run-steps.js';
 
 type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
 
@@ -130,6 +130,30 @@ export class RunRepository {
       retryForMs,
     );
     return row?.afterMs ?? null;
+  }
+
+  /**
+   * Gives the claim back after a provable refusal, and the run to the next of its servers: from then on it is that
+   * provider's run. Returns whose it is now; null when the claim was lost.
+   */
+  async fallBack(runId: string, epoch: number): Promise<string | null> {
+    const [row] = await this.database.persist<{ provider: string }>(
+      {
+        name: 'fall_back',
+        text: `WITH moved AS (
+            UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
+              computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
+              sent_at = NULL, lease_until = NULL
+            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
+            RETURNING id, provider
+          )
+          UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
+          FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
+      },
+      [runId, epoch],
+      retryForMs,
+    );
+    return row?.provider ?? null;
   }
 
   /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel was requested. */

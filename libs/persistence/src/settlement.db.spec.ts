@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { openLife } from './testing/life.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { cancelled, cents, failed, succeeded, testHandle } from './testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
 const amounts = { reservedMicros: cents(30), computedMicros: cents(20) };
 
 const written = async (runId: string) => {
-  const { ledger, audit } = await life.written(runId);
+  const { ledger, audit } = await fixture.written(runId);
   return { ledger, audit };
 };
 
@@ -18,8 +18,8 @@ describe('what is billed', () => {
     ['nothing, when the reply reports that', 0, 0, 'reported'],
     ['never more than was reserved', cents(31), 30, 'reported'],
   ])('is %s', async (_what, reportedMicros, billed, basis) => {
-    const { runId, epoch, spaceId } = await life.run('running', amounts);
-    const finished = await life.first.dispatching.finish(runId, epoch, succeeded, reportedMicros);
+    const { runId, epoch, spaceId } = await fixture.run('running', amounts);
+    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, reportedMicros);
     expect(finished).toMatchObject({
       record: {
         billedMicros: cents(billed),
@@ -31,17 +31,17 @@ describe('what is billed', () => {
     const { ledger, audit } = await written(runId);
     expect(audit).toMatchObject({ cost_micros: cents(30), billed_micros: cents(billed), basis });
     expect(ledger ?? []).toMatchObject(billed > 0 ? [{ amount_micros: -cents(billed), basis }] : []);
-    expect(await life.counters(spaceId)).toMatchObject({ committed: 0, held: 0 });
+    expect(await fixture.counters(spaceId)).toMatchObject({ committed: 0, held: 0 });
   });
 
   it('is what the last reply reported, whichever worker read it', async () => {
-    const { runId, epoch } = await life.run('submitting', amounts);
-    const { first, second } = life;
-    await first.dispatching.saveHandle(runId, epoch, testHandle, 0, cents(3));
-    expect(await second.dispatching.readForPoll(runId)).toMatchObject({ reportedMicros: cents(3) });
-    await second.dispatching.saveHandle(runId, epoch, testHandle, 0);
-    await second.dispatching.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'), cents(4));
-    expect(await first.dispatching.finish(runId, epoch, succeeded)).toMatchObject({
+    const { runId, epoch } = await fixture.run('submitting', amounts);
+    const { first, second } = fixture;
+    await first.runs.saveHandle(runId, epoch, testHandle, 0, cents(3));
+    expect(await second.runs.readForPoll(runId)).toMatchObject({ reportedMicros: cents(3) });
+    await second.runs.saveHandle(runId, epoch, testHandle, 0);
+    await second.runs.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'), cents(4));
+    expect(await first.runs.finish(runId, epoch, succeeded)).toMatchObject({
       record: { billedMicros: cents(4), basis: 'reported' },
     });
   });
@@ -51,8 +51,8 @@ describe('what is billed', () => {
     ['another failure', failed('provider_error'), 0, null],
     ['a cancellation', cancelled, 0, null],
   ])('of %s follows its outcome', async (_what, ending, billed, basis) => {
-    const { runId, epoch } = await life.run('running', amounts);
-    await life.first.dispatching.finish(runId, epoch, ending, cents(7));
+    const { runId, epoch } = await fixture.run('running', amounts);
+    await fixture.first.runs.finish(runId, epoch, ending, cents(7));
     expect((await written(runId)).audit).toMatchObject({ billed_micros: cents(billed), basis });
   });
 });
@@ -63,10 +63,10 @@ describe('the mark-up of a workspace', () => {
     ['the reported one', cents(7) + 1, 8.4002, 8.4002],
     ['up to what was reserved', cents(31), 36, 37.2],
   ])('multiplies %s', async (_what, reportedMicros, billed, ours) => {
-    const spaceId = await life.space({ markup: 1.2, balanceMicros: cents(100) });
-    const { runId, epoch } = await life.run('running', { ...amounts, spaceId });
-    expect(await life.counters(spaceId)).toMatchObject({ committed: cents(36), held: cents(36) });
-    const finished = await life.first.dispatching.finish(runId, epoch, succeeded, reportedMicros);
+    const spaceId = await fixture.space({ markup: 1.2, balanceMicros: cents(100) });
+    const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
+    expect(await fixture.counters(spaceId)).toMatchObject({ committed: cents(36), held: cents(36) });
+    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, reportedMicros);
     expect(finished).toMatchObject({
       record: {
         billedMicros: cents(billed),
@@ -74,21 +74,21 @@ describe('the mark-up of a workspace', () => {
         reportedMicros: reportedMicros === undefined ? null : Math.ceil(cents(ours)),
       },
     });
-    expect(await life.counters(spaceId)).toMatchObject({ balance: cents(100 - billed), held: 0 });
+    expect(await fixture.counters(spaceId)).toMatchObject({ balance: cents(100 - billed), held: 0 });
   });
 
   it('is that of the admission', async () => {
-    const spaceId = await life.space({ markup: 1.2 });
-    const { runId, epoch } = await life.run('running', { ...amounts, spaceId });
-    await (await life.first.workspaces()).set(spaceId, { markup: 3 });
-    const finished = await life.first.dispatching.finish(runId, epoch, succeeded, cents(10));
+    const spaceId = await fixture.space({ markup: 1.2 });
+    const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
+    await (await fixture.first.workspaces()).change(spaceId, { markup: 3 }, 'test');
+    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, cents(10));
     expect(finished).toMatchObject({ record: { billedMicros: cents(12) } });
   });
 
   it('may be nothing', async () => {
-    const spaceId = await life.space({ markup: 0 });
-    const { runId, epoch } = await life.run('running', { ...amounts, spaceId });
-    const finished = await life.first.dispatching.finish(runId, epoch, succeeded, cents(10));
+    const spaceId = await fixture.space({ markup: 0 });
+    const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
+    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, cents(10));
     expect(finished).toMatchObject({ record: { billedMicros: 0, reportedMicros: 0, reservedMicros: 0 } });
   });
 });

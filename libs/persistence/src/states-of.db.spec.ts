@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
-import { openLife } from './testing/life.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { admissionOf, testModel } from './testing/runs.js';
 
-const life = await openLife();
-const { first } = life;
+const fixture = await openRunFixture();
+const { first } = fixture;
 
 it('the states of many runs at once are those of each alone, their places in the line too', async () => {
-  const spaces = [await life.space({ inflightLimit: 3 }), await life.space({ inflightLimit: 1 })];
+  const spaces = [await fixture.space({ inflightLimit: 3 }), await fixture.space({ inflightLimit: 1 })];
   const runs: { spaceId: string; runId: string }[] = [];
   for (const spaceId of [...spaces, ...spaces, ...spaces, ...spaces, ...spaces]) {
     const admission = admissionOf(spaceId);
@@ -15,12 +15,12 @@ it('the states of many runs at once are those of each alone, their places in the
   }
   const [ahead, , second] = runs;
   await first.take(ahead?.runId ?? '', 'running', 60_000);
-  await first.dispatching.notePoll(ahead?.runId ?? '', 1, 0, 0.25);
-  await first.answers.requestCancel(second?.spaceId ?? '', testModel, second?.runId ?? '');
-  const found = await first.holding.statesOf(runs.map(({ runId }) => runId));
+  await first.runs.notePoll(ahead?.runId ?? '', 1, 0, 0.25);
+  await first.runReader.requestCancel(second?.spaceId ?? '', testModel, second?.runId ?? '');
+  const found = await first.heldRuns.statesOf(runs.map(({ runId }) => runId));
   expect(found.length).toBe(runs.length);
   for (const { spaceId, runId } of runs) {
-    const alone = await first.answers.state(spaceId, testModel, runId);
+    const alone = await first.runReader.state(spaceId, testModel, runId);
     const { runId: _id, ...together } = found.find((each) => each.runId === runId) ?? { runId };
     expect(alone).toMatchObject(together);
   }

@@ -19,6 +19,8 @@ export interface UsageRecord {
   /** What the key starts with; null for tokens. */
   keyPrefix: string | null;
   model: string;
+  /** Who served it. */
+  provider: string;
   route: string;
   outcome: 'succeeded' | 'failed' | 'cancelled';
   bucket: string | null;
@@ -52,7 +54,7 @@ export interface LedgerLine {
 const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS "runId", workspace.name AS workspace,
-  credential, api_key.prefix AS "keyPrefix", model, route, outcome, bucket, status,
+  credential, api_key.prefix AS "keyPrefix", model, provider, route, outcome, bucket, status,
   ${utc('admitted_at')} AS "admittedAt", ${utc('completed_at')} AS "completedAt",
   round(extract(epoch FROM completed_at - admitted_at) * 1000)::float AS "latencyMs",
   cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros", basis,

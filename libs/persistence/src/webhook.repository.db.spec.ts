@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { admissionOf, cancelled, failed, succeeded } from './testing/runs.js';
-import { openLife } from './testing/life.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { WebhookRepository } from './webhook.repository.js';
 
-const life = await openLife();
-const { first } = life;
+const fixture = await openRunFixture();
+const { first } = fixture;
 const webhooks = new WebhookRepository(first.database);
 const receiver = 'https://hooks.example';
 
@@ -19,9 +19,9 @@ async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): P
 }
 
 async function ended(form?: 'standard' | 'fal', ending = succeeded, spaceId?: string): Promise<string> {
-  const runId = await asking(spaceId ?? (await life.space()), form);
+  const runId = await asking(spaceId ?? (await fixture.space()), form);
   const epoch = await first.take(runId, 'running', 60_000);
-  await first.dispatching.finish(runId, epoch, ending);
+  await first.runs.finish(runId, epoch, ending);
   return runId;
 }
 
@@ -30,11 +30,11 @@ const state = async (runId: string) =>
 
 describe('a webhook', () => {
   it('is written with the outcome, and is what the outcome makes due', async () => {
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const runId = await asking(spaceId);
     const epoch = await first.take(runId, 'running', 60_000);
     expect(await webhooks.begin(runId)).toBeNull();
-    const { granted } = await first.dispatching.finish(runId, epoch, failed('provider_error'));
+    const { granted } = await first.runs.finish(runId, epoch, failed('provider_error'));
     expect(granted).toEqual([{ runId, provider: 'tested', queue: 'webhooks' }]);
     expect(await webhooks.begin(runId)).toMatchObject({
       runId,
@@ -52,22 +52,22 @@ describe('a webhook', () => {
   });
 
   it('is written for a run that is cancelled before its dispatch, or withdrawn', async () => {
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const [cancelledId, withdrawnId] = [await asking(spaceId), await asking(spaceId)];
-    const answer = await first.answers.requestCancel(spaceId, 'tested/model', cancelledId);
+    const answer = await first.runReader.requestCancel(spaceId, 'tested/model', cancelledId);
     expect(answer).toMatchObject({ found: 'waiting', granted: [{ runId: cancelledId, queue: 'webhooks' }] });
-    await first.holding.release(withdrawnId, true);
+    await first.heldRuns.release(withdrawnId, true);
     for (const runId of [cancelledId, withdrawnId])
       expect(await webhooks.begin(runId)).toMatchObject({ bucket: 'client_disconnected' });
   });
 
   it('is not written when the outcome is not, or when nobody asked', async () => {
-    const { runId, epoch } = await life.run('running');
-    expect(await first.dispatching.finish(runId, epoch, cancelled)).toMatchObject({ granted: [] });
+    const { runId, epoch } = await fixture.run('running');
+    expect(await first.runs.finish(runId, epoch, cancelled)).toMatchObject({ granted: [] });
     expect(await state(runId)).toBeUndefined();
-    const asked = await asking(await life.space());
+    const asked = await asking(await fixture.space());
     const mine = await first.take(asked, 'running', 60_000);
-    expect(await first.dispatching.finish(asked, mine - 1, succeeded)).toMatchObject({
+    expect(await first.runs.finish(asked, mine - 1, succeeded)).toMatchObject({
       won: false,
       granted: [],
     });
@@ -88,13 +88,13 @@ describe('a webhook', () => {
 
   it('is overdue until it has ended: a lost job comes back', async () => {
     const runId = await ended();
-    expect(await life.overdueAt('0 seconds')).not.toContain(runId);
-    expect(await life.overdueAt('1 second')).toContain(runId);
+    expect(await fixture.overdueAt('0 seconds')).not.toContain(runId);
+    expect(await fixture.overdueAt('1 second')).toContain(runId);
     await webhooks.begin(runId);
-    expect(await life.overdueAt('25 seconds')).not.toContain(runId);
-    expect(await life.overdueAt('31 seconds')).toContain(runId);
+    expect(await fixture.overdueAt('25 seconds')).not.toContain(runId);
+    expect(await fixture.overdueAt('31 seconds')).toContain(runId);
     await webhooks.delivered(runId);
-    expect(await life.overdueAt('10 days')).not.toContain(runId);
+    expect(await fixture.overdueAt('10 days')).not.toContain(runId);
     expect(await webhooks.begin(runId)).toBeNull();
   });
 
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     const runId = await ended();
     expect(await webhooks.failed(runId, 0, 'answered HTTP 500', 60_000)).toBe(true);
     expect(await webhooks.failed(runId, 0, 'answered HTTP 500', 60_000)).toBe(false);
-    expect(await life.overdueAt('55 seconds')).not.toContain(runId);
+    expect(await fixture.overdueAt('55 seconds')).not.toContain(runId);
     expect(await state(runId)).toMatchObject({ state: 'pending', tries: 1, problem: 'answered HTTP 500' });
     expect(await webhooks.failed(runId, 1, 'no answer within 10 s', null)).toBe(true);
     expect(await state(runId)).toMatchObject({ state: 'given_up', tries: 2, dueAt: null });
@@ -113,11 +113,11 @@ describe('a webhook', () => {
   });
 
   it('waits for its receiver’s slot in its row, and the oldest of the receiver is taken', async () => {
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const runIds = [await ended('standard', succeeded, spaceId), await ended('standard', succeeded, spaceId)];
     const other = await ended();
     for (const runId of [...runIds, other]) await webhooks.wait(runId, true);
-    expect(await life.overdueAt('595 seconds')).not.toContain(runIds[0]);
+    expect(await fixture.overdueAt('595 seconds')).not.toContain(runIds[0]);
     expect(await webhooks.takeWaiting(spaceId, 'https://else.example')).toBeNull();
     expect(await webhooks.takeWaiting(spaceId, receiver)).toMatchObject({ runId: runIds[0] });
     expect(await webhooks.takeWaiting(spaceId, receiver)).toMatchObject({ runId: runIds[1] });
@@ -125,7 +125,7 @@ describe('a webhook', () => {
   });
 
   it('is redelivered for its own workspace alone', async () => {
-    const [spaceId, elsewhere] = [await life.space(), await life.space()];
+    const [spaceId, elsewhere] = [await fixture.space(), await fixture.space()];
     const runId = await ended('standard', succeeded, spaceId);
     expect(await webhooks.redeliver(runId, elsewhere)).toBe(false);
     expect(await webhooks.redeliver(runId, spaceId)).toBe(true);
@@ -134,21 +134,21 @@ describe('a webhook', () => {
   it('is forgotten with its run, but not before it has ended', async () => {
     const [done, pending] = [await ended(), await ended()];
     await webhooks.delivered(done);
-    await life.at('7 days').upkeep.deleteOldWebhooks();
+    await fixture.at('7 days').retention.deleteOldWebhooks();
     expect(await state(done)).toBeDefined();
-    await life.at('9 days').upkeep.deleteOldWebhooks();
+    await fixture.at('9 days').retention.deleteOldWebhooks();
     expect(await state(done)).toBeUndefined();
     expect(await state(pending)).toBeDefined();
   });
 
   it('is signed with the former secret as well for a day after a rotation', async () => {
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const workspaces = await first.workspaces();
     const [before] = (await workspaces.find(spaceId)).webhookSecrets;
     const runId = await ended('standard', succeeded, spaceId);
     const [after] = (await workspaces.rotateWebhookSecret(spaceId)).webhookSecrets;
     expect((await webhooks.begin(runId))?.secrets).toEqual([after, before]);
-    const tomorrow = new WebhookRepository(life.at('25 hours').database);
+    const tomorrow = new WebhookRepository(fixture.at('25 hours').database);
     expect((await tomorrow.begin(runId))?.secrets).toEqual([after]);
   });
 });

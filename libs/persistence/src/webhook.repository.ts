@@ -1,6 +1,7 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { newestFirst, newestId } from './newest-first.js';
 import { type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
 
 /** A webhook whose call is due, with all that its body is made of. */
@@ -28,13 +29,17 @@ export interface ListedWebhook {
   runId: string;
   workspace: string;
   model: string;
+  bucket: Bucket | null;
   url: string;
-  state: 'pending' | 'delivered' | 'given_up';
+  form: 'standard' | 'fal';
+  state: keyof typeof states;
   tries: number;
+  /** What came of the last try that failed. */
   problem: string | null;
   completedAt: Date;
   /** Null once it has ended. */
   dueAt: Date | null;
+  endedAt: Date | null;
 }
 
 type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | null };
@@ -42,6 +47,13 @@ type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | nu
 /** A worker that dies during a call leaves the row due after this time; no call takes as long. */
 const callSeconds = 30;
 const maxWaitSeconds = 600;
+
+/** Those that were not delivered have an index of their own. */
+const states = {
+  pending: 'NOT delivered AND ended_at IS NULL',
+  delivered: 'delivered',
+  given_up: 'NOT delivered AND ended_at IS NOT NULL',
+} as const;
 
 const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'delivered' ELSE 'given_up' END`;
 
@@ -117,23 +129,32 @@ export class WebhookRepository {
     return rows.length === 1;
   }
 
-  /** The newest first. */
-  async list(filter: {
-    workspaceId?: string;
-    state?: ListedWebhook['state'];
+  /** The newest first, behind `before`. */
+  async list({
+    workspaceId = null,
+    runId = null,
+    state: only,
+    before = newestId,
+    limit,
+  }: {
+    workspaceId?: string | null;
+    runId?: string | null;
+    state?: ListedWebhook['state'] | undefined;
+    before?: string | undefined;
     limit: number;
   }): Promise<ListedWebhook[]> {
-    return this.database.write<ListedWebhook & Record<string, unknown>>(
-      {
-        name: 'list_webhooks',
-        text: `SELECT run_id AS "runId", workspace.name AS workspace, model, url, ${state} AS state, tries, problem,
-            completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt"
-          FROM webhook JOIN workspace ON workspace.id = workspace_id
-          WHERE workspace_id = coalesce($1, workspace_id) AND ${state} = coalesce($2, ${state})
-          ORDER BY run_id DESC LIMIT $3`,
-      },
-      [filter.workspaceId, filter.state, filter.limit],
-    );
+    const { where, orderBy } =
+      workspaceId === null
+        ? { where: '$1::uuid IS NULL AND run_id < $2', orderBy: 'run_id DESC' }
+        : newestFirst('run_id');
+    return this.database.list<ListedWebhook & Record<string, unknown>>({
+      text: `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
+          completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
+        FROM webhook JOIN workspace ON workspace.id = workspace_id
+        WHERE ${where} AND ($3::uuid IS NULL OR run_id = $3) AND ${only === undefined ? 'true' : states[only]}
+        ORDER BY ${orderBy} LIMIT $4`,
+      values: [workspaceId, before, runId, limit],
+    });
   }
 
   /** How long the oldest call that no receiver holds up has been due, in seconds; 0 when none is. */

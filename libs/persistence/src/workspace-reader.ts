@@ -18,6 +18,12 @@ export interface WorkspaceStanding {
   markup: number;
 }
 
+export const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
+  committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
+  CASE WHEN window_started_at >= date_trunc('minute', router_now()) THEN window_count ELSE 0 END AS "windowCount",
+  window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
+  markup::float AS markup`;
+
 /** What callers request of their own workspace. */
 @Injectable()
 export class WorkspaceReader {
@@ -27,12 +33,7 @@ export class WorkspaceReader {
     const [row] = await this.database.read<WorkspaceStanding & Record<string, unknown>>(
       {
         name: 'workspace_standing',
-        text: `SELECT inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
-            committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
-            CASE WHEN window_started_at >= date_trunc('minute', router_now()) THEN window_count ELSE 0 END AS "windowCount",
-            window_limit AS "windowLimit", balance_micros::float AS "balanceMicros",
-            held_micros::float AS "heldMicros", markup::float AS markup
-          FROM workspace WHERE id = $1`,
+        text: `SELECT ${standingColumns} FROM workspace WHERE id = $1`,
       },
       [workspaceId],
     );

@@ -32,8 +32,10 @@ describe('a workspace', () => {
     expect(await workspaces.find(id)).toMatchObject({ name: 'unique' });
     await expect(workspaces.create('unique', {})).rejects.toThrow('duplicate key');
     await expect(workspaces.find('nobody')).rejects.toThrow(UnknownWorkspace);
-    await expect(workspaces.setLimits('nobody', { inflightLimit: 1 })).rejects.toThrow(UnknownWorkspace);
-    await expect(workspaces.addCredits('nobody', 1, 'lost')).rejects.toThrow(UnknownWorkspace);
+    await expect(workspaces.change('nobody', { inflightLimit: 1 }, 'test')).rejects.toThrow(UnknownWorkspace);
+    await expect(workspaces.change('nobody', { addedMicros: 1, note: 'lost' }, 'test')).rejects.toThrow(
+      UnknownWorkspace,
+    );
   });
 });
 
@@ -52,7 +54,7 @@ describe('limits of a workspace', () => {
     ];
     for (const change of changes) {
       Object.assign(before, change);
-      const { workspace, granted } = await workspaces.setLimits(name, change);
+      const { workspace, granted } = await workspaces.change(name, change, 'test');
       expect(workspace).toEqual(before);
       expect(granted).toEqual([]);
     }
@@ -67,7 +69,7 @@ describe('limits of a workspace', () => {
   ])('are never negative: %j is refused and changes nothing', async (limits) => {
     const { name } = await process.workspace();
     const before = await workspaces.find(name);
-    await expect(workspaces.setLimits(name, { inflightLimit: 3, ...limits })).rejects.toThrow(
+    await expect(workspaces.change(name, { inflightLimit: 3, ...limits }, 'test')).rejects.toThrow(
       'check constraint',
     );
     expect(await workspaces.find(name)).toEqual(before);
@@ -84,7 +86,7 @@ describe('limits of a workspace', () => {
       { committedLimitMicros: 0 },
     ];
     for (const change of [{}, ...changes]) {
-      await workspaces.setLimits(name, change);
+      await workspaces.change(name, change, 'test');
       const answer = await process.admit(id, { mode: 'sync' });
       answers.push(answer.kind === 'refused' ? answer.limit : answer.kind);
     }

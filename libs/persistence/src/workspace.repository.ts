@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { v7 } from 'uuid';
+import { OperatorAction } from './entities/operations.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import type { Granted } from './run-facts.js';
 
@@ -20,6 +21,30 @@ export interface WorkspaceLimits {
   fileLimit?: number;
   fileBytesLimit?: number;
 }
+
+export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
+  /** Null: unlimited. */
+  balanceMicros?: number | null;
+  /** Negative ones are taken back; an unlimited workspace becomes a limited one. */
+  addedMicros?: number;
+  /** Why the balance changes. */
+  note?: string;
+}
+
+const setBalance = `WITH before AS (
+    SELECT id, coalesce(balance_micros, 0) AS balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
+  ), changed AS (
+    UPDATE workspace SET balance_micros = $2::bigint FROM before WHERE workspace.id = before.id
+    RETURNING workspace.id, coalesce($2::bigint, 0) - before.balance_micros AS difference
+  )
+  INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
+  SELECT id, difference, $2::bigint, $3 FROM changed`;
+
+const addToBalance = `WITH changed AS (
+    UPDATE workspace SET balance_micros = coalesce(balance_micros, 0) + $2 WHERE id = $1 RETURNING id, balance_micros
+  )
+  INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
+  SELECT id, $2, balance_micros, $3 FROM changed`;
 
 export class UnknownWorkspace extends Error {
   constructor(name: string) {
@@ -54,53 +79,30 @@ export class WorkspaceRepository {
     return this.workspaces.find({ order: { name: 'ASC' } });
   }
 
-  async set(name: string, settings: WorkspaceSettings): Promise<Workspace> {
-    const { id } = await this.find(name);
-    if (Object.keys(settings).length > 0) await this.workspaces.update({ id }, settings);
-    return this.find(name);
-  }
-
-  /** Takes effect at once, on parked runs too: the granted ones are returned, to be enqueued. */
-  async setLimits(
-    name: string,
-    limits: WorkspaceLimits,
+  /**
+   * All of it, or nothing. It takes effect at once, on parked runs too: the granted ones are returned, to be enqueued.
+   * The ledger holds every change of the balance, so that its sum stays the balance.
+   */
+  async change(
+    nameOrId: string,
+    change: WorkspaceChange,
+    by: string,
   ): Promise<{ workspace: Workspace; granted: Granted[] }> {
-    const { id } = await this.find(name);
+    const { id, name } = await this.find(nameOrId);
+    const { balanceMicros, addedMicros, note = 'credits set', ...columns } = change;
     const granted = await this.workspaces.manager.transaction(async (manager) => {
-      if (Object.keys(limits).length > 0) await manager.getRepository(Workspace).update({ id }, limits);
+      if (Object.keys(columns).length > 0) await manager.getRepository(Workspace).update({ id }, columns);
+      if (balanceMicros !== undefined) await manager.query(setBalance, [id, balanceMicros, note]);
+      if (addedMicros !== undefined) await manager.query(addToBalance, [id, addedMicros, note]);
+      await manager.insert(OperatorAction, {
+        actor: by,
+        action: 'workspace.change',
+        subject: name,
+        details: change,
+      });
       return manager.query<Granted[]>('SELECT run_id AS "runId", provider FROM promote($1)', [id]);
     });
-    return { workspace: await this.find(name), granted };
-  }
-
-  /** Adds (or, negative, takes back) credits; an unlimited workspace becomes a limited one. */
-  async addCredits(name: string, amountMicros: number, note: string): Promise<Workspace> {
-    const { id } = await this.find(name);
-    await this.workspaces.query(
-      `WITH changed AS (
-         UPDATE workspace SET balance_micros = coalesce(balance_micros, 0) + $2 WHERE id = $1 RETURNING id, balance_micros
-       )
-       INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note) SELECT id, $2, balance_micros, $3 FROM changed`,
-      [id, amountMicros, note],
-    );
-    return this.find(name);
-  }
-
-  /** Sets the balance (null: unlimited); the ledger holds the difference, so that its sum stays the balance. */
-  async setCredits(name: string, balanceMicros: number | null, note: string): Promise<Workspace> {
-    const { id } = await this.find(name);
-    await this.workspaces.query(
-      `WITH before AS (
-         SELECT id, coalesce(balance_micros, 0) AS balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
-       ), changed AS (
-         UPDATE workspace SET balance_micros = $2::bigint FROM before WHERE workspace.id = before.id
-         RETURNING workspace.id, coalesce($2::bigint, 0) - before.balance_micros AS difference
-       )
-       INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
-       SELECT id, difference, $2::bigint, $3 FROM changed`,
-      [id, balanceMicros, note],
-    );
-    return this.find(name);
+    return { workspace: await this.find(id), granted };
   }
 
   /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */

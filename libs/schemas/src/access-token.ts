@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
-/** What a credential can be good for. */
-export const scopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
+/** What a key can be good for that a workspace makes for itself. */
+export const workspaceScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
+
+/** What a credential can be good for. `operate` reaches beyond its workspace: no caller can give it away. */
+export const scopes = [...workspaceScopes, 'operate'] as const;
 
 export type Scope = (typeof scopes)[number];
 

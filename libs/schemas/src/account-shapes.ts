@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { scopes } from './access-token.js';
-import { routerErrorType } from './error-shapes.js';
-import { routerModelId, routerPageCursor, routerQueueRequestId } from './identifiers.js';
+import { workspaceScopes } from './access-token.js';
+import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
+import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
+import { routerWebhookDelivery } from './webhook.js';
 
 const moment = (description: string) => z.iso.datetime().meta({ description });
 const cents = (description: string) =>
@@ -20,6 +21,7 @@ export const routerRequest = z
     status: routerQueueStatus,
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
+    key_name: z.string().optional().meta({ description: 'What that key is for.' }),
     created_at: moment('When the run was admitted.'),
     granted_at: moment('When it got its slot; until then it waited in the backlog.').optional(),
     started_at: moment('When it was sent to the provider.').optional(),
@@ -39,12 +41,27 @@ export const routerRequest = z
   })
   .meta({ id: 'RouterRequest', description: 'One run; its URLs are there until its result ages out.' });
 
+/** What the audit record does not hold is absent once the result has aged out. */
+export const routerRequestDetail = routerRequest
+  .extend({
+    error_detail: z.string().optional().meta({ description: 'What the failure says to people.' }),
+    error_fields: z.array(routerValidationErrorDetail).optional().meta({
+      description: 'The fields that the model did not accept.',
+    }),
+    attempts: z.int().min(0).optional().meta({
+      description:
+        'How often the run was taken up for its submission: more than once when the provider was too busy to accept it, or a worker ended before the submission.',
+    }),
+    cancel_requested_at: moment('When its cancellation was requested.').optional(),
+    asset_count: z.int().min(0).optional().meta({ description: 'How many files of the output were copied.' }),
+    webhook: routerWebhookDelivery.optional(),
+  })
+  .meta({ id: 'RouterRequestDetail', description: 'Everything that is known of one run.' });
+
 export const routerRequestListResponse = z
   .object({
     data: z.array(routerRequest).meta({ description: 'At most `limit` runs, newest first.' }),
-    has_more: z.boolean().meta({ description: 'True while further pages exist.' }),
-    next_cursor: routerPageCursor.optional(),
-    limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
+    ...pageFields,
   })
   .meta({ id: 'RouterRequestListResponse', description: 'One page of the runs of a workspace.' });
 
@@ -113,7 +130,7 @@ const keyName = z
 export const routerKeyInput = z
   .object({
     name: keyName.meta({ description: 'What it is for.', example: 'web app' }),
-    scopes: z.array(z.enum(scopes)).min(1).meta({
+    scopes: z.array(z.enum(workspaceScopes)).min(1).meta({
       description: 'What it is good for; nothing that the credential of this call is not good for.',
     }),
     expires_at: z.iso
@@ -145,6 +162,7 @@ export const routerNewKey = routerKey
   .meta({ id: 'RouterNewKey', description: 'A new API key, with its text.' });
 
 export type RouterRequest = z.infer<typeof routerRequest>;
+export type RouterRequestDetail = z.infer<typeof routerRequestDetail>;
 export type RouterRequestListResponse = z.infer<typeof routerRequestListResponse>;
 export type RouterUsageResponse = z.infer<typeof routerUsageResponse>;
 export type RouterWorkspace = z.infer<typeof routerWorkspace>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageFields } from './identifiers.js';
 
 /** Names one uploaded file. */
 export const routerFileId = z.uuid({ version: 'v7' }).meta({
@@ -24,4 +25,12 @@ export const routerFile = z
   })
   .meta({ id: 'RouterFile', description: 'A file that was uploaded.' });
 
+export const routerFileListResponse = z
+  .object({
+    data: z.array(routerFile).meta({ description: 'At most `limit` files, newest first.' }),
+    ...pageFields,
+  })
+  .meta({ id: 'RouterFileListResponse', description: 'One page of the files of a workspace.' });
+
+export type RouterFileListResponse = z.infer<typeof routerFileListResponse>;
 export type RouterFile = z.infer<typeof routerFile>;

@@ -6,6 +6,7 @@ export {
   callerScopes,
   type Scope,
   scopes,
+  workspaceScopes,
 } from './access-token.js';
 export {
   type RouterKey,
@@ -17,6 +18,8 @@ export {
   routerNewKey,
   type RouterRequest,
   routerRequest,
+  type RouterRequestDetail,
+  routerRequestDetail,
   type RouterRequestListResponse,
   routerRequestListResponse,
   type RouterUsageResponse,
@@ -25,6 +28,23 @@ export {
   routerWorkspace,
   usageGroupings,
 } from './account-shapes.js';
+export {
+  operatorPauseInput,
+  type OperatorProvider,
+  operatorProvider,
+  type OperatorProviderListResponse,
+  operatorProviderListResponse,
+  type OperatorQueues,
+  operatorQueues,
+  type OperatorRun,
+  type OperatorRunListResponse,
+  operatorRunListResponse,
+  type OperatorWorkspace,
+  operatorWorkspace,
+  operatorWorkspaceChange,
+  type OperatorWorkspaceListResponse,
+  operatorWorkspaceListResponse,
+} from './operator-shapes.js';
 export {
   type RegistryErrorResponse,
   registryErrorResponse,
@@ -36,7 +56,13 @@ export {
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
-export { type RouterFile, routerFile, routerFileId } from './file-shapes.js';
+export {
+  type RouterFile,
+  routerFile,
+  routerFileId,
+  type RouterFileListResponse,
+  routerFileListResponse,
+} from './file-shapes.js';
 export {
   routerModelId,
   routerModelSegment,
@@ -131,8 +157,13 @@ export {
   isOriginOf,
   type RouterRunCompleted,
   routerRunCompleted,
+  type RouterWebhookDelivery,
+  routerWebhookDelivery,
+  type RouterWebhookDeliveryListResponse,
+  routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,
   webhookProblem,
   webhookSettings,
+  webhookStates,
 } from './webhook.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { routerModelId, routerModelSegment, routerPageCursor, routerProviderSegment } from './identifiers.js';
+import { pageFields, routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
 
 /** Whether a content-policy refusal is charged. A client treats a value it does not know as charged. */
 export const routerChargesOnPolicyRejection = z.enum(['yes', 'no', 'unknown']).meta({
@@ -40,9 +40,7 @@ export const routerModelDetail = z
 export const routerModelListResponse = z
   .object({
     data: z.array(routerModelListEntry).meta({ description: 'At most `limit` entries, ordered by id.' }),
-    has_more: z.boolean().meta({ description: 'True while further pages exist.' }),
-    next_cursor: routerPageCursor.optional(),
-    limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
+    ...pageFields,
   })
   .meta({ id: 'RouterModelListResponse', description: 'One page of the catalog.' });
 
@@ -74,7 +72,9 @@ export const routerModelFullEntry = z
       .optional()
       .meta({ description: 'From which day it is gone, and what to use then; only when that is known.' }),
     aliases: z.array(z.string()).meta({ description: 'Other names of it.' }),
-    servers: z.array(routerProviderSegment).meta({ description: 'Who serves it.' }),
+    servers: z.array(routerProviderSegment).meta({
+      description: 'Who may serve it, its own provider first: what `model_provider` of a run may be.',
+    }),
     example_output: z.unknown().optional().meta({ description: 'A result, where the catalog has one.' }),
   })
   .meta({ id: 'RouterModelFullEntry', description: 'One runnable model with the facts for people.' });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { routerErrorType } from './error-shapes.js';
+import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.js';
 import { refusalOf } from './public-url.js';
 import { routerQueueStatusResponse } from './queue-shapes.js';
 import { list } from './settings.js';
@@ -16,6 +18,8 @@ export const routerRunCompleted = z
       'The call to a run’s `webhook_url`, signed as Standard Webhooks says. It may come more than once, with the same `webhook-id`.',
   });
 
+export const webhookStates = ['pending', 'delivered', 'given_up'] as const;
+
 export type RouterRunCompleted = z.infer<typeof routerRunCompleted>;
 
 export const routerWebhookSecret = z
@@ -25,6 +29,38 @@ export const routerWebhookSecret = z
   .meta({ id: 'RouterWebhookSecret', description: 'What the webhooks of the workspace are signed with.' });
 
 export type RouterWebhookSecret = z.infer<typeof routerWebhookSecret>;
+
+/** A run has one webhook at most, so it is named by its run. */
+export const routerWebhookDelivery = z
+  .object({
+    request_id: routerQueueRequestId,
+    model: routerModelId,
+    error_type: routerErrorType.optional(),
+    url: z.url().meta({ description: 'What is called.' }),
+    form: z.enum(['standard', 'fal']).meta({ description: 'Whose body is sent.' }),
+    state: z.enum(webhookStates).meta({
+      description: 'Whether a try is to come, one was answered with a 2xx, or the last one failed.',
+    }),
+    tries: z.int().min(0).meta({ description: 'How many calls were made since it was last due anew.' }),
+    problem: z.string().optional().meta({
+      description: 'What came of the last call that failed.',
+      example: 'answered HTTP 500',
+    }),
+    created_at: z.iso.datetime().meta({ description: 'When the run was completed.' }),
+    next_try_at: z.iso.datetime().optional().meta({ description: 'While it is pending.' }),
+    ended_at: z.iso.datetime().optional().meta({ description: 'When it was delivered or given up.' }),
+  })
+  .meta({ id: 'RouterWebhookDelivery', description: 'The call that tells that a run is completed.' });
+
+export const routerWebhookDeliveryListResponse = z
+  .object({
+    data: z.array(routerWebhookDelivery).meta({ description: 'At most `limit` of them, newest run first.' }),
+    ...pageFields,
+  })
+  .meta({ id: 'RouterWebhookDeliveryListResponse', description: 'One page of the webhooks of a workspace.' });
+
+export type RouterWebhookDelivery = z.infer<typeof routerWebhookDelivery>;
+export type RouterWebhookDeliveryListResponse = z.infer<typeof routerWebhookDeliveryListResponse>;
 
 /** Gateways judge by it what a caller may name, workers what they call. */
 export const webhookSettings = {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createDatabase, type TestDatabase } from '../database.js';
-import { patience } from '../patience.js';
+import { longTimeouts } from '../long-timeouts.js';
 import { temporaryFolder } from '../running.js';
 import { type App, spawnApp } from '../spawn-app.js';
 import { described, gatewayEnvironment, publishGateways, trustedProxy } from './described.js';
@@ -16,7 +16,7 @@ export async function startGateways(): Promise<void> {
   const assets = temporaryFolder('assets');
   const env = {
     ...gatewayEnvironment(database.url, assets),
-    ...patience,
+    ...longTimeouts,
     // A busy machine refuses nothing here.
     BODY_CHECK_TIMEOUT_MS: '60000',
     STORE_PAYLOAD_MS: '60000',

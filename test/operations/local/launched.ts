@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { appMain } from '../../../apps/local/src/checkout.js';
 import { freePort } from '../../harness/faults.js';
-import { patience } from '../../harness/index.js';
+import { longTimeouts } from '../../harness/index.js';
 import { noteEnded, noteStarted, trackChild } from '../../harness/running.js';
 import { waitFor } from '../../harness/wait-for.js';
 
@@ -51,7 +51,7 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
   const port = options.port ?? (await freePort());
   const child = spawn(process.execPath, [options.main ?? appMain('local')], {
     ...options.account,
-    env: { PATH, HOME, ...patience, LOCAL_DIR: options.folder, PORT: String(port), ...options.env },
+    env: { PATH, HOME, ...longTimeouts, LOCAL_DIR: options.folder, PORT: String(port), ...options.env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

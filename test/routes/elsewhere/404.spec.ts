@@ -27,7 +27,7 @@ it.each([
   expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
 });
 
-it.each(['/', '/v3', '/v22/models', '/unknown', '/%zz', '//v2/models'])(
+it.each(['/console/assets/none.js', '/v3', '/v22/models', '/unknown', '/%zz', '//v2/models'])(
   'answers GET %s with the registry’s error',
   async (path) => {
     const response = await fetch(`${gateway().url}${path}`);

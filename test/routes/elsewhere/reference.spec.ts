@@ -36,7 +36,8 @@ beforeAll(async () => {
   const { caller, workspace, keyId: ownKeyId } = await gateway().caller({}, [...scopes]);
   keyId = ownKeyId;
   keyed = { 'x-api-key': caller.key };
-  requestId = (await caller.submit(model, input)).requestId;
+  const query = `?webhook_url=${encodeURIComponent('https://hooks.example.com/a')}`;
+  requestId = (await caller.submit(model, input, { query })).requestId;
   fileId = String((await caller.call('POST', '/v2/files', { body: 'x' })).json()['id']);
   const token = await new SignJWT({ workspace: workspace.id, scope: 'catalog run', sub: 'tester' })
     .setProtectedHeader({ alg: 'HS256' })
@@ -123,11 +124,21 @@ const calls: [
   ['GET', `/v2/models/${model}/requests/{request_id}`, 409, 'key'],
   ['POST', '/v2/files', 201, 'key', { body: 'x' }],
   ['POST', '/v2/files', 400, 'key'],
+  ['GET', '/v2/files', 200, 'key'],
+  ['GET', '/v2/files?cursor=x', 400, 'key'],
   ['GET', '/v2/files/{file_id}', 200, 'key'],
   ['DELETE', '/v2/files/{file_id}', 204, 'key'],
   ['GET', '/v2/files/{file_id}', 404, 'key'],
   ['GET', '/v2/requests', 200, 'key'],
   ['GET', '/v2/requests?status=x', 400, 'key'],
+  ['GET', '/v2/requests/{request_id}', 200, 'key'],
+  ['GET', `/v2/requests/${nobodys}`, 404, 'key'],
+  ['GET', '/v2/requests/{request_id}/input', 200, 'key'],
+  ['GET', `/v2/requests/${nobodys}/input`, 404, 'key'],
+  ['GET', '/v2/webhooks/deliveries', 200, 'key'],
+  ['GET', '/v2/webhooks/deliveries?state=x', 400, 'key'],
+  ['POST', '/v2/webhooks/deliveries/{request_id}/redeliver', 202, 'key'],
+  ['POST', `/v2/webhooks/deliveries/${nobodys}/redeliver`, 404, 'key'],
   ['GET', '/v2/usage?group_by=day,model,key', 200, 'key'],
   ['GET', '/v2/usage?group_by=x', 400, 'key'],
   ['GET', '/v2/workspace', 200, 'key'],
@@ -141,6 +152,19 @@ const calls: [
   ['GET', `/v2/models/${model}/requests/{request_id}/status/stream`, 200, 'key'],
   ['GET', '/v2/webhooks/secret', 200, 'key'],
   ['POST', '/v2/webhooks/secret', 200, 'key'],
+  ['GET', '/v2/operator/workspaces?limit=5', 200, 'key'],
+  ['GET', '/v2/operator/workspaces?cursor=x', 400, 'key'],
+  ['GET', '/v2/operator/workspaces/nobody', 404, 'key'],
+  ['PATCH', '/v2/operator/workspaces/nobody', 404, 'key', { body: '{}' }],
+  ['GET', '/v2/operator/providers', 200, 'key'],
+  ['GET', '/v2/operator/providers/bfl', 200, 'key'],
+  ['POST', '/v2/operator/providers/wan/pause', 200, 'key', { body: '{"reason":"x"}' }],
+  ['POST', '/v2/operator/providers/wan/pause', 400, 'key', { body: '{}' }],
+  ['DELETE', '/v2/operator/providers/wan/pause', 200, 'key'],
+  ['GET', '/v2/operator/queues', 200, 'key'],
+  ['GET', '/v2/operator/runs', 200, 'key'],
+  ['GET', '/v2/operator/runs?state=failed', 200, 'key'],
+  ['GET', '/v2/operator/runs?state=x', 400, 'key'],
   ['GET', '/nodes', 200, 'nobody'],
   ['GET', '/nodes?limit=x', 400, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],

@@ -41,7 +41,7 @@ it('tells of every listed model what people want to know', async () => {
       date: expect.stringMatching(/^2026-/),
     },
     aliases: ['bytedance/seedance-1.0-pro'],
-    servers: ['bytedance'],
+    servers: ['byteplus'],
   });
   for (const { id, title, output_modalities, price } of full)
     expect([id, typeof title, output_modalities.length > 0, price.from_usd > 0]).toEqual([

@@ -50,6 +50,7 @@ it('tells of each run what is known of it, newest first', async () => {
     request_id: requestId,
     model,
     key_id: keyId,
+    key_name: 'test',
     created_at: time,
     granted_at: time,
     reserved_cents: expect.any(Number),

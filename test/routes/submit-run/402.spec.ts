@@ -9,7 +9,9 @@ it('refuses what the credits do not cover, and releases the key', async () => {
   const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'k' } };
   const refused = await caller.call('POST', path, options);
   expect([refused.status, refused.bucket]).toEqual([402, 'insufficient_credits']);
-  await gateway().operate((workspaces) => workspaces.addCredits(workspace.name, 10_000_000, 'test'));
+  await gateway().operate((workspaces) =>
+    workspaces.change(workspace.name, { addedMicros: 10_000_000, note: 'test' }, 'test'),
+  );
   const admitted = await caller.call('POST', path, options);
   expect(admitted.status).toBe(201);
   expect(admitted.headers.get('idempotent-replayed')).toBeNull();

@@ -73,12 +73,14 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .command('status')
     .description('Show which revision each running gateway and worker has; ends with 1 when they differ.')
     .action(async () => {
-      const processes = await withDatabase(desk.env, async (database) =>
-        runningProcesses(await database.dataSource()),
-      );
+      const processes = await withDatabase(desk.env, runningProcesses);
       const agreed = new Set(processes.map(({ revision }) => revision)).size <= 1;
-      const bad = !agreed || processes.some(({ problem }) => problem !== undefined);
-      desk.answer({ document: { agreed, processes }, text: statusText(processes, agreed), bad });
+      const bad = !agreed || processes.some(({ problem }) => problem !== null);
+      desk.answer({
+        document: { agreed, processes: processes.map(processDocument) },
+        text: statusText(processes, agreed),
+        bad,
+      });
     });
 
   catalog
@@ -141,16 +143,25 @@ const yesOrNo = (value: boolean | undefined): string => (value === undefined ? '
 
 const short = (revision: string): string => revision.slice(0, 12);
 
+const processDocument = ({ app, host, pid, startedAt, revision, problem }: RunningProcess) => ({
+  app,
+  host,
+  pid,
+  started_at: startedAt,
+  revision,
+  problem,
+});
+
 function statusText(processes: readonly RunningProcess[], agreed: boolean): string {
   if (processes.length === 0) return 'No gateway or worker runs.';
   const lines = processes.map(({ app, host, pid, revision, problem }) => [
     app,
     `${host}/${pid}`,
     short(revision),
-    problem === undefined ? 'ok' : 'refused what is there now',
+    problem === null ? 'ok' : 'refused what is there now',
   ]);
   const problems = processes.flatMap(({ app, host, pid, problem }) =>
-    problem === undefined ? [] : [`${app} ${host}/${pid}: ${problem}`],
+    problem === null ? [] : [`${app} ${host}/${pid}: ${problem}`],
   );
   return [
     table([['App', 'Process', 'Revision', 'Last reading'], ...lines]),

@@ -1,4 +1,5 @@
 import { UsageReader, type Workspace, type LedgerLine } from '#persistence';
+import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { centsFromMicros, centsText, mostCents } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
@@ -27,8 +28,8 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     )
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
     .action(async (name: string, { cents: micros, note }: AddOptions) => {
-      const workspace = await withWorkspaces(desk.env, (workspaces) =>
-        workspaces.addCredits(name, micros, note),
+      const { workspace } = await withWorkspaces(desk.env, (workspaces) =>
+        workspaces.change(name, { addedMicros: micros, note }, actor()),
       );
       desk.answer({
         document: {

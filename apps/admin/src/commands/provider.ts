@@ -1,6 +1,7 @@
-import { ProviderPauseRepository, type ProviderState } from '#persistence';
+import { OutboxRepository, ProviderPauseRepository, ProviderReader, type ProviderState } from '#persistence';
 import { routerProviderSegment } from '#schemas';
 import { InvalidArgumentError } from 'commander';
+import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
 import { line } from '../option-values.js';
@@ -18,7 +19,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
     .argument('<name>', 'the provider', providerName)
     .option('--reason <text>', 'shown by "provider list"', line, 'paused by an operator')
     .action(async (name: string, { reason }: { reason: string }) => {
-      const fresh = await withPauses((pauses) => pauses.pause(name, reason));
+      const fresh = await withPauses((pauses) => pauses.pause(name, reason, actor()));
       desk.answer({
         document: { provider: name, paused: true, reason },
         text: `${name} ${fresh ? 'is paused' : 'was paused already'}: ${reason}.`,
@@ -30,7 +31,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
     .description('Call a provider again, whoever asked for the pause; what waits starts within seconds.')
     .argument('<name>', 'the provider', providerName)
     .action(async (name: string) => {
-      const wasPaused = await withPauses((pauses) => pauses.resume(name));
+      const wasPaused = await withPauses((pauses) => pauses.resume(name, actor()));
       desk.answer({
         document: { provider: name, paused: false },
         text: wasPaused ? `${name} is served again.` : `${name} was not paused.`,
@@ -40,7 +41,15 @@ export const providerCommands: CommandGroup = (program, desk) => {
   provider
     .command('list')
     .description('Providers that are paused or have live runs.')
-    .action(async () => desk.answer(listAnswer(await withPauses((pauses) => pauses.list()))));
+    .action(async () =>
+      desk.answer(
+        await withWorkspaces(desk.env, async (_workspaces, database) => {
+          const pauses = new ProviderPauseRepository(database);
+          const reader = new ProviderReader(database, new OutboxRepository(database), pauses);
+          return listAnswer(await reader.list([]));
+        }),
+      ),
+    );
 };
 
 function providerName(text: string): string {
@@ -52,7 +61,7 @@ function providerName(text: string): string {
 function listAnswer(providers: readonly ProviderState[]): Answer {
   return {
     document: {
-      providers: providers.map(({ provider, pauses, waiting, underWay }) => ({
+      providers: providers.map(({ provider, pauses, load }) => ({
         provider,
         pauses: pauses.map(({ calls, askedBy, since, until, reason }) => ({
           calls,
@@ -61,14 +70,14 @@ function listAnswer(providers: readonly ProviderState[]): Answer {
           until,
           reason,
         })),
-        waiting,
-        under_way: underWay,
+        waiting: load.waiting.runs,
+        under_way: underWay(load),
       })),
     },
     text: table([
       ['PROVIDER', 'WAITING', 'UNDER WAY', 'PAUSED', 'BY', 'SINCE', 'UNTIL', 'REASON'],
-      ...providers.flatMap(({ provider, waiting, underWay, pauses }) => {
-        const counts = [provider, String(waiting), String(underWay)];
+      ...providers.flatMap(({ provider, load, pauses }) => {
+        const counts = [provider, String(load.waiting.runs), String(underWay(load))];
         return pauses.length === 0
           ? [[...counts, '-', '-', '-', '-', '-']]
           : pauses.map(({ calls, askedBy, since, until, reason }) => [
@@ -83,3 +92,6 @@ function listAnswer(providers: readonly ProviderState[]): Answer {
     ]),
   };
 }
+
+const underWay = ({ submitting, running, copying }: ProviderState['load']): number =>
+  submitting.runs + running.runs + copying.runs;

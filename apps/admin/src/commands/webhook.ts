@@ -4,15 +4,13 @@ import {
   type Workspace,
   type WorkspaceRepository,
 } from '#persistence';
-import { routerQueueRequestId } from '#schemas';
+import { routerQueueRequestId, webhookStates } from '#schemas';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
 import { wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
-
-const states = ['pending', 'delivered', 'given_up'] as const satisfies ListedWebhook['state'][];
 
 interface ListOptions {
   workspace?: string;
@@ -29,7 +27,7 @@ export const webhookCommands: CommandGroup = (program, desk) => {
     .command('list')
     .description('List webhooks, the newest first.')
     .option('--workspace <name>', 'only those of a workspace')
-    .addOption(new Option('--state <state>', 'only those in a state').choices(states))
+    .addOption(new Option('--state <state>', 'only those in a state').choices(webhookStates))
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
     .action(async ({ workspace, ...filter }: ListOptions) => {
       desk.answer(

@@ -1,4 +1,5 @@
 import type { Granted, Workspace, WorkspaceLimits } from '#persistence';
+import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import type { Command } from 'commander';
 import { centsFromMicros, centsText } from '../money.js';
@@ -36,7 +37,7 @@ export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
         await withWorkspaces(desk.env, async (workspaces) =>
           Object.keys(limits).length === 0
             ? limitsAnswer(await workspaces.find(name))
-            : changedAnswer(await workspaces.setLimits(name, limits)),
+            : changedAnswer(await workspaces.change(name, limits, actor())),
         ),
       );
     });

@@ -1,5 +1,6 @@
 import type { WorkspaceRepository } from '#persistence';
 import { type Command, Option } from 'commander';
+import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { centsText } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
@@ -86,7 +87,8 @@ async function create(
   });
   if (credits === 'unlimited' || credits === 0) return workspaceAnswer(created);
   // Credits come in through the ledger, so that its entries add up to the balance from the first one on.
-  return workspaceAnswer(await workspaces.addCredits(created.id, credits, 'opening credits'));
+  const opening = { addedMicros: credits, note: 'opening credits' };
+  return workspaceAnswer((await workspaces.change(created.id, opening, actor())).workspace);
 }
 
 async function change(
@@ -94,12 +96,16 @@ async function change(
   name: string,
   options: SettingOptions,
 ): Promise<Answer> {
-  const changed = await workspaces.set(name, settingsOf(options));
   const { creditsCents: credits } = options;
-  if (credits === undefined) return workspaceAnswer(changed);
-  return workspaceAnswer(
-    await workspaces.setCredits(changed.id, credits === 'unlimited' ? null : credits, 'credits set'),
+  const { workspace } = await workspaces.change(
+    name,
+    {
+      ...settingsOf(options),
+      ...(credits !== undefined && { balanceMicros: credits === 'unlimited' ? null : credits }),
+    },
+    actor(),
   );
+  return workspaceAnswer(workspace);
 }
 
 async function list(workspaces: WorkspaceRepository): Promise<Answer> {

@@ -14,8 +14,9 @@ import { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { parseInput } from '../bodies/parse-input.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+
+const keyInput = routerKeyInput.strict();
 
 @Controller('v2/keys')
 @UseGuards(CallerGuard)
@@ -59,7 +60,7 @@ export class KeysController {
     ],
   })
   async create(@Calling() caller: Caller, @Req() request: FastifyRequest): Promise<RouterNewKey> {
-    const { name, scopes, expires_at } = await this.input(request, caller);
+    const { name, scopes, expires_at } = await this.bodies.object(request.raw, caller.workspaceId, keyInput);
     const missing = scopes.find((scope) => !caller.scopes.includes(scope));
     if (missing !== undefined) {
       throw new RouterError(
@@ -95,18 +96,6 @@ export class KeysController {
   async revoke(@Calling() { workspaceId }: Caller, @Param('keyId') keyId: string): Promise<void> {
     const found = z.uuid().safeParse(keyId).success && (await this.keys.revoke(keyId, workspaceId));
     if (!found) throw new RouterError('invalid_input', 'There is no such key.', { status: 404 });
-  }
-
-  private async input(request: FastifyRequest, { workspaceId }: Caller) {
-    const { bytes, release } = await this.bodies.read(request.raw, workspaceId);
-    try {
-      const parsed = routerKeyInput.strict().safeParse(parseInput(bytes));
-      if (parsed.success) return parsed.data;
-      const [issue] = parsed.error.issues;
-      throw new RouterError('invalid_input', `${issue?.path.join('.') || 'The body'}: ${issue?.message}.`);
-    } finally {
-      release();
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { LiveCatalog, openCursor, sealCursor } from '#catalog';
+import { LiveCatalog } from '#catalog';
 import { type ListedRequest, RequestReader } from '#persistence';
 import {
   type RouterRequest,
@@ -23,6 +23,7 @@ import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { cents } from '../runs/cents.js';
+import { listPage } from '../models/list-page.js';
 import { momentQuery } from './moment-query.js';
 
 const requestQuery = pageQuery.extend({
@@ -69,42 +70,49 @@ export class RequestsController {
     @Query(new QueryPipe(requestQuery)) query: z.output<typeof requestQuery>,
     @Req() request: FastifyRequest,
   ): Promise<RouterRequestListResponse> {
-    const sealing = { list: 'requests', secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() } as const;
-    const { cursor, limit } = query;
-    const found = await this.requests.page(
-      caller.workspaceId,
-      {
-        requestId: query.request_id,
-        model: query.model && this.catalog.current.idOf(query.model),
-        stages: query.status && stagesOf(query.status),
-        bucket: query.error_type,
-        keyId: query.key,
-        from: query.from,
-        until: query.to,
-      },
-      { before: cursor === undefined ? undefined : openCursor(cursor, sealing), limit: limit + 1 },
-    );
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return {
-      data: page.map((each) => listed(each, request.publicOrigin)),
-      has_more: last !== undefined,
-      ...(last && { next_cursor: sealCursor(last.requestId, sealing) }),
-      limit,
-    };
+    return listPage(query, 'requests', this.settings, {
+      read: (page) =>
+        this.requests.page(
+          caller.workspaceId,
+          {
+            requestId: query.request_id,
+            model: query.model && this.catalog.current.idOf(query.model),
+            stages: query.status && stagesOf(query.status),
+            bucket: query.error_type,
+            keyId: query.key,
+            from: query.from,
+            until: query.to,
+          },
+          page,
+        ),
+      idOf: ({ requestId }) => requestId,
+      entryOf: (run) => shownRequest(run, request.publicOrigin),
+    });
   }
 }
 
 /** What does not apply is absent. */
-function listed(run: ListedRequest, origin: string): RouterRequest {
-  const { requestId, model, stage, bucket, keyId, admittedAt, completedAt, billedMicros, basis, isKept } =
-    run;
+export function shownRequest(run: ListedRequest, origin: string): RouterRequest {
+  const {
+    requestId,
+    model,
+    stage,
+    bucket,
+    keyId,
+    keyName,
+    admittedAt,
+    completedAt,
+    billedMicros,
+    basis,
+    isKept,
+  } = run;
   return {
     request_id: requestId,
     model,
     status: statusOf(stage),
     ...(bucket !== null && { error_type: bucket }),
     ...(keyId !== null && { key_id: keyId }),
+    ...(keyName !== null && { key_name: keyName }),
     created_at: admittedAt.toISOString(),
     ...(run.grantedAt && { granted_at: run.grantedAt.toISOString() }),
     ...(run.dispatchedAt && { started_at: run.dispatchedAt.toISOString() }),

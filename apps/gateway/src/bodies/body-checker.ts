@@ -1,4 +1,3 @@
-import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
@@ -32,11 +31,11 @@ export class BodyChecker implements OnApplicationShutdown {
   constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
-  async check(model: Model, bytes: Buffer): Promise<CheckedBody> {
+  async check(servers: CheckOrder['servers'], bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length <= maxCheckedAtOnce) {
-      return { bytes, ...checkBody(model, bytes) };
+      return { bytes, ...checkBody(servers, bytes) };
     }
-    const report = await this.checkInThread(model, bytes);
+    const report = await this.checkInThread(servers, bytes);
     if ('fields' in report) throw new InputRejection(report.fields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);
     if ('bug' in report) throw new Error(report.bug);
@@ -48,10 +47,10 @@ export class BodyChecker implements OnApplicationShutdown {
     await this.thread.destroy();
   }
 
-  private async checkInThread(model: Model, bytes: Buffer): Promise<CheckReport> {
+  private async checkInThread(servers: CheckOrder['servers'], bytes: Buffer): Promise<CheckReport> {
     try {
       return await this.thread.run(
-        { model, bytes },
+        { servers, bytes },
         {
           transferList: [bytes.buffer as ArrayBuffer],
           signal: AbortSignal.timeout(this.settings.BODY_CHECK_TIMEOUT_MS),

@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
+import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
 import { BodyBudget } from './body-budget.js';
 import { callerLeft, minBytesAPeriod, periodMs, tooLarge, tooSlow } from './body-stream.js';
+import { parseInput } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
 /** Bytes of a body, and what gives their share of the budget back. */
@@ -62,6 +64,23 @@ export class BodyReader {
     } catch (error) {
       release();
       throw error;
+    }
+  }
+
+  /** The body of a call that does not go to a partner: an object of this shape, or `invalid_input`, 400. */
+  async object<Shape extends z.ZodType>(
+    request: IncomingMessage,
+    workspaceId: string,
+    shape: Shape,
+  ): Promise<z.output<Shape>> {
+    const { bytes, release } = await this.read(request, workspaceId);
+    try {
+      const parsed = shape.safeParse(parseInput(bytes));
+      if (parsed.success) return parsed.data;
+      const [issue] = parsed.error.issues;
+      throw new RouterError('invalid_input', `${issue?.path.join('.') || 'The body'}: ${issue?.message}.`);
+    } finally {
+      release();
     }
   }
 }

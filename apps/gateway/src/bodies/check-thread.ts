@@ -1,17 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
-import { addressFor, checkInput, missingMembers, type Model, type Quote, quote } from '#catalog';
+import { addressFor, checkInput, fits, missingMembers, type Model, type Quote, quote } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
 
 /** A body to check. Its bytes move to the thread, and back when they are to be admitted; they are not copied. */
 export interface CheckOrder {
-  model: Model;
+  /** The first has to accept it; of the others it is asked whether they would. */
+  servers: readonly [Model, ...Model[]];
   bytes: Uint8Array;
 }
 
 /** What is known of an input that passed. */
 export interface CheckedInput {
+  /** Of every server that takes it, in their order. */
+  terms: [Terms, ...Terms[]];
+}
+
+/** How one server takes an input. */
+export interface Terms {
+  /** The id of its row. */
+  server: string;
   /** What the call can cost. */
   price: Quote;
   /** What names the model and is left to the router. */
@@ -25,24 +34,26 @@ export type CheckReport =
   ({ bytes: Uint8Array } & CheckedInput) | { fields: FieldError[] } | { detail: string } | { bug: string };
 
 /**
- * Checks the body against the model. Throws `InputRejection` for failing fields, and `invalid_input`, 400, for what is not
- * a JSON object within the limits.
+ * Checks the body against the first server. Throws `InputRejection` for failing fields, and `invalid_input`, 400, for
+ * what is not a JSON object within the limits.
  */
-export function checkBody(model: Model, bytes: Buffer): CheckedInput {
+export function checkBody([server, ...others]: CheckOrder['servers'], bytes: Buffer): CheckedInput {
   const input = parseInput(bytes);
-  checkInput(model, input, bytes);
-  return {
+  checkInput(server, input, bytes);
+  const termsOf = (model: Model): Terms => ({
+    server: model.id,
     price: quote(model, input),
     missingMembers: missingMembers(model, input),
     upstream: addressFor(model, input),
-  };
+  });
+  return { terms: [termsOf(server), ...others.filter((other) => fits(other, input)).map(termsOf)] };
 }
 
 /** What the thread runs. */
-export function check({ model, bytes }: CheckOrder): unknown {
+export function check({ servers: [server, ...others], bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const checked = checkBody(known(model), body);
+    const checked = checkBody([known(server), ...others.map(known)], body);
     return move({
       [transferableSymbol]: [bytes.buffer],
       [valueSymbol]: { bytes, ...checked } satisfies CheckReport,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-const repeated = ['request-id', 'error-type', 'cost-cents'];
+const repeated = ['request-id', 'error-type', 'cost-cents', 'model-provider'];
 
 /** The headers of our own once more under the names that Comfy's clients read. */
 export function repeatHeadersForComfy(server: FastifyInstance): void {

@@ -1,13 +1,35 @@
 import { RouterError } from '#errors';
 import { FileRepository, type StoredFile } from '#persistence';
-import { type RouterFile, routerFile, routerFileId } from '#schemas';
+import {
+  type RouterFile,
+  routerFile,
+  routerFileId,
+  type RouterFileListResponse,
+  routerFileListResponse,
+} from '#schemas';
 import { AssetStore } from '#storage';
-import { Controller, Delete, Get, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Req,
+  UseGuards,
+} from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { listPage } from '../models/list-page.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
 import { FileUploads } from './file-uploads.js';
 
 const fileNotFound = failure(
@@ -24,6 +46,7 @@ export class FilesController {
     private readonly uploads: FileUploads,
     private readonly files: FileRepository,
     private readonly store: AssetStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
   @Post()
@@ -55,6 +78,30 @@ export class FilesController {
   })
   async upload(@Calling() { workspaceId }: Caller, @Req() request: FastifyRequest): Promise<RouterFile> {
     return this.described(await this.uploads.take(request.raw, workspaceId));
+  }
+
+  @Get()
+  @Access({ scope: 'requests' })
+  @ApiRoute({
+    name: 'ListFiles',
+    area: 'Files',
+    summary: 'List the files of the workspace',
+    description: 'Newest first, those of every key, each until it expires.',
+    query: pageQuery,
+    answers: [
+      answer(200, 'One page.', json(routerFileListResponse)),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired.'),
+    ],
+  })
+  list(
+    @Calling() { workspaceId }: Caller,
+    @Query(new QueryPipe(pageQuery)) query: z.output<typeof pageQuery>,
+  ): Promise<RouterFileListResponse> {
+    return listPage(query, 'files', this.settings, {
+      read: (page) => this.files.list(workspaceId, page),
+      idOf: ({ id }) => id,
+      entryOf: (file) => this.described(file),
+    });
   }
 
   @Get(':fileId')

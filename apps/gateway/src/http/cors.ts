@@ -33,7 +33,7 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
 function permit(reply: FastifyReply, headers: string | undefined): void {
   void reply
     .code(204)
-    .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE')
+    .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, PATCH, DELETE')
     .header('access-control-max-age', keepSeconds)
     .headers(headers === undefined ? {} : { 'access-control-allow-headers': headers })
     .send();

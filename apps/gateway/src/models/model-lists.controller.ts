@@ -14,8 +14,8 @@ import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { isMeant, modelQuery } from './model-query.js';
+import { ModelServers } from './model-servers.js';
 import { pageQuery } from './page-query.js';
-import { ProviderKeys } from './provider-keys.js';
 
 const listModels = {
   name: 'ListModels',
@@ -32,7 +32,7 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 export class ModelListsController {
   constructor(
     private readonly catalog: LiveCatalog,
-    private readonly keys: ProviderKeys,
+    private readonly servers: ModelServers,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -76,7 +76,7 @@ export class ModelListsController {
       filter: (model) =>
         maySee(caller, model.id) &&
         mayRun(caller, model.id) &&
-        this.keys.has(model.provider) &&
+        this.servers.isServed(caller, model) &&
         isMeant(model, query),
     };
     const { models, hasMore } = this.catalog.current.page(request);

@@ -1,5 +1,5 @@
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
-import { Database, providersWithoutKey } from '#persistence';
+import { Database, providerKeys } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 
 const refreshMs = 2_000;
@@ -47,7 +47,8 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
   /** What was known stays while the database does not answer. */
   private async read(): Promise<void> {
     try {
-      this.withoutKey = new Set(await providersWithoutKey(this.database));
+      const keys = await providerKeys(this.database);
+      this.withoutKey = new Set(keys.flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider])));
     } catch (error) {
       this.log.warn({ error }, 'it could not be read which providers have a key');
     }

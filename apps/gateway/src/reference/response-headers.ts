@@ -1,4 +1,4 @@
-import { routerErrorType } from '#schemas';
+import { routerErrorType, routerProviderSegment } from '#schemas';
 import { z } from 'zod';
 
 const cents = (description: string) => z.int().min(0).optional().meta({ description });
@@ -23,6 +23,9 @@ export const responseHeaders = {
   'X-Service-Cost-Cents': z.number().min(0).optional().meta({
     description:
       'What was billed for the run, in US dollar cents, as a decimal number; only when the run has completed.',
+  }),
+  'X-Service-Model-Provider': routerProviderSegment.optional().meta({
+    description: 'Who served the run, of a model with several servers; only when the run has completed.',
   }),
   'Retry-After': z.int().min(1).optional().meta({
     description:

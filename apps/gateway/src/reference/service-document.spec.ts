@@ -2,18 +2,12 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { buckets } from '#errors';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Controller, Get, type Type } from '@nestjs/common';
-import { MODULE_METADATA } from '@nestjs/common/constants.js';
+import { Controller, Get } from '@nestjs/common';
 import { GatewayModule } from '../gateway.module.js';
+import { controllersOf } from './built-document.js';
 import { serviceDocument } from './service-document.js';
 
-function controllersOf(module: Type): Type[] {
-  const imports: (Type | { module: Type })[] = Reflect.getMetadata(MODULE_METADATA.IMPORTS, module) ?? [];
-  const own: Type[] = Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [];
-  return [...own, ...imports.flatMap((each) => ('module' in each ? [] : controllersOf(each)))];
-}
-
-const controllers = [...new Set(controllersOf(GatewayModule))];
+const controllers = controllersOf(GatewayModule);
 const document = serviceDocument(controllers, 'https://router.example.com');
 const text = JSON.stringify(document);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -117,14 +111,28 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', '/v2/webhooks/secret', plain(200, 401, 403)],
   ['POST', '/v2/webhooks/secret', plain(200, 401, 403)],
   ['POST', '/v2/files', plain(201, 400, 401, 403, 413, 415, 429)],
+  ['GET', '/v2/files', plain(200, 400, 401, 403)],
   ['GET', '/v2/files/{file_id}', plain(200, 401, 403, 404)],
   ['DELETE', '/v2/files/{file_id}', plain(204, 401, 403, 404)],
   ['GET', '/v2/requests', plain(200, 400, 401, 403)],
+  ['GET', '/v2/requests/{request_id}', plain(200, 401, 403, 404)],
+  ['GET', '/v2/requests/{request_id}/input', plain(200, 401, 403, 404, 410)],
+  ['GET', '/v2/webhooks/deliveries', plain(200, 400, 401, 403)],
+  ['POST', '/v2/webhooks/deliveries/{request_id}/redeliver', plain(202, 401, 403, 404)],
   ['GET', '/v2/usage', plain(200, 400, 401, 403)],
   ['GET', '/v2/workspace', plain(200, 401, 403)],
   ['GET', '/v2/keys', plain(200, 401, 403)],
   ['POST', '/v2/keys', plain(201, 400, 401, 403)],
   ['DELETE', '/v2/keys/{key_id}', plain(204, 401, 403, 404)],
+  ['GET', '/v2/operator/workspaces', plain(200, 400, 401, 403)],
+  ['GET', '/v2/operator/workspaces/{workspace}', plain(200, 401, 403, 404)],
+  ['PATCH', '/v2/operator/workspaces/{workspace}', plain(200, 400, 401, 403, 404, 413, 415)],
+  ['GET', '/v2/operator/providers', plain(200, 401, 403)],
+  ['GET', '/v2/operator/providers/{provider}', plain(200, 401, 403, 404)],
+  ['POST', '/v2/operator/providers/{provider}/pause', plain(200, 400, 401, 403, 404)],
+  ['DELETE', '/v2/operator/providers/{provider}/pause', plain(200, 401, 403, 404)],
+  ['GET', '/v2/operator/queues', plain(200, 401, 403)],
+  ['GET', '/v2/operator/runs', plain(200, 400, 401, 403)],
 ];
 
 it.each(promised)('%s %s has the promised answers, with their headers', (method, path, answers) => {

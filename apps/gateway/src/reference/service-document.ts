@@ -27,6 +27,7 @@ const pathParameters: Record<string, z.ZodType> = {
   request_id: routerQueueRequestId,
   file_id: routerFileId,
   key_id: z.uuid().meta({ description: 'The id of an API key.' }),
+  workspace: z.string().meta({ description: 'The id or the name of a workspace.' }),
   name: z.string().meta({ description: 'Which file.' }),
   key: z.string().meta({ description: 'Which asset; slashes are part of it.' }),
 };
@@ -168,6 +169,7 @@ const schemaOptions = {
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.type === 'integer') delete jsonSchema.pattern;
     delete jsonSchema.propertyNames;
+    if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     const { example } = jsonSchema;
     if (example === undefined) return;
     delete jsonSchema['example'];

@@ -8,9 +8,17 @@ export interface Output {
   body: PayloadBody;
 }
 
-/** What was billed for a finished run; four decimals at most, so no exponent is written. */
-export const costHeader = ({ billedMicros }: Pick<RunState, 'billedMicros'>): Record<string, string> =>
-  billedMicros === null ? {} : { 'x-service-cost-cents': String(cents(billedMicros)) };
+/** What was billed for a finished run, with four decimals at most, so that no exponent is written, and who served it. */
+export const settledHeaders = ({
+  billedMicros,
+  server,
+}: Pick<RunState, 'billedMicros' | 'server'>): Record<string, string> =>
+  billedMicros === null
+    ? {}
+    : {
+        'x-service-cost-cents': String(cents(billedMicros)),
+        ...(server !== null && { 'x-service-model-provider': server }),
+      };
 
 /** What a finished run answers: its output, or the error that the synchronous route would have answered. */
 export function outputOf(result: RunOutcome): Output {

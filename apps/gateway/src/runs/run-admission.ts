@@ -15,6 +15,7 @@ import type { ModelSegments } from '../models/find-model.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { refusal, refusingLimits } from './refusal.js';
 import { RunInput } from './run-input.js';
+import { factsOf } from './server-facts.js';
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
 export interface AdmittedRun {
@@ -34,6 +35,8 @@ export interface AdmittedRun {
 /** How the call wants its run. `onAccepted` is called just before the run is admitted. */
 interface Wanted {
   mode: Admission['mode'];
+  /** The server that the caller picks. */
+  picked?: string | undefined;
   webhook?: WebhookAddress | undefined;
   onAccepted?: (runId: string) => void;
 }
@@ -53,14 +56,14 @@ export class RunAdmission {
     for (const reason of refusingLimits) metrics.refusals.inc({ reason }, 0);
   }
 
-  /** The run that the call begins or joins; refusals are thrown. */
+  /** The run that the call begins or joins, served by the provider that was picked; refusals are thrown. */
   async admitFrom(
     request: FastifyRequest,
     caller: Caller,
     segments: ModelSegments,
     wanted: Wanted,
   ): Promise<AdmittedRun> {
-    const input = await this.input.accept(request, caller, segments);
+    const input = await this.input.accept(request, caller, segments, wanted.picked);
     try {
       wanted.onAccepted?.(input.runId);
       const run = await this.admit(request, caller, input, wanted);
@@ -77,7 +80,8 @@ export class RunAdmission {
     input: Awaited<ReturnType<RunInput['accept']>>,
     { mode, webhook }: Wanted,
   ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, price, members, upstream } = input;
+    const { runId, model, key, fingerprint, body, servings } = input;
+    const [{ row, price }] = servings;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -86,19 +90,10 @@ export class RunAdmission {
       runId,
       workspaceId,
       model: model.id,
-      provider: model.provider,
+      provider: row.provider,
       mode,
-      facts: {
-        upstream,
-        assets: model.assetPointers,
-        chargesOnPolicyRejection: model.chargesOnPolicyRejection,
-        budgetMs: model.budgetMs,
-        basis: price.basis,
-        reported: price.reported,
-        members,
-        ...(traceparent !== undefined && { traceparent }),
-      },
-      reservedMicros: price.upperMicros,
+      facts: factsOf(model, servings, traceparent),
+      reservedMicros: Math.max(...servings.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
       call: {
@@ -119,7 +114,7 @@ export class RunAdmission {
     });
     const run = { workspaceId, modelId: model.id, key };
     if (admitted.kind === 'admitted') {
-      if (admitted.ready) await this.enqueue(model.provider, runId);
+      if (admitted.ready) await this.enqueue(row.provider, runId);
       return { ...run, runId, position: admitted.position, origin, replayed: false, delivered: false };
     }
     await this.input.discard(input);

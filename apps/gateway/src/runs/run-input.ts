@@ -1,17 +1,21 @@
-import { LiveCatalog, type Model, type Quote } from '#catalog';
-import { RouterError } from '#errors';
+import type { Model } from '#catalog';
 import type { PayloadBody } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
-import type { CheckedInput } from '../bodies/check-thread.js';
+import type { Terms } from '../bodies/check-thread.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { type ModelSegments, runnableModel } from '../models/find-model.js';
-import { ProviderKeys } from '../models/provider-keys.js';
+import type { ModelSegments } from '../models/find-model.js';
+import { ModelServers } from '../models/model-servers.js';
 import { Fingerprint, idempotencyKey } from './idempotency-key.js';
 import { Payloads } from './payloads.js';
+
+/** A server, and how it takes the input. */
+export interface Serving extends Terms {
+  row: Model;
+}
 
 /** A run that may be admitted. */
 interface AcceptedInput {
@@ -22,11 +26,8 @@ interface AcceptedInput {
   fingerprint: string | undefined;
   /** The input as the run's row will hold it. */
   body: PayloadBody;
-  /** What the run can cost. */
-  price: Quote;
-  /** What the worker puts in front of the body's own members. */
-  members: CheckedInput['missingMembers'];
-  upstream: CheckedInput['upstream'];
+  /** Who serves it, and who does when those before provably did not take it. */
+  servings: [Serving, ...Serving[]];
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
@@ -41,38 +42,39 @@ function addressOf({ originalUrl, routeOptions }: FastifyRequest, { id }: Model)
 @Injectable()
 export class RunInput {
   constructor(
-    private readonly catalog: LiveCatalog,
-    private readonly keys: ProviderKeys,
+    private readonly servers: ModelServers,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
     private readonly payloads: Payloads,
   ) {}
 
   /** Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal. */
-  async accept(request: FastifyRequest, caller: Caller, segments: ModelSegments): Promise<AcceptedInput> {
-    const model = runnableModel(this.catalog.current, caller, segments);
-    if (!(await this.keys.hasNow(model.provider))) {
-      throw new RouterError('not_enabled', `The provider ${model.provider} is not set up on this router.`);
-    }
+  async accept(
+    request: FastifyRequest,
+    caller: Caller,
+    segments: ModelSegments,
+    picked: string | undefined,
+  ): Promise<AcceptedInput> {
+    const { model, servers } = await this.servers.forRun(caller, segments, picked);
     const key = idempotencyKey(request.headers);
     const fingerprint = key === undefined ? undefined : new Fingerprint('POST', addressOf(request, model));
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
       fingerprint?.add(chunk),
     );
     try {
-      const checked = await this.checker.check(model, bytes);
+      const checked = await this.checker.check(servers, bytes);
       const runId = v7();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const { price, missingMembers: members, upstream } = checked;
+      const rows = new Map(servers.map((row) => [row.id, row]));
+      const serving = (terms: Terms): Serving => ({ ...terms, row: rows.get(terms.server) ?? model });
+      const [first, ...others] = checked.terms;
       return {
         runId,
         model,
         key,
         fingerprint: fingerprint?.digest(),
         body,
-        price,
-        members,
-        upstream,
+        servings: [serving(first), ...others.map(serving)],
         release,
       };
     } catch (error) {

@@ -9,10 +9,11 @@ import {
 import { z } from 'zod';
 import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
+import { serverQuery } from './server-query.js';
 import { webhookQuery } from './webhook.js';
 
 /** An answer that is the outcome of a run. */
-const cost: HeaderName[] = ['X-Service-Cost-Cents'];
+const settled: HeaderName[] = ['X-Service-Cost-Cents', 'X-Service-Model-Provider'];
 
 /** Usually JSON; some models answer with bytes, under their own content type. */
 const output = { ...json(routerModelOutput), '*/*': null };
@@ -26,12 +27,12 @@ const providerFailure = failure(
   502,
   ['provider_error'],
   'The provider failed, or its reply could not be read as a result.',
-  { headers: cost },
+  { headers: settled },
 );
 /** A run can end so, too. */
 const routerFailures = ofRouter
   .filter(({ status }) => status >= 500)
-  .map((each) => ({ ...each, headers: [...each.headers, ...cost] }));
+  .map((each) => ({ ...each, headers: [...each.headers, ...settled] }));
 const runNotFound = failure(
   404,
   ['invalid_input'],
@@ -72,35 +73,38 @@ const refusals = [
 
 export const runModel = {
   ...withInput,
+  query: serverQuery,
   name: 'RunModel',
   area: 'Synchronous runs',
   summary: 'Run a model and wait for the result',
   description:
     'The body is the partner model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another. A run that completed is billed whether or not the answer arrived.',
   answers: [
-    answer(200, 'The result, as the model’s provider gave it.', output, ['Idempotent-Replayed', ...cost]),
+    answer(200, 'The result, as the model’s provider gave it.', output, ['Idempotent-Replayed', ...settled]),
     failure(
       400,
       ['invalid_input', 'content_policy_violation'],
       'The request is malformed, or the provider refused its content.',
-      { headers: cost },
+      { headers: settled },
     ),
     ...refusals,
-    rejectedFields(cost),
+    rejectedFields(settled),
     providerFailure,
     ...routerFailures,
     failure(
       504,
       ['deadline_exceeded', 'provider_timeout'],
       'The router stopped holding the connection while the run goes on, or the provider did not answer in time.',
-      { headers: ['Retry-After', ...cost] },
+      { headers: ['Retry-After', ...settled] },
     ),
   ],
 } as const;
 
+export const submitQuery = serverQuery.extend(webhookQuery.shape);
+
 export const submitRun = {
   ...withInput,
-  query: webhookQuery,
+  query: submitQuery,
   name: 'SubmitRun',
   area: 'Queued runs',
   summary: 'Submit a run and get its handle',
@@ -120,7 +124,7 @@ export const getRunStatus = {
   summary: 'Read the state of a run',
   description:
     'Never carries the result, so a long run is polled cheaply. `error_type` is there only on a `COMPLETED` run that did not succeed.',
-  answers: [answer(200, 'The state.', json(routerQueueStatusResponse), cost), runNotFound, agedOut],
+  answers: [answer(200, 'The state.', json(routerQueueStatusResponse), settled), runNotFound, agedOut],
 } as const;
 
 export const streamRunStatus = {
@@ -143,18 +147,18 @@ export const collectRun = {
   description:
     'Any number of times, until the result ages out. A run that failed answers with the status and the body that the synchronous route would have given.',
   answers: [
-    answer(200, 'The result, as the synchronous route would have given it.', output, cost),
+    answer(200, 'The result, as the synchronous route would have given it.', output, settled),
     answer(202, 'Not finished yet.', json(routerQueueStatusResponse)),
     failure(400, ['content_policy_violation', 'invalid_input'], 'The provider refused the content.', {
-      headers: cost,
+      headers: settled,
     }),
     runNotFound,
-    failure(409, ['client_disconnected'], 'The run was cancelled.', { headers: cost }),
+    failure(409, ['client_disconnected'], 'The run was cancelled.', { headers: settled }),
     agedOut,
-    rejectedFields(cost),
+    rejectedFields(settled),
     providerFailure,
     ...routerFailures,
-    failure(504, ['provider_timeout'], 'The provider did not answer in time.', { headers: cost }),
+    failure(504, ['provider_timeout'], 'The provider did not answer in time.', { headers: settled }),
   ],
 } as const;
 

@@ -14,7 +14,7 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { FalRunGuard } from '../compat/fal-run.guard.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Payloads } from './payloads.js';
-import { costHeader, outputOf } from './result.js';
+import { settledHeaders, outputOf } from './result.js';
 import { foundRun, runAddress, type RunSegments } from './run-address.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
@@ -41,7 +41,7 @@ export class RunsController {
   ): Promise<RouterQueueStatusResponse> {
     const run = runAddress(segments, caller, this.catalog.current);
     const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId));
-    reply.headers(costHeader(state));
+    reply.headers(settledHeaders(state));
     return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
   }
 
@@ -57,7 +57,7 @@ export class RunsController {
     const run = runAddress(segments, caller, this.catalog.current);
     const withBody = request.method !== 'HEAD';
     const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody }));
-    reply.headers(costHeader(result));
+    reply.headers(settledHeaders(result));
     if (result.stage === 'completed') return this.payloads.send(reply, outputOf(result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
   }

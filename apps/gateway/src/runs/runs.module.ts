@@ -31,5 +31,6 @@ import { SyncController } from './sync.controller.js';
     WakeUps,
     RunUpdates,
   ],
+  exports: [Payloads],
 })
 export class RunsModule {}

@@ -1,6 +1,7 @@
 import { type RouterQueueSubmitResponse, runUrls } from '#schemas';
 import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { ModelSegments } from '../models/find-model.js';
@@ -9,8 +10,8 @@ import { ApiRoute } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { RunAdmission } from './run-admission.js';
-import { submitRun } from './run-routes.js';
-import { type WebhookQuery, webhookOf, webhookQuery } from './webhook.js';
+import { submitQuery, submitRun } from './run-routes.js';
+import { webhookOf } from './webhook.js';
 
 /** Queued delivery: admits the run and answers with its handle at once. */
 @Controller('v2/models/:provider/:model/requests')
@@ -27,12 +28,16 @@ export class SubmitController {
   async submit(
     @Calling() caller: Caller,
     @Param() segments: ModelSegments,
-    @Query(new QueryPipe(webhookQuery)) query: WebhookQuery,
+    @Query(new QueryPipe(submitQuery)) query: z.output<typeof submitQuery>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueSubmitResponse> {
     const webhook = webhookOf(query, this.settings.WEBHOOK_ALLOWED_ORIGINS);
-    const run = await this.admission.admitFrom(request, caller, segments, { mode: 'queued', webhook });
+    const run = await this.admission.admitFrom(request, caller, segments, {
+      mode: 'queued',
+      picked: query.model_provider,
+      webhook,
+    });
     if (run.replayed) reply.header('idempotent-replayed', 'true');
     return {
       request_id: run.runId,

@@ -1,14 +1,17 @@
-import { Controller, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { callerGone } from '../http/caller-gone.js';
+import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-runs.js';
 import { RunAdmission } from './run-admission.js';
 import { runModel } from './run-routes.js';
+import { serverQuery } from './server-query.js';
 
 /** Synchronous delivery: the queued path with a held connection. */
 @Controller(['v1/models', 'v2/models'])
@@ -26,12 +29,14 @@ export class SyncController {
   async run(
     @Calling() caller: Caller,
     @Param() segments: ModelSegments,
+    @Query(new QueryPipe(serverQuery)) { model_provider: picked }: z.output<typeof serverQuery>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const gone = callerGone(reply);
     const { run, result } = await this.held.outcome(
-      (onAccepted) => this.admission.admitFrom(request, caller, segments, { mode: 'sync', onAccepted }),
+      (onAccepted) =>
+        this.admission.admitFrom(request, caller, segments, { mode: 'sync', picked, onAccepted }),
       gone,
     );
     await this.delivery.send(reply, run, result);

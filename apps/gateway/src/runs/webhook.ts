@@ -17,7 +17,7 @@ export const webhookQuery = z.object({
   }),
 });
 
-export type WebhookQuery = z.output<typeof webhookQuery>;
+type WebhookQuery = z.output<typeof webhookQuery>;
 
 /** Who is to be called; throws for an address that may not be. */
 export function webhookOf(

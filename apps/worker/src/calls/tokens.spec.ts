@@ -53,8 +53,8 @@ describe('Tokens', () => {
   it.each<[string, Signal, string]>([
     ['no connection', { fault: 'not_sent', cause: 'connect' }, 'no_token'],
     ['no answer', { fault: 'ambiguous', cause: 'timeout' }, 'no_token'],
-    ['a busy door', reply(429, {}), 'no_token'],
-    ['a broken door', reply(503, {}), 'no_token'],
+    ['a busy token server', reply(429, {}), 'no_token'],
+    ['a broken token server', reply(503, {}), 'no_token'],
     ['a refusal', reply(400, { error: 'invalid_grant' }), 'token_refused'],
     ['an answer without a token', reply(200, {}), 'token_refused'],
   ])('%s: nothing was sent, and the next one asks again', async (_what, signal, cause) => {

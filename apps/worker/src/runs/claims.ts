@@ -43,7 +43,11 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Does the work while the claim's lease is renewed, or gives the claim back when its run has to wait. */
-  async during(runId: string, claim: Claimed, work: () => Promise<JobResult>): Promise<JobResult> {
+  async during<Result>(
+    runId: string,
+    claim: Claimed,
+    work: () => Promise<Result>,
+  ): Promise<JobResult | Result> {
     const isSuspect = claim.crashes > 0;
     if (isSuspect && this.hasSuspect) {
       const delayMs = await this.runs.postpone(runId, claim.epoch, suspectRetryMs);

@@ -58,7 +58,11 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     if (bound === undefined) return { kind: 'retry', delayMs: unknownProviderMs };
     if (signal.aborted) return { kind: 'retry', delayMs: 0 };
     const slot = this.line.acquire(provider);
-    if (slot) return this.dispatch(bound, runId, slot, crashes);
+    return slot ? this.dispatch(bound, runId, slot, crashes) : this.wait(provider, runId);
+  }
+
+  /** Its job ends: whoever has a free slot takes it from the line. */
+  private async wait(provider: string, runId: string): Promise<JobResult> {
     await this.line.join(provider, runId);
     this.takeNext(provider);
     return done;
@@ -82,11 +86,18 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
         case 'abandoned':
           await this.outcomes.giveUp(runId, claim);
           return done;
-        case 'claimed':
+        case 'claimed': {
           slot.workspaceId = claim.workspaceId;
           // Whose it is may have been what the line waited for.
           this.takeNext(provider.name);
-          return await this.claims.during(runId, claim, () => this.submission.submit(provider, runId, claim));
+          // The job may be older than the run's move to another server.
+          const serving = claim.provider === provider.name ? provider : this.providers.get(claim.provider);
+          if (serving === undefined) throw new Error(`there is no provider ${claim.provider}`);
+          const submitted = await this.claims.during(runId, claim, () =>
+            this.submission.submit(serving, runId, claim),
+          );
+          return submitted.kind === 'moved' ? await this.wait(submitted.provider, runId) : submitted;
+        }
       }
     } finally {
       slot.release();

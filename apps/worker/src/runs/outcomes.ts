@@ -24,6 +24,8 @@ export interface Finishing {
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   /** Pointers of the asset URLs in its output. */
   assets: readonly string[];
+  /** Another provider serves it when this one provably did not take it. */
+  hasFallback?: boolean;
   /** What the partner's last reply says that it cost. */
   reportedMicros?: number | undefined;
 }
@@ -39,6 +41,7 @@ export const finishing = (
   model,
   chargesOnPolicyRejection: facts.chargesOnPolicyRejection,
   assets: facts.assets,
+  hasFallback: facts.fallback !== undefined,
 });
 
 /**

@@ -19,6 +19,9 @@ import type { Claimed } from './claims.js';
 import { type Finishing, finishing, Outcomes } from './outcomes.js';
 import { ProviderBackoff } from './provider-backoff.js';
 
+/** `moved`: another provider serves the run now, and nothing is under way for it. */
+type Submitted = JobResult | { kind: 'moved'; provider: string };
+
 const done: JobResult = { kind: 'done' };
 /** Of uploads before the first submission, which have no other limit: about six minutes. */
 const maxTries = 20;
@@ -37,7 +40,7 @@ export class Submission {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<JobResult> {
+  submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<Submitted> {
     const span = {
       name: 'dispatch',
       kind: 'consumer',
@@ -55,7 +58,7 @@ export class Submission {
     claim: Claimed,
     share: Share,
     span: Span,
-  ): Promise<JobResult> {
+  ): Promise<Submitted> {
     const { epoch, model, facts } = claim;
     const run = finishing(runId, claim);
     if (claim.crashes >= this.settings.MAX_CRASHES) {
@@ -157,7 +160,7 @@ export class Submission {
     }
   }
 
-  private async record(run: Finishing, outcome: Outcome): Promise<JobResult> {
+  private async record(run: Finishing, outcome: Outcome): Promise<Submitted> {
     const { runId, epoch } = run;
     switch (outcome.kind) {
       case 'pending':
@@ -188,10 +191,12 @@ export class Submission {
         const afterMs = outcome.failure.afterMs ?? retryPauseMs(epoch);
         this.log.info(
           { run_id: runId, note: outcome.failure.note, after_ms: afterMs },
-          'submission refused, trying again',
+          run.hasFallback ? 'submission refused, trying the next server' : 'submission refused, trying again',
         );
         // Noted before this run is given back: nothing else of the provider's is claimed in between.
         await this.backoff.record(run.provider, 'submit', outcome.failure);
+        const next = run.hasFallback ? await this.runs.fallBack(runId, epoch) : null;
+        if (next !== null) return { kind: 'moved', provider: next };
         return this.postpone(runId, epoch, afterMs);
       }
     }

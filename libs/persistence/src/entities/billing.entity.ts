@@ -31,6 +31,8 @@ export class AuditRecord {
   @Column('uuid') requestId: string;
   @Column('text') credential: string;
   @Column('text') model: string;
+  /** Who served it. */
+  @Column('text') provider: string;
   @Column('text') route: string;
   @Column('text') outcome: string;
   @Column('text', { nullable: true }) bucket: string | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { createdNow } from './columns.js';
 
 /** Until when which calls are not made to a provider, and who asked for that. */
@@ -25,6 +25,22 @@ export class ProcessRow {
   @Column('text', { nullable: true }) catalogProblem: string | null;
   /** Of a worker: whether it has a key, by provider. */
   @Column('jsonb', { nullable: true }) providers: Record<string, boolean> | null;
+  /** Of a worker: how many submissions to one provider it makes at once. */
+  @Column('integer', { nullable: true }) slots: number | null;
   @Column(createdNow) startedAt: Date;
   @Column(createdNow) seenAt: Date;
+}
+
+/** What an operator changed. It is written in the transaction of the change. */
+@Entity({ name: 'operator_action' })
+export class OperatorAction {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column(createdNow) at: Date;
+  /** `key:<id>`, `token:<subject>`, or `admin:<user>@<host>`. */
+  @Column('text') actor: string;
+  /** Such as `provider.pause`. */
+  @Column('text') action: string;
+  /** Such as the provider's name. */
+  @Column('text') subject: string;
+  @Column('jsonb') details: object;
 }

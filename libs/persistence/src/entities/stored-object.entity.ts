@@ -5,7 +5,7 @@ import { bigint } from './columns.js';
 @Entity()
 @Index('stored_object_due', ['deleteAt'], { where: "delete_at < 'infinity'" })
 @Index('stored_object_owner', ['ownerId'])
-@Index('stored_object_file', ['workspaceId'], { where: 'workspace_id IS NOT NULL' })
+@Index('stored_object_file', ['workspaceId', 'ownerId'], { where: 'workspace_id IS NOT NULL' })
 export class StoredObject {
   @PrimaryColumn('text') key: string;
   /** The run that it belongs to, or, for a file of a caller's, the file's own id. */

@@ -6,6 +6,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Index('webhook_due', ['dueAt'], { where: 'ended_at IS NULL' })
 @Index('webhook_waiting', ['workspaceId', 'receiver', 'runId'], { where: 'waiting' })
 @Index('webhook_workspace', ['workspaceId', 'runId'])
+@Index('webhook_undelivered', ['workspaceId', 'runId'], { where: 'NOT delivered' })
 export class Webhook {
   @PrimaryColumn('uuid') runId: string;
   @Column('uuid') workspaceId: string;

@@ -106,7 +106,7 @@ describe('admissions at once on two gateways', () => {
         const answer = await line.admit(
           admissionOf(id, { mode: 'sync', reservedMicros: cents((index % 9) + 1) }),
         );
-        if (answer.kind === 'admitted') await gateway(index).dispatching.finish(answer.runId, 0, cancelled);
+        if (answer.kind === 'admitted') await gateway(index).runs.finish(answer.runId, 0, cancelled);
         return answer;
       }),
     );
@@ -116,7 +116,7 @@ describe('admissions at once on two gateways', () => {
     expect(counters).toMatchObject({ inflight: 0, committedMicros: 0, heldMicros: 0, backlog: 0 });
     expect(counters.inflightPeak).toBeLessThanOrEqual(5);
     expect(counters.committedPeakMicros).toBeLessThanOrEqual(cents(20));
-    expect(await gateway(0).deliveries.drift()).toEqual([]);
+    expect(await gateway(0).outbox.drift()).toEqual([]);
   });
 });
 

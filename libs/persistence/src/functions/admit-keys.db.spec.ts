@@ -85,7 +85,7 @@ describe('a key that is in use', () => {
     const { id, name } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const none = { inflightLimit: 0, committedLimitMicros: 0, backlogLimit: 0, windowLimit: 0 };
-    await (await gateway.workspaces()).setLimits(name, none);
+    await (await gateway.workspaces()).change(name, none, 'test');
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
   });
 
@@ -100,10 +100,10 @@ describe('a key that is in use', () => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const others = await gateway.run(id, { key: 'others' });
-    await gateway.holding.noteDelivered(id, 'mine', others);
-    await gateway.holding.noteDelivered(id, 'others', runId);
+    await gateway.heldRuns.noteDelivered(id, 'mine', others);
+    await gateway.heldRuns.noteDelivered(id, 'others', runId);
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
-    await gateway.holding.noteDelivered(id, 'mine', runId);
+    await gateway.heldRuns.noteDelivered(id, 'mine', runId);
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId, true, true));
     expect(await gateway.admit(id, { key: 'others' })).toEqual(existing(others));
   });
@@ -191,7 +191,7 @@ describe('a key ends', () => {
   it('with a refusal', async () => {
     const { id, name } = await gateway.workspace({ windowLimit: 0 });
     expect(await gateway.admit(id, { key: 'mine' })).toMatchObject({ kind: 'refused' });
-    await (await gateway.workspaces()).setLimits(name, { windowLimit: 100 });
+    await (await gateway.workspaces()).change(name, { windowLimit: 100 }, 'test');
     expect(await gateway.admit(id, { key: 'mine', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
   });
 
@@ -200,21 +200,21 @@ describe('a key ends', () => {
     const first = await gateway.run(id, { key: 'mine' });
     const dayAfter = later('25 hours');
     const second = await dayAfter.run(id, { key: 'mine' });
-    await gateway.dispatching.finish(first, 0, cancelled);
+    await gateway.runs.finish(first, 0, cancelled);
     expect(await dayAfter.admit(id, { key: 'mine' })).toEqual(existing(second));
-    await gateway.dispatching.finish(second, 0, failed('provider_error'));
+    await gateway.runs.finish(second, 0, failed('provider_error'));
     expect(await dayAfter.admit(id, { key: 'mine' })).toMatchObject({ kind: 'admitted' });
   });
 
   it('when its run is cancelled while it waits, or fails after the partner provably refused it', async () => {
     const { id } = await gateway.workspace();
     const waiting = await gateway.run(id, { key: 'waiting' });
-    await gateway.answers.requestCancel(id, testModel, waiting);
+    await gateway.runReader.requestCancel(id, testModel, waiting);
     expect(await gateway.admit(id, { key: 'waiting' })).toMatchObject({ kind: 'admitted' });
     const refused = await gateway.run(id, { key: 'refused' });
     const epoch = await gateway.take(refused, 'submitting');
-    await gateway.dispatching.postpone(refused, epoch, 0);
-    await gateway.dispatching.finish(refused, epoch, failed('provider_error'));
+    await gateway.runs.postpone(refused, epoch, 0);
+    await gateway.runs.finish(refused, epoch, failed('provider_error'));
     expect(await gateway.admit(id, { key: 'refused' })).toMatchObject({ kind: 'admitted' });
   });
 
@@ -229,7 +229,7 @@ describe('a key ends', () => {
   ])('not with the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'sent' });
-    const { won } = await gateway.dispatching.finish(runId, await gateway.take(runId, stage), ending);
+    const { won } = await gateway.runs.finish(runId, await gateway.take(runId, stage), ending);
     expect(won).toBe(true);
     expect(await gateway.admit(id, { key: 'sent' })).toEqual(existing(runId));
     expect(await gateway.admit(id, { key: 'sent', fingerprint: '0b' })).toEqual(existing(runId, false));

@@ -62,9 +62,9 @@ describe('the windowed allowance', () => {
     const { id } = await gateway.workspace({ windowLimit: 2, inflightLimit: 1 });
     const first = await gateway.run(id, { mode: 'sync' });
     expect(await gateway.admit(id, { mode: 'sync' })).toMatchObject({ limit: 'inflight' });
-    await gateway.answers.requestCancel(id, 'tested/model', first);
+    await gateway.runReader.requestCancel(id, 'tested/model', first);
     const second = await gateway.run(id, { mode: 'sync' });
-    await gateway.answers.requestCancel(id, 'tested/model', second);
+    await gateway.runReader.requestCancel(id, 'tested/model', second);
     expect(await gateway.admit(id, { mode: 'sync' })).toMatchObject({ limit: 'window', windowLimit: 2 });
   });
 

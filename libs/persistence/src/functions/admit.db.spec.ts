@@ -92,15 +92,15 @@ describe('a refusal', () => {
       named.push([queued, held].map((each) => (each?.kind === 'refused' ? each.limit : each?.kind)));
     };
     await note();
-    await workspaces.setLimits(name, { committedLimitMicros: cents(30) });
+    await workspaces.change(name, { committedLimitMicros: cents(30) }, 'test');
     await note();
-    await workspaces.setCredits(name, cents(100), 'test');
+    await workspaces.change(name, { balanceMicros: cents(100), note: 'test' }, 'test');
     await note();
-    await workspaces.setLimits(name, { windowLimit: 1_000 });
+    await workspaces.change(name, { windowLimit: 1_000 }, 'test');
     await note();
-    await workspaces.setLimits(name, { inflightLimit: 1 });
+    await workspaces.change(name, { inflightLimit: 1 }, 'test');
     await gateway.run(id, { mode: 'sync', reservedMicros: cents(10) });
-    await workspaces.setLimits(name, { inflightLimit: 2 });
+    await workspaces.change(name, { inflightLimit: 2 }, 'test');
     await note();
     expect(named).toEqual([
       ['ceiling', 'ceiling'],
@@ -254,7 +254,7 @@ describe('an admitted run', () => {
       const runId = v7({ msecs: Date.now() + years * 31_557_600_000 });
       expect(await gateway.admit(id, { runId })).toMatchObject({ kind: 'admitted', runId });
       expect(await gateway.stageOf(runId)).toBe('ready');
-      await gateway.dispatching.finish(runId, 0, cancelled);
+      await gateway.runs.finish(runId, 0, cancelled);
     }
   });
 });

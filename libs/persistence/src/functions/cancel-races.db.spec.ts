@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { waitFor } from '../../../../test/harness/wait-for.js';
-import { type Claimed, leaseMs, openLife } from '../testing/life.js';
+import { type Claimed, leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { cents, failed, succeeded, testModel } from '../testing/runs.js';
 
 const pairs = 100;
@@ -10,30 +10,29 @@ const batch = 50;
 let blocker: Client;
 // Before the database goes.
 afterAll(() => blocker.end());
-const life = await openLife();
+const fixture = await openRunFixture();
 
 beforeAll(async () => {
-  blocker = new Client({ connectionString: life.database.url });
+  blocker = new Client({ connectionString: fixture.database.url });
   await blocker.connect();
 });
 
 type Act<Result> = (run: Claimed) => Promise<Result>;
 
 const ask: Act<string | null> = async ({ spaceId, runId }) => {
-  const answer = await life.first.answers.requestCancel(spaceId, testModel, runId);
+  const answer = await fixture.first.runReader.requestCancel(spaceId, testModel, runId);
   return answer === null || answer === 'aged_out' ? answer : answer.found;
 };
-const leave: Act<string> = async ({ runId }) => (await life.first.holding.release(runId, true)).found;
-const begin: Act<boolean> = ({ runId, epoch }) =>
-  life.second.dispatching.beginSubmission(runId, epoch, leaseMs);
+const leave: Act<string> = async ({ runId }) => (await fixture.first.heldRuns.release(runId, true)).found;
+const begin: Act<boolean> = ({ runId, epoch }) => fixture.second.runs.beginSubmission(runId, epoch, leaseMs);
 const succeed: Act<boolean> = async ({ runId, epoch }) =>
-  (await life.second.dispatching.finish(runId, epoch, succeeded)).won;
+  (await fixture.second.runs.finish(runId, epoch, succeeded)).won;
 const fail: Act<boolean> = async ({ runId, epoch }) =>
-  (await life.second.dispatching.finish(runId, epoch, failed('provider_error'))).won;
+  (await fixture.second.runs.finish(runId, epoch, failed('provider_error'))).won;
 
 /** In the order given; null for a run that is live. */
 const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> => {
-  const rows = await life.first.sql<{ outcome: string | null }>(
+  const rows = await fixture.first.sql<{ outcome: string | null }>(
     'SELECT outcome FROM unnest($1::uuid[]) WITH ORDINALITY AS raced (id, place) JOIN run USING (id) ORDER BY place',
     [runs.map(({ runId }) => runId)],
   );
@@ -41,7 +40,7 @@ const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> 
 };
 
 const waiting = (sessions: number) =>
-  waitFor(async () => (await life.second.waiting()) === sessions, {
+  waitFor(async () => (await fixture.second.waiting()) === sessions, {
     withinMs: 15_000,
     what: `${sessions} sessions to wait`,
     everyMs: 1,
@@ -103,7 +102,7 @@ const races: Race[] = [
 describe.each(races)('$what', ({ from, withdraw, against, lost, won }) => {
   it('whichever of the two comes first', async () => {
     for (const order of ['withdrawn first', 'withdrawn last'] as const) {
-      const run = await life.run(from);
+      const run = await fixture.run(from);
       let answer: string | null = null;
       let other: boolean | undefined;
       const withdrawing = async () => (answer = await withdraw(run));
@@ -117,21 +116,21 @@ describe.each(races)('$what', ({ from, withdraw, against, lost, won }) => {
   });
 
   it(`in each of ${pairs} pairs that are left to chance`, async () => {
-    const spaceId = await life.space({ balanceMicros: cents(1000) });
+    const spaceId = await fixture.space({ balanceMicros: cents(1000) });
     const seen = await raced(spaceId, from, withdraw, against);
     const outcomes = await outcomesOf(seen.map(({ run }) => run));
     for (const [index, { answer, other }] of seen.entries()) {
       expect([answer, outcomes[index]]).toEqual(other ? won : lost);
     }
-    expect(await life.first.deliveries.drift()).toEqual([]);
-    expect(await life.counters(spaceId)).toMatchObject({ balance: cents(1000), backlog: 0 });
+    expect(await fixture.first.outbox.drift()).toEqual([]);
+    expect(await fixture.counters(spaceId)).toMatchObject({ balance: cents(1000), backlog: 0 });
   });
 });
 
 describe('a cancellation and the completion of a sent run: the result stands, and the answer is true', () => {
   it('whichever of the two comes first', async () => {
     for (const order of ['cancelled first', 'cancelled last'] as const) {
-      const run = await life.run('running');
+      const run = await fixture.run('running');
       let answer: string | null = null;
       const asking = async () => (answer = await ask(run));
       const ending = () => succeed(run);
@@ -144,15 +143,15 @@ describe('a cancellation and the completion of a sent run: the result stands, an
   });
 
   it(`in each of ${pairs} pairs that are left to chance`, async () => {
-    const spaceId = await life.space({ balanceMicros: cents(1000) });
+    const spaceId = await fixture.space({ balanceMicros: cents(1000) });
     const seen = await raced(spaceId, 'running', ask, succeed);
     for (const { answer, other } of seen) {
       expect(other).toBe(true);
       expect(['dispatched', 'completed']).toContain(answer);
     }
     expect(new Set(await outcomesOf(seen.map(({ run }) => run)))).toEqual(new Set(['succeeded']));
-    expect(await life.first.deliveries.drift()).toEqual([]);
-    expect(await life.counters(spaceId)).toMatchObject({
+    expect(await fixture.first.outbox.drift()).toEqual([]);
+    expect(await fixture.counters(spaceId)).toMatchObject({
       inflight: 0,
       held: 0,
       balance: cents(1000 - pairs),
@@ -169,7 +168,7 @@ async function raced<Answer>(
 ): Promise<{ run: Claimed; answer: Answer; other: boolean }[]> {
   const seen: { run: Claimed; answer: Answer; other: boolean }[] = [];
   for (let at = 0; at < pairs; at += batch) {
-    const runs = await Promise.all(Array.from({ length: batch }, () => life.run(from, { spaceId })));
+    const runs = await Promise.all(Array.from({ length: batch }, () => fixture.run(from, { spaceId })));
     const raceOf = async (run: Claimed, index: number) => {
       if (index % 2 === 0) {
         const [answer, other] = await Promise.all([withdraw(run), against(run)]);

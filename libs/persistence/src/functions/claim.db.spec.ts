@@ -1,18 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { budgetMs, leaseMs, openLife } from '../testing/life.js';
+import { budgetMs, leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { failed, testHandle, testModel, testProvider } from '../testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
-const claim = (runId: string, worker = life.first) => worker.dispatching.claim(runId, leaseMs);
+const claim = (runId: string, worker = fixture.first) => worker.runs.claim(runId, leaseMs);
 
 describe('claim', () => {
   it('gives a run, its input and its facts to one of the workers that ask, and tells the others when it is free', async () => {
-    const spaceId = await life.space();
-    const runs = await Promise.all(Array.from({ length: 20 }, () => life.first.run(spaceId)));
+    const spaceId = await fixture.space();
+    const runs = await Promise.all(Array.from({ length: 20 }, () => fixture.first.run(spaceId)));
     for (const runId of runs) {
-      const claims = await Promise.all([claim(runId), claim(runId, life.second), claim(runId), claim(runId)]);
+      const claims = await Promise.all([
+        claim(runId),
+        claim(runId, fixture.second),
+        claim(runId),
+        claim(runId),
+      ]);
       const [won, ...others] = claims.toSorted((one, other) => one.kind.localeCompare(other.kind));
       expect(won).toMatchObject({
         kind: 'claimed',
@@ -33,37 +38,37 @@ describe('claim', () => {
 
   it('names the object that a large input lies in', async () => {
     const key = `runs/${v7()}/input`;
-    await life.first.objects.note(key, v7(), 60);
-    const runId = await life.first.run(await life.space(), { body: { storedAs: key } });
+    await fixture.first.storedObjects.note(key, v7(), 60);
+    const runId = await fixture.first.run(await fixture.space(), { body: { storedAs: key } });
     expect(await claim(runId)).toMatchObject({ kind: 'claimed', body: { storedAs: key } });
   });
 
   it('finds nothing to dispatch in a run that is parked, past its submission, completed or unknown', async () => {
     const runs = [
-      await life.first.run(await life.space({ inflightLimit: 0 })),
-      (await life.run('running')).runId,
-      (await life.run('copying')).runId,
-      (await life.run('completed')).runId,
+      await fixture.first.run(await fixture.space({ inflightLimit: 0 })),
+      (await fixture.run('running')).runId,
+      (await fixture.run('copying')).runId,
+      (await fixture.run('completed')).runId,
       v7(),
     ];
     for (const runId of runs) {
-      const before = await life.written(runId);
+      const before = await fixture.written(runId);
       expect(await claim(runId)).toMatchObject({ kind: 'gone' });
-      expect(await claim(runId, life.at('2 hours'))).toMatchObject({ kind: 'gone' });
-      expect(await life.written(runId)).toEqual(before);
+      expect(await claim(runId, fixture.at('2 hours'))).toMatchObject({ kind: 'gone' });
+      expect(await fixture.written(runId)).toEqual(before);
     }
   });
 
   it('takes over from a worker whose lease has lapsed, and counts that as a crash', async () => {
-    const { runId } = await life.run('claimed');
-    expect(await claim(runId, life.at('50 minutes'))).toMatchObject({ kind: 'held' });
-    expect(await claim(runId, life.at('61 minutes'))).toMatchObject({
+    const { runId } = await fixture.run('claimed');
+    expect(await claim(runId, fixture.at('50 minutes'))).toMatchObject({ kind: 'held' });
+    expect(await claim(runId, fixture.at('61 minutes'))).toMatchObject({
       kind: 'claimed',
       epoch: 2,
       crashes: 1,
     });
-    expect(await claim(runId, life.at('110 minutes'))).toMatchObject({ kind: 'held' });
-    expect(await claim(runId, life.at('122 minutes'))).toMatchObject({
+    expect(await claim(runId, fixture.at('110 minutes'))).toMatchObject({ kind: 'held' });
+    expect(await claim(runId, fixture.at('122 minutes'))).toMatchObject({
       kind: 'claimed',
       epoch: 3,
       crashes: 2,
@@ -71,61 +76,61 @@ describe('claim', () => {
   });
 
   it('has one successor for a lapsed lease, however many workers come for it', async () => {
-    const { runId } = await life.run('claimed');
-    const late = life.at('61 minutes');
+    const { runId } = await fixture.run('claimed');
+    const late = fixture.at('61 minutes');
     const kinds = (await Promise.all(Array.from({ length: 4 }, () => claim(runId, late)))).map(
       ({ kind }) => kind,
     );
     expect(kinds.toSorted()).toEqual(['claimed', 'held', 'held', 'held']);
-    expect((await life.written(runId))['run']).toMatchObject({ epoch: 2, crashes: 1 });
+    expect((await fixture.written(runId))['run']).toMatchObject({ epoch: 2, crashes: 1 });
   });
 
   it('counts no crash for a claim that was given back', async () => {
-    const { runId, epoch } = await life.run('claimed');
-    expect(await life.first.dispatching.postpone(runId, epoch, 0)).toBe(0);
-    expect(await claim(runId, life.second)).toMatchObject({ kind: 'claimed', epoch: 2, crashes: 0 });
+    const { runId, epoch } = await fixture.run('claimed');
+    expect(await fixture.first.runs.postpone(runId, epoch, 0)).toBe(0);
+    expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'claimed', epoch: 2, crashes: 0 });
   });
 
   it('never gives out again a run whose worker died with its submission in the air', async () => {
-    const { runId } = await life.run('submitting');
-    expect(await claim(runId, life.second)).toMatchObject({ kind: 'held' });
+    const { runId } = await fixture.run('submitting');
+    expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'held' });
 
     for (const [offset, epoch] of [
       ['61 minutes', 2],
       ['122 minutes', 3],
     ] as const) {
-      const later = life.at(offset);
+      const later = fixture.at(offset);
       expect(await claim(runId, later)).toMatchObject({
         kind: 'abandoned',
         epoch,
         provider: testProvider,
         model: testModel,
       });
-      expect(await later.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+      expect(await later.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     }
-    const { won } = await life.at('122 minutes').dispatching.finish(runId, 3, failed('provider_error'));
+    const { won } = await fixture.at('122 minutes').runs.finish(runId, 3, failed('provider_error'));
     expect(won).toBe(true);
-    expect(await life.first.dispatching.saveHandle(runId, 1, testHandle, 0)).toBeNull();
-    expect(await claim(runId, life.at('1 day'))).toMatchObject({ kind: 'gone' });
+    expect(await fixture.first.runs.saveHandle(runId, 1, testHandle, 0)).toBeNull();
+    expect(await claim(runId, fixture.at('1 day'))).toMatchObject({ kind: 'gone' });
   });
 
   it('gives out again what the partner provably refused, with what is left of the time since it was first sent', async () => {
-    const { runId, epoch } = await life.run('submitting');
-    await life.first.dispatching.postpone(runId, epoch, 0);
-    const again = await claim(runId, life.at('2 hours'));
+    const { runId, epoch } = await fixture.run('submitting');
+    await fixture.first.runs.postpone(runId, epoch, 0);
+    const again = await claim(runId, fixture.at('2 hours'));
     expect(again).toMatchObject({ kind: 'claimed', epoch: 2, crashes: 0 });
     const leftMs = 'leftMs' in again ? again.leftMs : null;
     expect(leftMs).toBeLessThanOrEqual(budgetMs - 2 * leaseMs);
     expect(leftMs).toBeGreaterThan(budgetMs - 3 * leaseMs);
 
-    await life.at('2 hours').dispatching.postpone(runId, 2, 0);
-    const spent = await claim(runId, life.at('11 hours'));
+    await fixture.at('2 hours').runs.postpone(runId, 2, 0);
+    const spent = await claim(runId, fixture.at('11 hours'));
     expect(spent.kind).toBe('claimed');
     expect('leftMs' in spent ? spent.leftMs : null).toBeLessThan(0);
   });
 
   it('tells of no time spent by a run that was claimed and never sent', async () => {
-    const { runId } = await life.run('claimed');
-    expect(await claim(runId, life.at('1 day'))).toMatchObject({ kind: 'claimed', leftMs: null });
+    const { runId } = await fixture.run('claimed');
+    expect(await claim(runId, fixture.at('1 day'))).toMatchObject({ kind: 'claimed', leftMs: null });
   });
 });

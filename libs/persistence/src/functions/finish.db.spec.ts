@@ -1,26 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { leaseMs, openLife } from '../testing/life.js';
+import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { cancelled, cents, failed, succeeded, testHandle, testModel, testProvider } from '../testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
-const keyOf = async (runId: string) => (await life.written(runId))['keys'];
+const keyOf = async (runId: string) => (await fixture.written(runId))['keys'];
 const saying = (text: string) => [{ loc: ['body', text], msg: text, type: text, input: { [text]: text } }];
 const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
 
 describe('an outcome', () => {
   it('settles all that the run has taken, and bills it once', async () => {
-    const spaceId = await life.space({ balanceMicros: cents(10) });
-    const { runId, epoch } = await life.run('running', { spaceId, reservedMicros: cents(3), key: 'billed' });
-    expect(await life.counters(spaceId)).toEqual({
+    const spaceId = await fixture.space({ balanceMicros: cents(10) });
+    const { runId, epoch } = await fixture.run('running', {
+      spaceId,
+      reservedMicros: cents(3),
+      key: 'billed',
+    });
+    expect(await fixture.counters(spaceId)).toEqual({
       inflight: 1,
       committed: cents(3),
       held: cents(3),
       backlog: 0,
       balance: cents(10),
     });
-    const finished = await life.second.dispatching.finish(runId, epoch, succeeded);
+    const finished = await fixture.second.runs.finish(runId, epoch, succeeded);
     expect(finished).toMatchObject({
       won: true,
       granted: [],
@@ -36,8 +40,8 @@ describe('an outcome', () => {
         phasesMs: { queue: expect.any(Number), dispatch: expect.any(Number), provider: expect.any(Number) },
       },
     });
-    expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(7) });
-    const { run, outbox, ledger, audit, keys } = await life.written(runId);
+    expect(await fixture.counters(spaceId)).toEqual({ ...nothing, balance: cents(7) });
+    const { run, outbox, ledger, audit, keys } = await fixture.written(runId);
     expect(run).toMatchObject({ stage: 'completed', outcome: 'succeeded', lease_until: null, bucket: null });
     expect(outbox).toBeNull();
     expect(ledger).toMatchObject([
@@ -55,7 +59,7 @@ describe('an outcome', () => {
       billed_micros: cents(3),
     });
     expect(keys).toHaveLength(1);
-    expect(await life.second.answers.result(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runReader.result(spaceId, testModel, runId)).toMatchObject({
       outcome: 'succeeded',
       status: 200,
       output: {
@@ -70,13 +74,13 @@ describe('an outcome', () => {
     ['a failure that the partner charges for', failed('content_policy_violation', true), cents(1)],
     ['a cancellation', cancelled, 0],
   ])('of %s is billed accordingly, and keeps no output', async (_what, ending, billed) => {
-    const spaceId = await life.space({ balanceMicros: cents(10) });
-    const { runId, epoch } = await life.run('running', { spaceId });
-    expect(await life.first.dispatching.finish(runId, epoch, ending)).toMatchObject({ won: true });
-    expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(10) - billed });
-    const { ledger, audit } = await life.written(runId);
+    const spaceId = await fixture.space({ balanceMicros: cents(10) });
+    const { runId, epoch } = await fixture.run('running', { spaceId });
+    expect(await fixture.first.runs.finish(runId, epoch, ending)).toMatchObject({ won: true });
+    expect(await fixture.counters(spaceId)).toEqual({ ...nothing, balance: cents(10) - billed });
+    const { ledger, audit } = await fixture.written(runId);
     expect(ledger ?? []).toHaveLength(billed > 0 ? 1 : 0);
-    const result = await life.first.answers.result(spaceId, testModel, runId);
+    const result = await fixture.first.runReader.result(spaceId, testModel, runId);
     if (result === null || result === 'aged_out') throw new Error('There is no result');
     const { outcome, bucket, status } = result;
     expect(result.output).toBeNull();
@@ -89,8 +93,8 @@ describe('an outcome', () => {
     ['half a surrogate pair', 'a\uD83Db\uDE00', 'a\uFFFDb\uFFFD'],
     ['any other character', '😀 é \u0001 \n \\u0000 \\ud83d', '😀 é \u0001 \n \\u0000 \\ud83d'],
   ])('keeps the words of a partner with %s', async (_what, said, kept) => {
-    const { runId, epoch, spaceId } = await life.run('running');
-    const finished = await life.first.dispatching.finish(runId, epoch, {
+    const { runId, epoch, spaceId } = await fixture.run('running');
+    const finished = await fixture.first.runs.finish(runId, epoch, {
       outcome: 'failed',
       bucket: 'invalid_input',
       status: 422,
@@ -99,167 +103,167 @@ describe('an outcome', () => {
       billable: false,
     });
     expect(finished.won).toBe(true);
-    expect(await life.first.answers.result(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({
       failure: { fields: saying(kept) },
     });
   });
 
   it('frees its slot for those that are parked, in their order, as far as slots and spend allow', async () => {
-    const spaceId = await life.space({ inflightLimit: 2, committedLimitMicros: cents(4) });
-    const ahead = await life.run('running', { spaceId, reservedMicros: cents(2) });
-    const beside = await life.run('running', { spaceId, reservedMicros: cents(2) });
-    const small = await life.first.run(spaceId, { reservedMicros: cents(1) });
-    const large = await life.first.run(spaceId, { reservedMicros: cents(3) });
-    const last = await life.first.run(spaceId, { reservedMicros: cents(1) });
+    const spaceId = await fixture.space({ inflightLimit: 2, committedLimitMicros: cents(4) });
+    const ahead = await fixture.run('running', { spaceId, reservedMicros: cents(2) });
+    const beside = await fixture.run('running', { spaceId, reservedMicros: cents(2) });
+    const small = await fixture.first.run(spaceId, { reservedMicros: cents(1) });
+    const large = await fixture.first.run(spaceId, { reservedMicros: cents(3) });
+    const last = await fixture.first.run(spaceId, { reservedMicros: cents(1) });
     const finish = async ({ runId, epoch }: { runId: string; epoch: number }) =>
-      (await life.second.dispatching.finish(runId, epoch, succeeded)).granted;
+      (await fixture.second.runs.finish(runId, epoch, succeeded)).granted;
 
     expect(await finish(ahead)).toEqual([{ runId: small, provider: testProvider }]);
     // The next in line does not fit, and nobody passes it.
-    expect(await life.counters(spaceId)).toMatchObject({ inflight: 2, committed: cents(3), backlog: 2 });
+    expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 2, committed: cents(3), backlog: 2 });
     expect(await finish(beside)).toEqual([{ runId: large, provider: testProvider }]);
-    const epoch = await life.first.take(small, 'running');
+    const epoch = await fixture.first.take(small, 'running');
     expect(await finish({ runId: small, epoch })).toEqual([{ runId: last, provider: testProvider }]);
-    expect(await life.first.take(last, 'claimed')).toBe(1);
+    expect(await fixture.first.take(last, 'claimed')).toBe(1);
   });
 
   it('is the first of those that are written at once, and only that one', async () => {
-    const spaceId = await life.space({ balanceMicros: cents(1000) });
-    const runs = await Promise.all(Array.from({ length: 50 }, () => life.run('running', { spaceId })));
+    const spaceId = await fixture.space({ balanceMicros: cents(1000) });
+    const runs = await Promise.all(Array.from({ length: 50 }, () => fixture.run('running', { spaceId })));
     const results = await Promise.all(
       runs.map(({ runId, epoch }) =>
         Promise.all([
-          life.first.dispatching.finish(runId, epoch, succeeded),
-          life.second.dispatching.finish(runId, epoch, failed('provider_error')),
+          fixture.first.runs.finish(runId, epoch, succeeded),
+          fixture.second.runs.finish(runId, epoch, failed('provider_error')),
         ]),
       ),
     );
     let billed = 0;
     for (const [index, [success, failure]] of results.entries()) {
       expect(success.won).not.toBe(failure.won);
-      const { run, ledger } = await life.written(runs[index]?.runId ?? '');
+      const { run, ledger } = await fixture.written(runs[index]?.runId ?? '');
       expect(run).toMatchObject({ outcome: success.won ? 'succeeded' : 'failed' });
       expect(ledger ?? []).toHaveLength(success.won ? 1 : 0);
       if (success.won) billed += cents(1);
     }
-    expect(await life.counters(spaceId)).toEqual({ ...nothing, balance: cents(1000) - billed });
-    expect(await life.first.deliveries.drift()).toEqual([]);
+    expect(await fixture.counters(spaceId)).toEqual({ ...nothing, balance: cents(1000) - billed });
+    expect(await fixture.first.outbox.drift()).toEqual([]);
   });
 
   it('is never written again, not even by hand', async () => {
-    const { runId, epoch } = await life.run('completed');
-    const before = await life.written(runId);
+    const { runId, epoch } = await fixture.run('completed');
+    const before = await fixture.written(runId);
     for (const ending of [succeeded, cancelled, failed('provider_error', true)]) {
-      expect(await life.second.dispatching.finish(runId, epoch, ending)).toEqual({ won: false, granted: [] });
+      expect(await fixture.second.runs.finish(runId, epoch, ending)).toEqual({ won: false, granted: [] });
     }
     await expect(
-      life.first.sql(`UPDATE run SET outcome = 'failed' WHERE id = $1`, [runId]),
+      fixture.first.sql(`UPDATE run SET outcome = 'failed' WHERE id = $1`, [runId]),
     ).rejects.toMatchObject({ code: '23000' });
-    expect(await life.written(runId)).toEqual(before);
+    expect(await fixture.written(runId)).toEqual(before);
   });
 
   it('is that of no run that is not there', async () => {
-    expect(await life.first.dispatching.finish(v7(), 1, succeeded)).toEqual({ won: false, granted: [] });
+    expect(await fixture.first.runs.finish(v7(), 1, succeeded)).toEqual({ won: false, granted: [] });
   });
 
   it('is written whole or not at all', async () => {
-    const { runId, epoch, spaceId } = await life.run('running');
-    await life.first.sql(`
+    const { runId, epoch, spaceId } = await fixture.run('running');
+    await fixture.first.sql(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'injected'; END $$;
       CREATE TRIGGER injected BEFORE INSERT ON audit_record FOR EACH ROW EXECUTE FUNCTION refuse()`);
-    const before = [await life.written(runId), await life.counters(spaceId)];
-    await expect(life.first.dispatching.finish(runId, epoch, succeeded)).rejects.toThrow('injected');
-    expect([await life.written(runId), await life.counters(spaceId)]).toEqual(before);
-    await life.first.sql('DROP TRIGGER injected ON audit_record');
-    expect((await life.first.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
+    const before = [await fixture.written(runId), await fixture.counters(spaceId)];
+    await expect(fixture.first.runs.finish(runId, epoch, succeeded)).rejects.toThrow('injected');
+    expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
+    await fixture.first.sql('DROP TRIGGER injected ON audit_record');
+    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 });
 
 describe('a worker that slept past its lease', () => {
   it('writes nothing over the claim of the next one, nor over its outcome', async () => {
-    const { runId, epoch, spaceId } = await life.run('claimed', { key: 'slept' });
-    const later = life.at('61 minutes');
+    const { runId, epoch, spaceId } = await fixture.run('claimed', { key: 'slept' });
+    const later = fixture.at('61 minutes');
     const next = await later.take(runId, 'claimed', leaseMs);
     const asleep = async () => {
-      const before = [await life.written(runId), await life.counters(spaceId)];
-      expect(await life.first.dispatching.finish(runId, epoch, failed('provider_error', true))).toEqual({
+      const before = [await fixture.written(runId), await fixture.counters(spaceId)];
+      expect(await fixture.first.runs.finish(runId, epoch, failed('provider_error', true))).toEqual({
         won: false,
         granted: [],
       });
-      expect(await life.first.dispatching.finish(runId, epoch, succeeded)).toEqual({
+      expect(await fixture.first.runs.finish(runId, epoch, succeeded)).toEqual({
         won: false,
         granted: [],
       });
-      expect([await life.written(runId), await life.counters(spaceId)]).toEqual(before);
+      expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
     };
     await asleep();
-    await later.dispatching.beginSubmission(runId, next, leaseMs);
+    await later.runs.beginSubmission(runId, next, leaseMs);
     await asleep();
-    await later.dispatching.saveHandle(runId, next, testHandle, 0);
+    await later.runs.saveHandle(runId, next, testHandle, 0);
     await asleep();
-    expect((await later.dispatching.finish(runId, next, succeeded)).won).toBe(true);
+    expect((await later.runs.finish(runId, next, succeeded)).won).toBe(true);
     await asleep();
   });
 
   it('and comes back with the handle and the result of a submission that was given up: too late for both', async () => {
-    const { runId, epoch, spaceId } = await life.run('submitting', { key: 'given-up' });
-    const finder = life.at('61 minutes');
-    expect(await finder.dispatching.claim(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
-    expect((await finder.dispatching.finish(runId, 2, failed('provider_error'))).won).toBe(true);
-    const before = [await life.written(runId), await life.counters(spaceId)];
-    expect(await life.first.dispatching.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
-    expect((await life.first.dispatching.finish(runId, epoch, succeeded)).won).toBe(false);
-    expect([await life.written(runId), await life.counters(spaceId)]).toEqual(before);
+    const { runId, epoch, spaceId } = await fixture.run('submitting', { key: 'given-up' });
+    const finder = fixture.at('61 minutes');
+    expect(await finder.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
+    expect((await finder.runs.finish(runId, 2, failed('provider_error'))).won).toBe(true);
+    const before = [await fixture.written(runId), await fixture.counters(spaceId)];
+    expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
+    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(false);
+    expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
   });
 
   it('keeps its claim when nobody came meanwhile: the epoch decides, not the hour', async () => {
-    const { runId, epoch } = await life.run('submitting');
-    const woken = life.at('2 hours');
-    expect(await woken.dispatching.saveHandle(runId, epoch, testHandle, 0)).toEqual({
+    const { runId, epoch } = await fixture.run('submitting');
+    const woken = fixture.at('2 hours');
+    expect(await woken.runs.saveHandle(runId, epoch, testHandle, 0)).toEqual({
       cancelRequested: false,
     });
-    expect((await woken.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect((await woken.runs.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 });
 
 describe('the key of a run', () => {
   it('is free again when nothing was sent to the partner', async () => {
-    const spaceId = await life.space();
-    const claimed = await life.run('claimed', { spaceId, key: 'mine' });
-    await life.first.dispatching.finish(claimed.runId, claimed.epoch, failed('provider_error'));
+    const spaceId = await fixture.space();
+    const claimed = await fixture.run('claimed', { spaceId, key: 'mine' });
+    await fixture.first.runs.finish(claimed.runId, claimed.epoch, failed('provider_error'));
     expect(await keyOf(claimed.runId)).toBeNull();
-    const refused = await life.run('submitting', { spaceId, key: 'mine' });
-    await life.first.dispatching.postpone(refused.runId, refused.epoch, 0);
-    await life.second.dispatching.finish(refused.runId, refused.epoch, failed('provider_error'));
+    const refused = await fixture.run('submitting', { spaceId, key: 'mine' });
+    await fixture.first.runs.postpone(refused.runId, refused.epoch, 0);
+    await fixture.second.runs.finish(refused.runId, refused.epoch, failed('provider_error'));
     expect(await keyOf(refused.runId)).toBeNull();
-    expect(await life.first.run(spaceId, { key: 'mine' })).toEqual(expect.any(String));
+    expect(await fixture.first.run(spaceId, { key: 'mine' })).toEqual(expect.any(String));
   });
 
   it('stays when something was sent, even when nobody knows what became of it', async () => {
     for (const stage of ['submitting', 'running', 'copying'] as const) {
-      const { runId, epoch, spaceId } = await life.run(stage, { key: stage });
-      await life.first.dispatching.finish(runId, epoch, failed('provider_error'));
+      const { runId, epoch, spaceId } = await fixture.run(stage, { key: stage });
+      await fixture.first.runs.finish(runId, epoch, failed('provider_error'));
       expect(await keyOf(runId)).toHaveLength(1);
-      expect(await life.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'existing', runId });
+      expect(await fixture.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'existing', runId });
     }
   });
 
   it('is free again when the caller is told to try again, also after a submission', async () => {
     for (const stage of ['submitting', 'running'] as const) {
-      const { runId, epoch, spaceId } = await life.run(stage, { key: stage });
-      await life.first.dispatching.finish(runId, epoch, failed('service_unavailable'));
+      const { runId, epoch, spaceId } = await fixture.run(stage, { key: stage });
+      await fixture.first.runs.finish(runId, epoch, failed('service_unavailable'));
       expect(await keyOf(runId)).toBeNull();
-      expect(await life.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'admitted' });
+      expect(await fixture.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'admitted' });
     }
   });
 
   it('is not freed by the end of another run that once had it', async () => {
-    const spaceId = await life.space();
-    const first = await life.run('claimed', { spaceId, key: 'passed-on' });
+    const spaceId = await fixture.space();
+    const first = await fixture.run('claimed', { spaceId, key: 'passed-on' });
     // Its day is over, and the key is used again while the run still waits.
-    const second = await life.at('25 hours').run(spaceId, { key: 'passed-on' });
+    const second = await fixture.at('25 hours').run(spaceId, { key: 'passed-on' });
     expect(second).not.toBe(first.runId);
-    await life.first.dispatching.finish(first.runId, first.epoch, cancelled);
+    await fixture.first.runs.finish(first.runId, first.epoch, cancelled);
     expect(await keyOf(second)).toHaveLength(1);
   });
 });

@@ -70,11 +70,12 @@ BEGIN
   END IF;
   IF billed > 0 THEN
     INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, basis, note)
-    VALUES (done.workspace_id, done.id, -billed, left_micros, basis, done.model);
+    VALUES (done.workspace_id, done.id, -billed, left_micros, basis,
+      done.model || coalesce(' by ' || (done.facts ->> 'server'), ''));
   END IF;
-  INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, route, outcome, bucket, status,
+  INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
     caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis)
-  VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.credential, done.model,
+  VALUES (done.id, done.workspace_id, (done.call ->> 'requestId')::uuid, done.credential, done.model, done.provider,
     done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at,
     done.granted_at, done.dispatched_at, done.output_at, done.completed_at, done.reserved_micros, billed, basis);
   -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
@@ -97,7 +98,7 @@ BEGIN
   END IF;
   RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
     'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
-    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'basis', basis,
+    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'server', done.facts ->> 'server', 'basis', basis,
     'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup), 'traceparent', done.facts ->> 'traceparent',
     'phasesMs', jsonb_strip_nulls(jsonb_build_object(
       'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),

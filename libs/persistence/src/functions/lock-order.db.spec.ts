@@ -11,12 +11,12 @@ const other = file.process();
 
 describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
   it.each<[string, Verb]>([
-    ['finish', (process, _workspaceId, runId) => process.dispatching.finish(runId, 0, cancelled)],
+    ['finish', (process, _workspaceId, runId) => process.runs.finish(runId, 0, cancelled)],
     [
       'request_cancel',
-      (process, workspaceId, runId) => process.answers.requestCancel(workspaceId, testModel, runId),
+      (process, workspaceId, runId) => process.runReader.requestCancel(workspaceId, testModel, runId),
     ],
-    ['release_held_run', (process, _workspaceId, runId) => process.holding.release(runId, true)],
+    ['release_held_run', (process, _workspaceId, runId) => process.heldRuns.release(runId, true)],
   ])('%s holds no run while it waits for a workspace', async (_name, verb) => {
     const { id } = await one.workspace();
     const runId = await one.run(id);

@@ -1,112 +1,118 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { leaseMs, openLife } from '../testing/life.js';
+import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { cents, succeeded, testModel, testPollMs, testProvider } from '../testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
-const release = (runId: string, disconnected = true) => life.second.holding.release(runId, disconnected);
+const release = (runId: string, disconnected = true) => fixture.second.heldRuns.release(runId, disconnected);
 
 describe('a held call whose caller hangs up', () => {
   it.each([
-    ['ready', async (spaceId: string) => life.first.run(spaceId, { mode: 'sync' })],
-    ['claimed', async (spaceId: string) => (await life.run('claimed', { spaceId, mode: 'sync' })).runId],
+    ['ready', async (spaceId: string) => fixture.first.run(spaceId, { mode: 'sync' })],
+    ['claimed', async (spaceId: string) => (await fixture.run('claimed', { spaceId, mode: 'sync' })).runId],
     [
       'refused by the partner',
       async (spaceId: string) => {
-        const { runId, epoch } = await life.run('submitting', { spaceId, mode: 'sync' });
-        await life.first.dispatching.postpone(runId, epoch, 60_000);
+        const { runId, epoch } = await fixture.run('submitting', { spaceId, mode: 'sync' });
+        await fixture.first.runs.postpone(runId, epoch, 60_000);
         return runId;
       },
     ],
   ])('withdraws its run when that is not sent, and nobody could collect it: %s', async (_what, make) => {
-    const spaceId = await life.space({ balanceMicros: cents(10) });
-    const before = await life.counters(spaceId);
+    const spaceId = await fixture.space({ balanceMicros: cents(10) });
+    const before = await fixture.counters(spaceId);
     const runId = await make(spaceId);
     expect(await release(runId)).toMatchObject({
       found: 'withdrawn',
       granted: [],
       record: { delivery: 'sync', outcome: 'cancelled', billedMicros: 0 },
     });
-    expect(await life.counters(spaceId)).toEqual(before);
-    expect(await life.written(runId)).toMatchObject({
+    expect(await fixture.counters(spaceId)).toEqual(before);
+    expect(await fixture.written(runId)).toMatchObject({
       run: { outcome: 'cancelled', bucket: 'client_disconnected', caller_left_at: expect.any(String) },
       audit: { outcome: 'cancelled', caller_left: true, billed_micros: 0 },
       outbox: null,
       ledger: null,
     });
-    expect(await life.first.dispatching.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
+    expect(await fixture.first.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
   });
 
   it('passes the slot of a withdrawn run on', async () => {
-    const spaceId = await life.space({ inflightLimit: 1 });
-    const held = await life.first.run(spaceId, { mode: 'sync' });
-    const parked = await life.first.run(spaceId);
+    const spaceId = await fixture.space({ inflightLimit: 1 });
+    const held = await fixture.first.run(spaceId, { mode: 'sync' });
+    const parked = await fixture.first.run(spaceId);
     expect(await release(held)).toMatchObject({ granted: [{ runId: parked, provider: testProvider }] });
   });
 
   it('leaves a run that has a key: whoever has the key can collect it', async () => {
-    const { runId, epoch, spaceId } = await life.run('claimed', { mode: 'sync', key: 'kept' });
+    const { runId, epoch, spaceId } = await fixture.run('claimed', { mode: 'sync', key: 'kept' });
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
-    expect(await life.first.dispatching.beginSubmission(runId, epoch, leaseMs)).toBe(true);
-    await life.first.dispatching.finish(runId, epoch, succeeded);
-    expect(await life.first.admit(spaceId, { key: 'kept' })).toMatchObject({ kind: 'existing', runId });
-    expect((await life.written(runId))['audit']).toMatchObject({ outcome: 'succeeded', caller_left: true });
+    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(true);
+    await fixture.first.runs.finish(runId, epoch, succeeded);
+    expect(await fixture.first.admit(spaceId, { key: 'kept' })).toMatchObject({ kind: 'existing', runId });
+    expect((await fixture.written(runId))['audit']).toMatchObject({
+      outcome: 'succeeded',
+      caller_left: true,
+    });
   });
 
   it('leaves a run that was sent, with a key or without: it goes on, and is billed', async () => {
-    const { runId, epoch } = await life.run('submitting', { mode: 'sync' });
+    const { runId, epoch } = await fixture.run('submitting', { mode: 'sync' });
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
-    await life.first.dispatching.saveHandle(runId, epoch, {}, testPollMs);
+    await fixture.first.runs.saveHandle(runId, epoch, {}, testPollMs);
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
-    expect((await life.first.dispatching.finish(runId, epoch, succeeded)).won).toBe(true);
-    expect(await life.written(runId)).toMatchObject({
+    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect(await fixture.written(runId)).toMatchObject({
       audit: { outcome: 'succeeded', caller_left: true, billed_micros: cents(1) },
       ledger: [{ amount_micros: -cents(1) }],
     });
   });
 
   it('keeps the moment of the first that left', async () => {
-    const { runId } = await life.run('running', { mode: 'sync' });
+    const { runId } = await fixture.run('running', { mode: 'sync' });
     await release(runId);
-    const before = await life.written(runId);
+    const before = await fixture.written(runId);
     await release(runId);
-    expect(await life.written(runId)).toEqual(before);
+    expect(await fixture.written(runId)).toEqual(before);
   });
 });
 
 describe('a held call whose time is over', () => {
   it('withdraws its run as well, but nobody left', async () => {
-    const { runId } = await life.run('claimed', { mode: 'sync' });
+    const { runId } = await fixture.run('claimed', { mode: 'sync' });
     expect(await release(runId, false)).toMatchObject({ found: 'withdrawn' });
-    expect((await life.written(runId))['audit']).toMatchObject({ outcome: 'cancelled', caller_left: false });
+    expect((await fixture.written(runId))['audit']).toMatchObject({
+      outcome: 'cancelled',
+      caller_left: false,
+    });
   });
 
   it('tells how long to wait for a run that goes on, and changes nothing in it', async () => {
-    const { runId } = await life.run('running', { mode: 'sync' });
-    const before = await life.written(runId);
+    const { runId } = await fixture.run('running', { mode: 'sync' });
+    const before = await fixture.written(runId);
     expect(await release(runId, false)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
-    expect(await life.written(runId)).toEqual(before);
+    expect(await fixture.written(runId)).toEqual(before);
   });
 });
 
 it('a held call that stops waiting after the outcome finds it, and changes nothing', async () => {
-  const { runId } = await life.run('completed', { mode: 'sync' });
-  const before = await life.written(runId);
+  const { runId } = await fixture.run('completed', { mode: 'sync' });
+  const before = await fixture.written(runId);
   expect(await release(runId)).toEqual({ found: 'completed', granted: [] });
   expect(await release(runId, false)).toEqual({ found: 'completed', granted: [] });
-  expect(await life.written(runId)).toEqual(before);
+  expect(await fixture.written(runId)).toEqual(before);
 });
 
 it('of several that leave at once, one withdraws the run', async () => {
-  const spaceId = await life.space({ balanceMicros: cents(10) });
-  const before = await life.counters(spaceId);
-  const runId = await life.first.run(spaceId, { mode: 'sync' });
+  const spaceId = await fixture.space({ balanceMicros: cents(10) });
+  const before = await fixture.counters(spaceId);
+  const runId = await fixture.first.run(spaceId, { mode: 'sync' });
   const found = (await Promise.all(Array.from({ length: 6 }, () => release(runId)))).map(
     (each) => each.found,
   );
   expect(found.toSorted()).toEqual([...Array.from({ length: 5 }, () => 'completed'), 'withdrawn']);
-  expect(await life.counters(spaceId)).toEqual(before);
+  expect(await fixture.counters(spaceId)).toEqual(before);
 });
 
 it('nobody leaves a run that never was', async () => {
@@ -115,50 +121,50 @@ it('nobody leaves a run that never was', async () => {
 
 describe('the calls that a gateway holds', () => {
   it('learn in one question which of their runs have an outcome', async () => {
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const runs = [
-      await life.run('running', { spaceId }),
-      await life.run('completed', { spaceId }),
-      await life.run('copying', { spaceId }),
-      await life.run('completed', { spaceId }),
+      await fixture.run('running', { spaceId }),
+      await fixture.run('completed', { spaceId }),
+      await fixture.run('copying', { spaceId }),
+      await fixture.run('completed', { spaceId }),
     ].map(({ runId }) => runId);
-    const completed = await life.second.holding.completedOf([...runs, v7()]);
+    const completed = await fixture.second.heldRuns.completedOf([...runs, v7()]);
     expect(completed).toHaveLength(2);
     expect(new Set(completed)).toEqual(new Set([runs[1], runs[3]]));
-    expect(await life.second.holding.completedOf([])).toEqual([]);
+    expect(await fixture.second.heldRuns.completedOf([])).toEqual([]);
   });
 
   it('note that a result went out in full, for the run that has the key', async () => {
-    const { runId, spaceId } = await life.run('completed', { mode: 'sync', key: 'delivered' });
+    const { runId, spaceId } = await fixture.run('completed', { mode: 'sync', key: 'delivered' });
     const delivered = async () => {
-      const answer = await life.first.admit(spaceId, { key: 'delivered' });
+      const answer = await fixture.first.admit(spaceId, { key: 'delivered' });
       return answer.kind === 'existing' && answer.delivered;
     };
-    await life.second.holding.noteDelivered(spaceId, 'delivered', v7());
-    await life.second.holding.noteDelivered(await life.space(), 'delivered', runId);
+    await fixture.second.heldRuns.noteDelivered(spaceId, 'delivered', v7());
+    await fixture.second.heldRuns.noteDelivered(await fixture.space(), 'delivered', runId);
     expect(await delivered()).toBe(false);
-    await life.second.holding.noteDelivered(spaceId, 'delivered', runId);
+    await fixture.second.heldRuns.noteDelivered(spaceId, 'delivered', runId);
     expect(await delivered()).toBe(true);
-    expect(await life.first.answers.result(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({
       outcome: 'succeeded',
     });
   });
 
   it('take a delivery back that broke off, and no other caller’s', async () => {
-    const { runId, spaceId } = await life.run('completed', { mode: 'sync', key: 'broken' });
+    const { runId, spaceId } = await fixture.run('completed', { mode: 'sync', key: 'broken' });
     const delivered = async () => {
-      const answer = await life.first.admit(spaceId, { key: 'broken' });
+      const answer = await fixture.first.admit(spaceId, { key: 'broken' });
       return answer.kind === 'existing' && answer.delivered;
     };
-    await life.first.holding.noteDelivered(spaceId, 'broken', runId);
-    await life.second.holding.noteDelivered(spaceId, 'broken', runId);
-    await life.first.holding.takeBackDelivered(spaceId, 'broken', v7());
-    await life.first.holding.takeBackDelivered(spaceId, 'broken', runId);
+    await fixture.first.heldRuns.noteDelivered(spaceId, 'broken', runId);
+    await fixture.second.heldRuns.noteDelivered(spaceId, 'broken', runId);
+    await fixture.first.heldRuns.takeBackDelivered(spaceId, 'broken', v7());
+    await fixture.first.heldRuns.takeBackDelivered(spaceId, 'broken', runId);
     expect(await delivered()).toBe(true);
-    await life.second.holding.takeBackDelivered(spaceId, 'broken', runId);
+    await fixture.second.heldRuns.takeBackDelivered(spaceId, 'broken', runId);
     expect(await delivered()).toBe(false);
-    await life.second.holding.takeBackDelivered(spaceId, 'broken', runId);
-    await life.second.holding.noteDelivered(spaceId, 'broken', runId);
+    await fixture.second.heldRuns.takeBackDelivered(spaceId, 'broken', runId);
+    await fixture.second.heldRuns.noteDelivered(spaceId, 'broken', runId);
     expect(await delivered()).toBe(true);
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { type Claimed, openLife } from '../testing/life.js';
+import { type Claimed, openRunFixture } from '../testing/run-fixture.js';
 import { succeeded, testModel } from '../testing/runs.js';
 
-const life = await openLife();
+const fixture = await openRunFixture();
 
-const ageOut = (offset: string) => life.at(offset).upkeep.ageOut();
+const ageOut = (offset: string) => fixture.at(offset).retention.ageOut();
 /** Status, result and cancellation as their owner is answered, by the clock of a gateway. */
 async function answers({ runId, spaceId }: Claimed, offset = '0', by = spaceId): Promise<unknown[]> {
-  const gateway = life.at(offset).answers;
+  const gateway = fixture.at(offset).runReader;
   const state = await gateway.state(by, testModel, runId);
   const result = await gateway.result(by, testModel, runId);
   const asked = await gateway.requestCancel(by, testModel, runId);
@@ -23,12 +23,14 @@ const agedOut = ['aged_out', 'aged_out', 'aged_out'];
 const gone = [null, null, null];
 const tombstoneOf = async ({ runId }: Claimed) =>
   (
-    await life.first.sql('SELECT model, origin, admitted_position FROM tombstone WHERE run_id = $1', [runId])
+    await fixture.first.sql('SELECT model, origin, admitted_position FROM tombstone WHERE run_id = $1', [
+      runId,
+    ])
   )[0];
 
 describe('a result', () => {
   it('ages out after a day and is forgotten a week later, whether or not a worker has come to sweep it', async () => {
-    const run = await life.run('completed');
+    const run = await fixture.run('completed');
     expect(await answers(run, '23 hours')).toEqual(kept);
     expect(await answers(run, '25 hours')).toEqual(agedOut);
     expect(await answers(run, '190 hours')).toEqual(agedOut);
@@ -36,11 +38,11 @@ describe('a result', () => {
   });
 
   it('that aged out leaves its tombstone and its books; payloads and row go', async () => {
-    const run = await life.run('completed');
-    const { audit, ledger } = await life.written(run.runId);
+    const run = await fixture.run('completed');
+    const { audit, ledger } = await fixture.written(run.runId);
     expect(await ageOut('23 hours')).toBe(0);
     expect(await ageOut('25 hours')).toBeGreaterThan(0);
-    expect(await life.written(run.runId)).toEqual({
+    expect(await fixture.written(run.runId)).toEqual({
       run: null,
       payloads: null,
       outbox: null,
@@ -55,50 +57,50 @@ describe('a result', () => {
   });
 
   it('that is remembered is told to its owner alone: anybody else finds what never was', async () => {
-    const run = await life.run('completed');
-    const stranger = await life.space();
+    const run = await fixture.run('completed');
+    const stranger = await fixture.space();
     expect(await answers(run, '25 hours', stranger)).toEqual(gone);
     await ageOut('25 hours');
     expect(await answers(run, '25 hours', stranger)).toEqual(gone);
     expect(await answers({ ...run, runId: v7() }, '25 hours')).toEqual(gone);
-    expect(await life.at('25 hours').answers.state(run.spaceId, 'tested/other', run.runId)).toBeNull();
+    expect(await fixture.at('25 hours').runReader.state(run.spaceId, 'tested/other', run.runId)).toBeNull();
   });
 
   it('is forgotten with its tombstone', async () => {
-    const run = await life.run('completed');
+    const run = await fixture.run('completed');
     await ageOut('25 hours');
-    expect(await life.at('190 hours').upkeep.deleteTombstones()).toBe(0);
+    expect(await fixture.at('190 hours').retention.deleteTombstones()).toBe(0);
     // The answer does not wait for the sweep.
     expect(await tombstoneOf(run)).toBeDefined();
-    expect(await life.at('194 hours').upkeep.deleteTombstones()).toBeGreaterThan(0);
+    expect(await fixture.at('194 hours').retention.deleteTombstones()).toBeGreaterThan(0);
     expect(await tombstoneOf(run)).toBeUndefined();
     expect(await answers(run, '25 hours')).toEqual(gone);
   });
 
   it('of a live run never ages: however long ago it was admitted, it goes on', async () => {
     const runs = [
-      await life.run('running'),
-      await life.run('copying'),
-      { runId: await life.first.run(await life.space({ inflightLimit: 0 })), epoch: 0 },
+      await fixture.run('running'),
+      await fixture.run('copying'),
+      { runId: await fixture.first.run(await fixture.space({ inflightLimit: 0 })), epoch: 0 },
     ];
-    const before = await Promise.all(runs.map(({ runId }) => life.written(runId)));
+    const before = await Promise.all(runs.map(({ runId }) => fixture.written(runId)));
     await ageOut('400 days');
-    expect(await Promise.all(runs.map(({ runId }) => life.written(runId)))).toEqual(before);
+    expect(await Promise.all(runs.map(({ runId }) => fixture.written(runId)))).toEqual(before);
     const [running] = runs;
     if (!running) throw new Error('There is no run');
     // A day from its end on, not from its admission.
-    await life.at('400 days').dispatching.finish(running.runId, running.epoch, succeeded);
+    await fixture.at('400 days').runs.finish(running.runId, running.epoch, succeeded);
     await ageOut('400 days 23 hours');
-    expect((await life.written(running.runId))['run']).not.toBeNull();
+    expect((await fixture.written(running.runId))['run']).not.toBeNull();
     await ageOut('401 days 1 hour');
-    expect((await life.written(running.runId))['run']).toBeNull();
+    expect((await fixture.written(running.runId))['run']).toBeNull();
   });
 
   it('ages by the database’s clock also when the clock of its gateway was far ahead', async () => {
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const ahead = v7({ msecs: Date.now() + 30 * 86_400_000 });
-    const run = await life.run('completed', { spaceId, runId: ahead });
-    const [row] = await life.first.sql(
+    const run = await fixture.run('completed', { spaceId, runId: ahead });
+    const [row] = await fixture.first.sql(
       'SELECT tableoid::regclass::text AS partition FROM run WHERE id = $1',
       [ahead],
     );
@@ -106,25 +108,26 @@ describe('a result', () => {
     expect(await answers(run)).toEqual(kept);
     await ageOut('25 hours');
     expect(await answers(run, '25 hours')).toEqual(agedOut);
-    expect((await life.written(ahead))['payloads']).toBeNull();
+    expect((await fixture.written(ahead))['payloads']).toBeNull();
   });
 });
 
 describe('the sweep of what has aged out', () => {
   it('takes a bounded batch, oldest first, by runs or by bytes', async () => {
     await ageOut('25 hours');
-    const spaceId = await life.space();
+    const spaceId = await fixture.space();
     const runs = await Promise.all(
-      Array.from({ length: 6 }, () => life.run('completed', { spaceId, body: Buffer.alloc(1000) })),
+      Array.from({ length: 6 }, () => fixture.run('completed', { spaceId, body: Buffer.alloc(1000) })),
     );
     const ids = runs.map(({ runId }) => runId).toSorted();
     const batch = async (rows: number, bytes: number) => {
-      const [row] = await life
+      const [row] = await fixture
         .at('25 hours')
         .sql<{ runs: number }>('SELECT age_out(86400, $1, $2) AS runs', [rows, bytes]);
-      const left = await life.first.sql<{ id: string }>('SELECT id FROM run WHERE id = ANY($1) ORDER BY id', [
-        ids,
-      ]);
+      const left = await fixture.first.sql<{ id: string }>(
+        'SELECT id FROM run WHERE id = ANY($1) ORDER BY id',
+        [ids],
+      );
       return [row?.runs, left.map(({ id }) => id)];
     };
     expect(await batch(2, 1_000_000)).toEqual([2, ids.slice(2)]);
@@ -136,29 +139,29 @@ describe('the sweep of what has aged out', () => {
   });
 
   it('leaves one tombstone a run when several workers sweep at once', async () => {
-    const spaceId = await life.space();
-    const runs = await Promise.all(Array.from({ length: 20 }, () => life.run('completed', { spaceId })));
+    const spaceId = await fixture.space();
+    const runs = await Promise.all(Array.from({ length: 20 }, () => fixture.run('completed', { spaceId })));
     const counts = await Promise.all(Array.from({ length: 6 }, () => ageOut('25 hours')));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(runs.length);
     for (const run of runs) expect(await tombstoneOf(run)).toBeDefined();
   });
 
   it('deletes the objects of a result, but none before the last link to it has closed', async () => {
-    const { runId, epoch, spaceId } = await life.run('copying');
-    for (const key of ['output', 'copy', 'reply']) await life.first.objects.note(key, runId, 60);
-    await life.first.dispatching.finish(runId, epoch, {
+    const { runId, epoch, spaceId } = await fixture.run('copying');
+    for (const key of ['output', 'copy', 'reply']) await fixture.first.storedObjects.note(key, runId, 60);
+    await fixture.first.runs.finish(runId, epoch, {
       outcome: 'succeeded',
       mediaType: 'application/json',
       body: { storedAs: 'output' },
       copies: { keys: ['copy'], openUntilMs: Date.now() + 2 * 86_400_000 },
     });
-    const due = async (offset: string) => (await life.at(offset).objects.takeDue(100)).toSorted();
+    const due = async (offset: string) => (await fixture.at(offset).storedObjects.takeDue(100)).toSorted();
     expect(await due('24 hours')).toEqual(['reply']);
-    await life.first.objects.forget(['reply']);
+    await fixture.first.storedObjects.forget(['reply']);
     await ageOut('25 hours');
     expect(await answers({ runId, epoch, spaceId }, '25 hours')).toEqual(agedOut);
     expect(await due('26 hours')).toEqual(['output']);
-    await life.first.objects.forget(['output']);
+    await fixture.first.storedObjects.forget(['output']);
     expect(await due('47 hours')).toEqual([]);
     expect(await due('49 hours')).toEqual(['copy']);
   });
@@ -166,49 +169,49 @@ describe('the sweep of what has aged out', () => {
 
 describe('a key', () => {
   it('repeats its first answer while the run is remembered, and starts no second run', async () => {
-    const spaceId = await life.space();
-    const run = await life.run('completed', { spaceId, key: 'queued' });
-    const first = await life.first.answers.admission(spaceId, run.runId);
+    const spaceId = await fixture.space();
+    const run = await fixture.run('completed', { spaceId, key: 'queued' });
+    const first = await fixture.first.runReader.admission(spaceId, run.runId);
     expect(first).toEqual({ origin: 'http://router.example.com', position: 0 });
     // The clock of the gateway that is asked again is a little behind: the key outlives the result.
     await ageOut('25 hours');
     expect(await tombstoneOf(run)).toMatchObject({ origin: first?.origin, admitted_position: 0 });
-    const again = await life.at('23 hours').admit(spaceId, { key: 'queued' });
+    const again = await fixture.at('23 hours').admit(spaceId, { key: 'queued' });
     expect(again).toEqual({ kind: 'existing', runId: run.runId, matches: true, delivered: false });
-    expect(await life.first.answers.admission(spaceId, run.runId)).toEqual(first);
-    expect(await life.first.answers.admission(await life.space(), run.runId)).toBeNull();
+    expect(await fixture.first.runReader.admission(spaceId, run.runId)).toEqual(first);
+    expect(await fixture.first.runReader.admission(await fixture.space(), run.runId)).toBeNull();
   });
 
   it('of a run that is no longer remembered has no first answer, and is still in use', async () => {
-    const spaceId = await life.space();
-    const run = await life.run('completed', { spaceId, key: 'unremembered' });
+    const spaceId = await fixture.space();
+    const run = await fixture.run('completed', { spaceId, key: 'unremembered' });
     await ageOut('25 hours');
-    await life.at('194 hours').upkeep.deleteTombstones();
-    expect(await life.first.answers.admission(spaceId, run.runId)).toBeNull();
-    expect(await life.first.admit(spaceId, { key: 'unremembered' })).toMatchObject({ kind: 'existing' });
+    await fixture.at('194 hours').retention.deleteTombstones();
+    expect(await fixture.first.runReader.admission(spaceId, run.runId)).toBeNull();
+    expect(await fixture.first.admit(spaceId, { key: 'unremembered' })).toMatchObject({ kind: 'existing' });
   });
 
   it('is forgotten after 24 hours, and may buy again', async () => {
-    const spaceId = await life.space();
-    const { runId } = await life.run('completed', { spaceId, key: 'forgotten' });
-    expect(await life.at('23 hours').upkeep.deleteExpiredKeys()).toBe(0);
-    expect(await life.at('25 hours').upkeep.deleteExpiredKeys()).toBeGreaterThan(0);
-    expect((await life.written(runId))['keys']).toBeNull();
-    expect(await life.first.admit(spaceId, { key: 'forgotten' })).toMatchObject({ kind: 'admitted' });
+    const spaceId = await fixture.space();
+    const { runId } = await fixture.run('completed', { spaceId, key: 'forgotten' });
+    expect(await fixture.at('23 hours').retention.deleteExpiredKeys()).toBe(0);
+    expect(await fixture.at('25 hours').retention.deleteExpiredKeys()).toBeGreaterThan(0);
+    expect((await fixture.written(runId))['keys']).toBeNull();
+    expect(await fixture.first.admit(spaceId, { key: 'forgotten' })).toMatchObject({ kind: 'admitted' });
   });
 });
 
 it('ledger and audit record are kept for thirteen months', async () => {
-  const run = await life.run('completed');
+  const run = await fixture.run('completed');
   await ageOut('3 days');
   const books = async () => {
-    const { ledger, audit } = await life.written(run.runId);
+    const { ledger, audit } = await fixture.written(run.runId);
     return { ledger, audit };
   };
   const before = await books();
   const deleted = async (offset: string) => [
-    await life.at(offset).upkeep.deleteOldLedgerEntries(),
-    await life.at(offset).upkeep.deleteOldAuditRecords(),
+    await fixture.at(offset).retention.deleteOldLedgerEntries(),
+    await fixture.at(offset).retention.deleteOldAuditRecords(),
   ];
   expect(await deleted('12 months 25 days')).toEqual([0, 0]);
   expect(await books()).toEqual(before);

@@ -152,7 +152,7 @@ CREATE TABLE stored_object (
 );
 CREATE INDEX stored_object_due ON stored_object (delete_at) WHERE delete_at < 'infinity';
 CREATE INDEX stored_object_owner ON stored_object (owner_id);
-CREATE INDEX stored_object_file ON stored_object (workspace_id) WHERE workspace_id IS NOT NULL;
+CREATE INDEX stored_object_file ON stored_object (workspace_id, owner_id) WHERE workspace_id IS NOT NULL;
 
 CREATE SEQUENCE admission_order;
 
@@ -230,6 +230,8 @@ CREATE TABLE audit_record (
   request_id uuid NOT NULL,
   credential text NOT NULL,
   model text NOT NULL,
+  -- Who served it: of a model with several servers, the last one that it was given to.
+  provider text NOT NULL,
   route text NOT NULL,
   outcome text NOT NULL,
   bucket text,
@@ -265,7 +267,8 @@ CREATE TABLE provider_pause (
 );
 
 -- What each running gateway and worker says about itself, and the last workers when none runs. Gateways serve a provider
--- for which a worker has a key (providers: whether it has one, by name); the rest is for operators to read.
+-- for which a worker has a key (providers: whether it has one, by name; slots: how many submissions to one provider it
+-- makes at once); the rest is for operators to read.
 CREATE TABLE process (
   id uuid PRIMARY KEY,
   app text NOT NULL,
@@ -274,7 +277,18 @@ CREATE TABLE process (
   catalog_revision text NOT NULL,
   catalog_problem text,
   providers jsonb,
+  slots integer,
   started_at timestamptz NOT NULL DEFAULT router_now(),
   seen_at timestamptz NOT NULL DEFAULT router_now()
+);
+
+-- What operators changed, and who did: key:<id>, token:<subject>, or admin:<user>@<host> at the command line.
+CREATE TABLE operator_action (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT router_now(),
+  actor text NOT NULL,
+  action text NOT NULL,
+  subject text NOT NULL,
+  details jsonb NOT NULL
 );
 `;

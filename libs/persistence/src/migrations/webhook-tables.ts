@@ -31,4 +31,6 @@ CREATE TABLE webhook (
 CREATE INDEX webhook_due ON webhook (due_at) WHERE ended_at IS NULL;
 CREATE INDEX webhook_waiting ON webhook (workspace_id, receiver, run_id) WHERE waiting;
 CREATE INDEX webhook_workspace ON webhook (workspace_id, run_id);
+-- Most are delivered, and those that are not are looked for.
+CREATE INDEX webhook_undelivered ON webhook (workspace_id, run_id) WHERE NOT delivered;
 `;

@@ -8,6 +8,7 @@ import { RunRepository } from '../run.repository.js';
 import { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
+import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
 import type { Ending } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
@@ -24,7 +25,7 @@ export const cents = (count: number): number => count * 10_000;
 /** Longer than any spec takes. */
 const leaseMs = 600_000;
 
-const patient = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
+const longTimeouts = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
 /** Allowances that nothing runs into unless a spec says so. */
 const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), windowLimit: 100_000 };
@@ -33,27 +34,29 @@ const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), wi
 export class TestProcess {
   readonly database: Database;
   readonly admissions: AdmissionRepository;
-  readonly dispatching: RunRepository;
-  readonly holding: HeldRunRepository;
-  readonly deliveries: OutboxRepository;
-  readonly answers: RunReader;
-  readonly objects: StoredObjectRepository;
+  readonly runs: RunRepository;
+  readonly heldRuns: HeldRunRepository;
+  readonly outbox: OutboxRepository;
+  readonly runReader: RunReader;
+  readonly storedObjects: StoredObjectRepository;
   readonly pauses: ProviderPauseRepository;
-  readonly upkeep: RetentionRepository;
+  readonly providers: ProviderReader;
+  readonly retention: RetentionRepository;
 
   constructor(url: string, settings: Record<string, string> = {}) {
     this.database = Database.create(
-      readSettings(databaseSettings, { DATABASE_URL: url, ...patient, ...settings }),
+      readSettings(databaseSettings, { DATABASE_URL: url, ...longTimeouts, ...settings }),
     );
     this.admissions = new AdmissionRepository(this.database);
-    this.dispatching = new RunRepository(this.database);
-    this.holding = new HeldRunRepository(this.database);
-    this.deliveries = new OutboxRepository(this.database);
+    this.runs = new RunRepository(this.database);
+    this.heldRuns = new HeldRunRepository(this.database);
+    this.outbox = new OutboxRepository(this.database);
     const periods = readSettings(retentionSettings, {});
-    this.answers = new RunReader(this.database, periods);
-    this.objects = new StoredObjectRepository(this.database);
+    this.runReader = new RunReader(this.database, periods);
+    this.storedObjects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
-    this.upkeep = new RetentionRepository(this.database, periods);
+    this.providers = new ProviderReader(this.database, this.outbox, this.pauses);
+    this.retention = new RetentionRepository(this.database, periods);
   }
 
   /** What operators’ commands use. */
@@ -90,13 +93,13 @@ export class TestProcess {
     stage: 'claimed' | 'submitting' | 'running' | 'copying',
     lastingMs = leaseMs,
   ): Promise<number> {
-    const claim = await this.dispatching.claim(runId, lastingMs);
+    const claim = await this.runs.claim(runId, lastingMs);
     if (claim.kind !== 'claimed') throw new Error(`run ${runId} is ${claim.kind}`);
     const { epoch } = claim;
     const steps = {
-      submitting: () => this.dispatching.beginSubmission(runId, epoch, lastingMs),
-      running: () => this.dispatching.saveHandle(runId, epoch, testHandle, testPollMs),
-      copying: () => this.dispatching.keepOutput(runId, epoch, 'application/json', Buffer.from('{}')),
+      submitting: () => this.runs.beginSubmission(runId, epoch, lastingMs),
+      running: () => this.runs.saveHandle(runId, epoch, testHandle, testPollMs),
+      copying: () => this.runs.keepOutput(runId, epoch, 'application/json', Buffer.from('{}')),
     };
     const order = ['submitting', 'running', 'copying'] as const;
     for (const step of order.slice(0, order.findIndex((each) => each === stage) + 1)) {
@@ -107,7 +110,7 @@ export class TestProcess {
 
   /** The whole life of a ready run, up to its outcome. */
   async runTo(runId: string, ending: Ending): ReturnType<RunRepository['finish']> {
-    return this.dispatching.finish(runId, await this.take(runId, 'running'), ending);
+    return this.runs.finish(runId, await this.take(runId, 'running'), ending);
   }
 
   /** What is counted of a workspace’s live runs, and the highest values that it ever had. */

@@ -4,7 +4,7 @@ import { HeldRunRepository, type RunOutcome } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Payloads } from '../payloads.js';
-import { costHeader, outputOf } from '../result.js';
+import { settledHeaders, outputOf } from '../result.js';
 import type { AdmittedRun } from '../run-admission.js';
 
 /** Sends results to held calls, and keeps note of whether one went out in full: a retry then is a replay, before it a collection. */
@@ -22,7 +22,7 @@ export class Delivery {
       if (!isReplayable(result)) throw cannotReplay();
       reply.header('idempotent-replayed', 'true');
     }
-    reply.headers(costHeader(result));
+    reply.headers(settledHeaders(result));
     const isNoted = key !== undefined && !delivered;
     const beforeTheEnd = isNoted ? () => this.note(reply, workspaceId, key, runId) : undefined;
     // What the run failed with is its result too, and is sent in one piece.

@@ -1,15 +1,16 @@
 import { Database, Workspace, WorkspaceRepository } from '#persistence';
 
 /** For a Postgres that no test takes away: an answer is late only when the machine is busy, and never refused for that. */
-export const patience = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
+export const longTimeouts = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
 /** How the harness itself looks into a database. */
-export const patientDatabase = (url: string): Database => Database.create(patientSettings(url));
+export const harnessDatabase = (url: string): Database => Database.create(longTimeoutSettings(url));
 
 /** How the harness does what operators do: what that takes is not limited. */
-export const operatorDatabase = (url: string): Database => Database.createForOperator(patientSettings(url));
+export const operatorDatabase = (url: string): Database =>
+  Database.createForOperator(longTimeoutSettings(url));
 
-const patientSettings = (url: string) => ({
+const longTimeoutSettings = (url: string) => ({
   DATABASE_URL: url,
   DATABASE_POOL: 3,
   DATABASE_READ_POOL: 1,

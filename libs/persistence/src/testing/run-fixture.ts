@@ -20,11 +20,11 @@ interface Chosen extends AdmissionFacts {
   by?: TestProcess;
 }
 
-/** A life on a database that ends with the spec file. */
-export const openLife = async (): Promise<Life> => new Life(await SpecDatabase.create());
+/** Runs on a database that ends with the spec file. */
+export const openRunFixture = async (): Promise<RunFixture> => new RunFixture(await SpecDatabase.create());
 
 /** The database of one spec and the processes that share it: two workers of today, and those of other days. */
-export class Life {
+export class RunFixture {
   readonly first: TestProcess;
   readonly second: TestProcess;
   private readonly moved = new Map<string, TestProcess>();
@@ -50,13 +50,13 @@ export class Life {
     const space = spaceId ?? (await this.space());
     const runId = await by.run(space, { budgetMs, ...facts });
     const epoch = await by.take(runId, stage === 'completed' ? 'running' : stage, leaseMs);
-    if (stage === 'completed') await by.dispatching.finish(runId, epoch, succeeded);
+    if (stage === 'completed') await by.runs.finish(runId, epoch, succeeded);
     return { spaceId: space, runId, epoch };
   }
 
   /** The runs that a sweep on that clock finds overdue; it puts them off. */
   async overdueAt(offset: string): Promise<string[]> {
-    return (await this.at(offset).deliveries.takeOverdue(10_000)).map(({ runId }) => runId);
+    return (await this.at(offset).outbox.takeOverdue(10_000)).map(({ runId }) => runId);
   }
 
   /** Answers `expectedMs` when the run's row rests that long from `act` on, whatever time that took; else how long it rests. */

@@ -1,5 +1,6 @@
 import type { PayloadBody, RunFacts } from './run-facts.js';
 
+/** What a request to dispatch a run is answered. */
 export type Claim =
   | {
       kind: 'claimed';
@@ -22,6 +23,7 @@ export type Claim =
   | { kind: 'held'; freeInMs: number }
   | { kind: 'gone' };
 
+/** What a poll needs to know of its run. */
 export interface Poll {
   stage: string;
   epoch: number;

@@ -1,0 +1,50 @@
+// Part of `npm run build`: the service document, the console's types from it, and the console itself. Does nothing when
+// none of what it is made from has changed.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import openapiTypes, { astToString } from 'openapi-typescript';
+import { build } from 'vite';
+import { readServiceDocument } from '../../dist/apps/gateway/src/reference/built-document.js';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const checkout = path.join(root, '../..');
+const out = path.join(checkout, 'dist/apps/console');
+const stamp = path.join(checkout, 'dist/apps/.console-inputs');
+const typesFile = path.join(root, 'src/api/openapi.d.ts');
+
+const document = JSON.stringify(readServiceDocument());
+const inputs = inputsHash();
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs || !existsSync(typesFile)) {
+  writeFileSync(typesFile, astToString(await openapiTypes(JSON.parse(document))));
+  await build({ configFile: path.join(root, 'vite.config.mjs'), logLevel: 'warn' });
+  await Promise.all(filesIn(out).map(compress));
+  writeFileSync(stamp, inputs);
+}
+
+function inputsHash() {
+  const hash = createHash('sha256').update(document);
+  for (const file of [...filesIn(root), path.join(checkout, 'package-lock.json')]) {
+    if (file !== typesFile) hash.update(path.relative(checkout, file)).update(readFileSync(file));
+  }
+  return hash.digest('hex');
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name))
+    .sort();
+}
+
+/** The gateway sends these files as they are: compressing belongs to the build. */
+async function compress(file) {
+  if (!/\.(js|css|svg|html)$/.test(file)) return;
+  const bytes = readFileSync(file);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+  writeFileSync(`${file}.br`, await promisify(brotliCompress)(bytes, { params }));
+  writeFileSync(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+}

@@ -1,0 +1,22 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import { api, bodyOf } from './client.ts';
+import type { components } from './openapi.d.ts';
+
+export type ModelEntry = components['schemas']['RouterModelFullEntry'];
+type Page = components['schemas']['RouterModelFullListResponse'];
+
+/** Every model that the caller can run, in full. Its pages are read one after another; the first ones are shown at once. */
+export const modelsQuery = infiniteQueryOptions({
+  queryKey: ['models'],
+  queryFn: ({ pageParam, signal }) =>
+    bodyOf(
+      api.GET('/v2/models', {
+        params: { query: { view: 'full', limit: 100, ...(pageParam && { cursor: pageParam }) } },
+        signal,
+      }),
+    ) as Promise<Page>,
+  initialPageParam: '',
+  getNextPageParam: ({ next_cursor }) => next_cursor,
+  select: ({ pages }) => pages.flatMap(({ data }) => data),
+  staleTime: 5 * 60_000,
+});

@@ -1,0 +1,20 @@
+import { session } from './session.ts';
+import { call } from './client.ts';
+
+/** `…/console/#code=…`: a link of the terminal. The code is good once and for minutes; a fragment is sent to no server. */
+export async function exchangeCode(): Promise<void> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code');
+  if (code === null) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  try {
+    const answer = await call('/v2/sign-in', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+    const { key } = (await answer.json()) as { key: string };
+    session.signIn(key);
+  } catch {
+    // The page then asks for a key, as it does without a link.
+  }
+}

@@ -1,0 +1,50 @@
+import { texts } from '../texts.ts';
+
+interface FieldProblem {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+/** A failed call, in the words of the API. */
+export class Problem extends Error {
+  readonly status: number;
+  /** One of the fifteen buckets, or absent where the service could not be reached. */
+  readonly bucket: string | undefined;
+  readonly callId: string | undefined;
+  readonly fields: FieldProblem[];
+
+  constructor(facts: {
+    status: number;
+    detail: string;
+    bucket?: string | undefined;
+    callId?: string | undefined;
+    fields?: FieldProblem[];
+  }) {
+    super(facts.detail);
+    this.status = facts.status;
+    this.bucket = facts.bucket;
+    this.callId = facts.callId;
+    this.fields = facts.fields ?? [];
+  }
+}
+
+/** Reads the body of a failed answer, whatever its shape. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { detail, message, error_type } = (body ?? {}) as {
+    detail?: FieldProblem[] | string;
+    message?: string;
+    error_type?: string;
+  };
+  const fields = Array.isArray(detail) ? detail : [];
+  return new Problem({
+    status: response.status,
+    detail: Array.isArray(detail) ? texts.failure.fields : (detail ?? message ?? texts.failure.noBody),
+    bucket: response.headers.get('x-service-error-type') ?? error_type,
+    callId: response.headers.get('x-service-request-id') ?? undefined,
+    fields,
+  });
+}
+
+export const unreachable = (): Problem => new Problem({ status: 0, detail: texts.failure.unreachable });

@@ -1,0 +1,14 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, bodyOf } from './client.ts';
+
+/** The workspace of the caller, its limits and what the credential is good for. */
+export const workspaceQuery = queryOptions({
+  queryKey: ['workspace'],
+  queryFn: ({ signal }) => bodyOf(api.GET('/v2/workspace', { signal })),
+  refetchInterval: 30_000,
+});
+
+/** Whether the credential has the scope; false until that is known. */
+export function useScope(scope: string): boolean {
+  return useQuery(workspaceQuery).data?.credential.scopes.includes(scope) ?? false;
+}

@@ -1,0 +1,39 @@
+import {
+  ChartColumn,
+  FileUp,
+  Grid2x2,
+  KeyRound,
+  Layers,
+  ListTree,
+  type LucideIcon,
+  ServerCog,
+  Settings,
+  Users,
+  Webhook,
+} from 'lucide-react';
+import { texts } from '../texts.ts';
+
+export interface Destination {
+  to: string;
+  label: string;
+  Icon: LucideIcon;
+}
+
+const { frame } = texts;
+
+export const pages: readonly Destination[] = [
+  { to: '/models', label: frame.models, Icon: Grid2x2 },
+  { to: '/runs', label: frame.runs, Icon: ListTree },
+  { to: '/usage', label: frame.usage, Icon: ChartColumn },
+  { to: '/files', label: frame.files, Icon: FileUp },
+  { to: '/webhooks', label: frame.webhooks, Icon: Webhook },
+  { to: '/keys', label: frame.keys, Icon: KeyRound },
+  { to: '/settings', label: frame.settings, Icon: Settings },
+];
+
+/** For credentials with the scope `operate`. */
+export const operatorPages: readonly Destination[] = [
+  { to: '/workspaces', label: frame.workspaces, Icon: Users },
+  { to: '/providers', label: frame.providers, Icon: ServerCog },
+  { to: '/queues', label: frame.queues, Icon: Layers },
+];

@@ -1,0 +1,19 @@
+import { lazy, Suspense, useEffect } from 'react';
+import { palette, usePaletteIsOpen } from './palette-state.ts';
+
+const Commands = lazy(async () => ({ default: (await import('./commands.tsx')).Commands }));
+
+/** ⌘K and Ctrl+K, from anywhere. What it shows is loaded when it is first opened. */
+export function Palette({ isOperator }: { isOperator: boolean }) {
+  const isOpen = usePaletteIsOpen();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      palette.open();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return <Suspense>{isOpen && <Commands isOperator={isOperator} close={palette.close} />}</Suspense>;
+}

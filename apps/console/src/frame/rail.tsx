@@ -1,0 +1,70 @@
+import { Menu, UnstyledButton } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { BookOpen, Ellipsis } from 'lucide-react';
+import { texts } from '../texts.ts';
+import { type Destination, operatorPages, pages } from './navigation.ts';
+import classes from './rail.module.css';
+
+/** How many pages the bar of a phone shows beside "More". */
+const onPhones = 4;
+
+/** Left on screens, icons only below 1100 px, a bar at the bottom of phones. */
+export function Rail({ isOperator }: { isOperator: boolean }) {
+  const hidden = [...pages.slice(onPhones), ...(isOperator ? operatorPages : [])];
+  return (
+    <nav className={classes.rail} aria-label={texts.frame.primary}>
+      <Link to="/models" className={classes.brand}>
+        <img src="/console/mark.svg" alt="" width={24} height={24} />
+        <span className={classes.label}>{texts.product}</span>
+      </Link>
+      {pages.map((page, place) => (
+        <RailLink key={page.to} page={page} isHiddenOnPhones={place >= onPhones} />
+      ))}
+      {isOperator && (
+        <div className={classes.operator}>
+          <span className={classes.heading}>{texts.frame.operator}</span>
+          {operatorPages.map((page) => (
+            <RailLink key={page.to} page={page} isHiddenOnPhones />
+          ))}
+        </div>
+      )}
+      <a className={classes.reference} href="/docs" title={texts.frame.reference}>
+        <BookOpen size={18} aria-hidden />
+        <span className={classes.label}>{texts.frame.reference}</span>
+      </a>
+      <Menu position="top-end" withinPortal>
+        <Menu.Target>
+          <UnstyledButton className={classes.more}>
+            <Ellipsis size={18} aria-hidden />
+            <span className={classes.label}>{texts.frame.more}</span>
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {hidden.map(({ to, label, Icon }) => (
+            <Menu.Item key={to} component={Link} to={to} leftSection={<Icon size={16} aria-hidden />}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item component="a" href="/docs" leftSection={<BookOpen size={16} aria-hidden />}>
+            {texts.frame.reference}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </nav>
+  );
+}
+
+function RailLink({ page, isHiddenOnPhones }: { page: Destination; isHiddenOnPhones: boolean }) {
+  const { to, label, Icon } = page;
+  return (
+    <Link
+      to={to}
+      title={label}
+      className={`${classes.link} ${isHiddenOnPhones ? classes.hiddenOnPhones : ''}`}
+      activeProps={{ className: classes.active }}
+    >
+      <Icon size={18} aria-hidden />
+      <span className={classes.label}>{label}</span>
+    </Link>
+  );
+}

@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useCredential } from '../api/session.ts';
+import { workspaceQuery } from '../api/workspace.ts';
+import { texts } from '../texts.ts';
+import { Palette } from './palette.tsx';
+import { Rail } from './rail.tsx';
+import classes from './shell.module.css';
+import { SignIn } from './sign-in.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** The frame around every page; the sign-in in its place while there is no credential. */
+export function Shell() {
+  return useCredential() === null ? <SignIn /> : <Frame />;
+}
+
+function Frame() {
+  const main = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const scopes = useQuery(workspaceQuery).data?.credential.scopes ?? [];
+
+  // A new page is announced and read from its start; the first one is where the browser is anyway.
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current !== undefined && shown.current !== path) main.current?.focus({ preventScroll: true });
+    shown.current = path;
+  }, [path]);
+
+  return (
+    <div className={classes.frame}>
+      <a className={classes.skip} href="#content">
+        {texts.frame.skip}
+      </a>
+      <Rail isOperator={scopes.includes('operate')} />
+      <div className={classes.column}>
+        <TopBar />
+        <main id="content" ref={main} tabIndex={-1} className={classes.content}>
+          <Outlet />
+        </main>
+      </div>
+      <Palette isOperator={scopes.includes('operate')} />
+    </div>
+  );
+}

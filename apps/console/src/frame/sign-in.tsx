@@ -1,0 +1,62 @@
+import { Button, PasswordInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api } from '../api/client.ts';
+import { Problem } from '../api/problem.ts';
+import { session } from '../api/session.ts';
+import { texts } from '../texts.ts';
+import classes from './sign-in.module.css';
+
+/** In the place of every page while there is no credential; the address stays, so the page that was meant follows. */
+export function SignIn() {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const queries = useQueryClient();
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    queries.clear();
+    try {
+      await api.GET('/v2/workspace', { headers: { authorization: `Bearer ${text.trim()}` } });
+      session.signIn(text.trim());
+    } catch (error) {
+      setProblem(reasonOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <main className={classes.page}>
+      <form className={classes.form} onSubmit={(event) => void submit(event)}>
+        <img src="/console/mark.svg" alt="" width={40} height={40} />
+        <h1>{texts.signIn.title}</h1>
+        <p className="dimmed">{texts.signIn.lead}</p>
+        <PasswordInput
+          label={texts.signIn.label}
+          description={texts.signIn.kept}
+          error={problem}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          required
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <Button type="submit" fullWidth loading={isBusy}>
+          {texts.signIn.action}
+        </Button>
+        <p className="dimmed">{texts.signIn.noKey}</p>
+        <pre className={classes.command}>{texts.signIn.command}</pre>
+      </form>
+    </main>
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Problem)) throw error;
+  if (error.status === 401) return texts.signIn.refused;
+  if (error.bucket === 'forbidden') return texts.signIn.scope;
+  return error.message;
+}

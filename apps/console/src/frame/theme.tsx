@@ -1,0 +1,30 @@
+import { createTheme, MantineProvider } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** Colours and type are in styles/theme.css: the policy forbids a <style> element. */
+const theme = createTheme({
+  respectReducedMotion: true,
+  cursorType: 'pointer',
+  defaultRadius: 'md',
+  components: {
+    Button: { defaultProps: { size: 'sm' } },
+    // Locking the scroll and hiding bars would need a <style> element.
+    Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+    Drawer: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+    Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 100 } } },
+    Table: { defaultProps: { verticalSpacing: 8, horizontalSpacing: 12, fz: 13 } },
+  },
+});
+
+export function Theme({ children }: { children: ReactNode }) {
+  return (
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      {children}
+    </MantineProvider>
+  );
+}

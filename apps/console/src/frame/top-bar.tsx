@@ -1,0 +1,95 @@
+import { ActionIcon, Button, Kbd, Menu, Skeleton, Tooltip, useMantineColorScheme } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Check, ChevronDown, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react';
+import { session } from '../api/session.ts';
+import { workspaceQuery } from '../api/workspace.ts';
+import { dollarsOfCents } from '../parts/money.ts';
+import { texts } from '../texts.ts';
+import { palette } from './palette-state.ts';
+import classes from './top-bar.module.css';
+
+export function TopBar() {
+  const workspace = useQuery(workspaceQuery);
+  const queries = useQueryClient();
+  const signOut = () => {
+    session.signOut();
+    queries.clear();
+  };
+  return (
+    <header className={classes.bar}>
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Button
+            variant="subtle"
+            color="gray"
+            className={classes.workspace}
+            rightSection={<ChevronDown size={14} aria-hidden />}
+            aria-label={`${texts.frame.account}: ${workspace.data?.name ?? texts.parts.loading}`}
+          >
+            {workspace.data?.name ?? <Skeleton width={72} height={14} />}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<LogOut size={16} aria-hidden />} onClick={signOut}>
+            {texts.frame.signOut}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Credits cents={workspace.data?.credits_cents} />
+      <Button
+        variant="default"
+        className={classes.search}
+        leftSection={<Search size={14} aria-hidden />}
+        rightSection={<Kbd className={classes.keys}>⌘K</Kbd>}
+        aria-label={texts.frame.paletteHint}
+        onClick={palette.open}
+      >
+        <span className={classes.searchLabel}>{texts.frame.palette}</span>
+      </Button>
+      <ThemeMenu />
+    </header>
+  );
+}
+
+function Credits({ cents }: { cents: number | null | undefined }) {
+  if (cents === undefined) return <Skeleton width={84} height={14} />;
+  return (
+    <Tooltip label={texts.frame.creditsMeaning} multiline w={240}>
+      <span className={`figures ${classes.credits}`}>
+        {cents === null ? texts.frame.creditsUnlimited : texts.frame.credits(dollarsOfCents(cents))}
+      </span>
+    </Tooltip>
+  );
+}
+
+const schemes = [
+  { value: 'light', label: texts.frame.light, Icon: Sun },
+  { value: 'dark', label: texts.frame.dark, Icon: Moon },
+  { value: 'auto', label: texts.frame.system, Icon: Monitor },
+] as const;
+
+function ThemeMenu() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { Icon: Current } = schemes.find(({ value }) => value === colorScheme) ?? schemes[2];
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={texts.frame.theme}>
+          <Current size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {schemes.map(({ value, label, Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={16} aria-hidden />}
+            rightSection={value === colorScheme && <Check size={14} aria-hidden />}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

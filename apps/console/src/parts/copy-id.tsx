@@ -1,0 +1,10 @@
+import { CopyText } from './copy-text.tsx';
+
+/** An id, shortened in the middle, whole on hover and when copied. */
+export function CopyId({ id }: { id: string }) {
+  return (
+    <span title={id}>
+      <code>{id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id}</code> <CopyText text={id} />
+    </span>
+  );
+}

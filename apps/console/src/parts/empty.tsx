@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+import classes from './parts.module.css';
+
+/** In the place of a list that holds nothing: what would be here, and the command or link that fills it. */
+export function Empty({ title, detail, children }: { title: string; detail: string; children?: ReactNode }) {
+  return (
+    <section className={classes.empty}>
+      <h2>{title}</h2>
+      <p className="dimmed">{detail}</p>
+      {children}
+    </section>
+  );
+}

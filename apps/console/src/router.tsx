@@ -1,0 +1,96 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { NotFound } from './frame/not-found.tsx';
+import { Shell } from './frame/shell.tsx';
+import { modelsSearch } from './pages/models/search.ts';
+import { Failure } from './parts/failure.tsx';
+import { PageSkeleton } from './parts/skeletons.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+/** The code of a page is loaded when it is first shown, or pointed at. */
+const lazyPage = (load: () => Promise<() => ReactNode>) =>
+  lazyRouteComponent(async () => ({ default: await load() }));
+const under = <Path extends string>(path: Path) => ({ getParentRoute: () => root, path }) as const;
+
+const routes = [
+  createRoute({
+    ...under('/'),
+    beforeLoad: () => {
+      throw redirect({ to: '/models', replace: true });
+    },
+  }),
+  createRoute({
+    ...under('models'),
+    validateSearch: modelsSearch,
+    component: lazyPage(async () => (await import('./pages/models/models-page.tsx')).ModelsPage),
+  }),
+  createRoute({
+    ...under('models/$provider/$model'),
+    component: lazyPage(async () => (await import('./pages/model/model-page.tsx')).ModelPage),
+  }),
+  createRoute({
+    ...under('runs'),
+    component: lazyPage(async () => (await import('./pages/runs/runs-page.tsx')).RunsPage),
+  }),
+  createRoute({
+    ...under('runs/$requestId'),
+    component: lazyPage(async () => (await import('./pages/runs/run-page.tsx')).RunPage),
+  }),
+  createRoute({
+    ...under('usage'),
+    component: lazyPage(async () => (await import('./pages/usage/usage-page.tsx')).UsagePage),
+  }),
+  createRoute({
+    ...under('files'),
+    component: lazyPage(async () => (await import('./pages/files/files-page.tsx')).FilesPage),
+  }),
+  createRoute({
+    ...under('webhooks'),
+    component: lazyPage(async () => (await import('./pages/webhooks/webhooks-page.tsx')).WebhooksPage),
+  }),
+  createRoute({
+    ...under('keys'),
+    component: lazyPage(async () => (await import('./pages/keys/keys-page.tsx')).KeysPage),
+  }),
+  createRoute({
+    ...under('settings'),
+    component: lazyPage(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage),
+  }),
+  createRoute({
+    ...under('workspaces'),
+    component: lazyPage(async () => (await import('./pages/operator/workspaces-page.tsx')).WorkspacesPage),
+  }),
+  createRoute({
+    ...under('providers'),
+    component: lazyPage(async () => (await import('./pages/operator/providers-page.tsx')).ProvidersPage),
+  }),
+  createRoute({
+    ...under('providers/$provider'),
+    component: lazyPage(async () => (await import('./pages/operator/provider-page.tsx')).ProviderPage),
+  }),
+  createRoute({
+    ...under('queues'),
+    component: lazyPage(async () => (await import('./pages/operator/queues-page.tsx')).QueuesPage),
+  }),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingComponent: PageSkeleton,
+  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,95 @@
+import { RouterError } from '#errors';
+import { type ListedWebhook, WebhookRepository } from '#persistence';
+import {
+  type RouterWebhookDelivery,
+  routerWebhookDelivery,
+  type RouterWebhookDeliveryListResponse,
+  routerWebhookDeliveryListResponse,
+  routerQueueRequestId,
+  webhookStates,
+} from '#schemas';
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { pageQuery } from '../models/page-query.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
+import { listPage } from '../models/list-page.js';
+
+const deliveryQuery = pageQuery.extend({
+  state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
+});
+
+@Controller('v2/webhooks/deliveries')
+@UseGuards(CallerGuard)
+export class DeliveriesController {
+  constructor(
+    private readonly webhooks: WebhookRepository,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'requests' })
+  @ApiRoute({
+    name: 'ListWebhookDeliveries',
+    area: 'Account',
+    summary: 'List the webhooks of the workspace',
+    description: 'Newest run first, as long as the runs are remembered (8 days by default).',
+    query: deliveryQuery,
+    answers: [
+      answer(200, 'One page.', json(routerWebhookDeliveryListResponse)),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or there is no such state.'),
+    ],
+  })
+  list(
+    @Calling() { workspaceId }: Caller,
+    @Query(new QueryPipe(deliveryQuery)) { state, ...query }: z.output<typeof deliveryQuery>,
+  ): Promise<RouterWebhookDeliveryListResponse> {
+    return listPage(query, 'deliveries', this.settings, {
+      read: (page) => this.webhooks.list({ workspaceId, state, ...page }),
+      idOf: ({ runId }) => runId,
+      entryOf: shownDelivery,
+    });
+  }
+
+  @Post(':requestId/redeliver')
+  @HttpCode(202)
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'RedeliverWebhook',
+    area: 'Account',
+    summary: 'Have a webhook called once more',
+    description: 'With eight tries from now on, whatever became of those before.',
+    answers: [
+      answer(202, 'It is due.', json(routerWebhookDelivery)),
+      failure(404, ['invalid_input'], 'No run of the workspace that has this id has a webhook.'),
+    ],
+  })
+  async redeliver(
+    @Calling() { workspaceId }: Caller,
+    @Param('requestId') runId: string,
+  ): Promise<RouterWebhookDelivery> {
+    const isKnown =
+      routerQueueRequestId.safeParse(runId).success && (await this.webhooks.redeliver(runId, workspaceId));
+    const [webhook] = isKnown ? await this.webhooks.list({ workspaceId, runId, limit: 1 }) : [];
+    if (webhook) return shownDelivery(webhook);
+    throw new RouterError('invalid_input', 'There is no such webhook.', { status: 404 });
+  }
+}
+
+export const shownDelivery = (webhook: ListedWebhook): RouterWebhookDelivery => ({
+  request_id: webhook.runId,
+  model: webhook.model,
+  ...(webhook.bucket !== null && { error_type: webhook.bucket }),
+  url: webhook.url,
+  form: webhook.form,
+  state: webhook.state,
+  tries: webhook.tries,
+  ...(webhook.problem !== null && { problem: webhook.problem }),
+  created_at: webhook.completedAt.toISOString(),
+  ...(webhook.dueAt && { next_try_at: webhook.dueAt.toISOString() }),
+  ...(webhook.endedAt && { ended_at: webhook.endedAt.toISOString() }),
+});

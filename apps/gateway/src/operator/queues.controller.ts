@@ -1,0 +1,63 @@
+import { Database, type Load, OutboxRepository, type RunningProcess, runningProcesses } from '#persistence';
+import { RunQueues } from '#queue';
+import { type OperatorQueues, operatorQueues } from '#schemas';
+import { Controller, Get, UseGuards } from '@nestjs/common';
+import { Access, CallerGuard } from '../auth/caller.guard.js';
+import { answer, ApiRoute, json } from '../reference/api-route.js';
+
+const states = [
+  'parked',
+  'waiting',
+  'submitting',
+  'running',
+  'copying',
+] as const satisfies readonly Load['state'][];
+
+@Controller('v2/operator/queues')
+@UseGuards(CallerGuard)
+export class OperatorQueuesController {
+  constructor(
+    private readonly queues: RunQueues,
+    private readonly outbox: OutboxRepository,
+    private readonly database: Database,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorGetQueues',
+    area: 'Operator',
+    summary: 'Read what waits, for how long, and which gateways and workers run',
+    answers: [answer(200, 'As it is now.', json(operatorQueues))],
+  })
+  async read(): Promise<OperatorQueues> {
+    const [queues, load, processes] = await Promise.all([
+      this.queues.counts(),
+      this.outbox.load(),
+      runningProcesses(this.database),
+    ]);
+    return {
+      transport: this.queues.kind,
+      queues,
+      runs: states.map((state) => {
+        const rows = load.filter((each) => each.state === state);
+        return {
+          state,
+          runs: rows.reduce((sum, { runs }) => sum + runs, 0),
+          oldest_seconds: Math.max(0, ...rows.map(({ oldestSeconds }) => oldestSeconds)),
+        };
+      }),
+      processes: processes.map(shown),
+    };
+  }
+}
+
+const shown = (each: RunningProcess): OperatorQueues['processes'][number] => ({
+  app: each.app,
+  host: each.host,
+  pid: each.pid,
+  started_at: each.startedAt.toISOString(),
+  seen_at: each.seenAt.toISOString(),
+  catalog_revision: each.revision,
+  ...(each.problem !== null && { catalog_problem: each.problem }),
+});

@@ -1,0 +1,117 @@
+import { openCursor, sealCursor } from '#catalog';
+import { OperatorReader, type OperatorRun as FoundRun } from '#persistence';
+import {
+  type OperatorRun,
+  type OperatorRunListResponse,
+  operatorRunListResponse,
+  routerErrorType,
+  routerProviderSegment,
+  statusOf,
+} from '#schemas';
+import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { z } from 'zod';
+import { Access, CallerGuard } from '../auth/caller.guard.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { pageQuery } from '../models/page-query.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
+
+const wholeNumber = (max: number, usual: number, description: string) =>
+  z
+    .string({ error: 'must be an integer' })
+    .regex(/^\d{1,9}$/, 'must be an integer')
+    .default(String(usual))
+    .transform(Number)
+    .refine((number) => number >= 1 && number <= max, `must be from 1 to ${max}`)
+    .meta({ type: 'integer', default: usual, description });
+
+const runQuery = pageQuery.extend({
+  state: z
+    .enum(['stuck', 'failed'], 'must be stuck or failed')
+    .default('stuck')
+    .meta({ description: '`stuck`: live runs that do not come forward. `failed`: runs that failed lately.' }),
+  after_seconds: wholeNumber(86_400, 600, 'Of stuck runs: how long one may be in one stage.'),
+  hours: wholeNumber(744, 24, 'Of failed runs: how many hours to look back.'),
+  workspace: z.uuid('must be the id of a workspace').optional().meta({
+    description: 'Of failed runs: only those of this workspace, by its id.',
+  }),
+  provider: routerProviderSegment
+    .optional()
+    .meta({ description: 'Of failed runs: only those of this provider.' }),
+  error_type: routerErrorType.optional().meta({ description: 'Of failed runs: only those that ended so.' }),
+});
+
+@Controller('v2/operator/runs')
+@UseGuards(CallerGuard)
+export class OperatorRunsController {
+  constructor(
+    private readonly reader: OperatorReader,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorListRuns',
+    area: 'Operator',
+    summary: 'List runs of all workspaces that may need a look',
+    query: runQuery,
+    answers: [
+      answer(200, 'One page.', json(operatorRunListResponse)),
+      failure(
+        400,
+        ['invalid_input'],
+        'The cursor is malformed or has expired, or a filter has no such value.',
+      ),
+    ],
+  })
+  async list(
+    @Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>,
+  ): Promise<OperatorRunListResponse> {
+    const { state, cursor, limit } = query;
+    const sealing = { list: state, secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
+    const page = {
+      after: cursor === undefined ? undefined : openCursor(cursor, sealing),
+      limit: limit + 1,
+    };
+    const found =
+      state === 'stuck'
+        ? await this.reader.stuck(query.after_seconds, page)
+        : await this.reader.failed(
+            {
+              hours: query.hours,
+              workspaceId: query.workspace,
+              provider: query.provider,
+              bucket: query.error_type,
+            },
+            page,
+          );
+    const data = found.slice(0, limit);
+    const last = found.length > limit ? data.at(-1) : undefined;
+    return {
+      data: data.map(shown),
+      has_more: last !== undefined,
+      ...(last && { next_cursor: sealCursor(last.requestId, sealing) }),
+      limit,
+    };
+  }
+}
+
+/** What does not apply is absent. */
+const shown = (run: FoundRun): OperatorRun => ({
+  request_id: run.requestId,
+  workspace: { id: run.workspaceId, name: run.workspace },
+  model: run.model,
+  provider: run.provider,
+  status: statusOf(run.stage),
+  stage: run.stage,
+  ...(run.reason !== null && { reason: run.reason }),
+  ...(run.bucket !== null && { error_type: run.bucket }),
+  ...(run.stage === 'completed' && run.status !== null && { error_status: run.status }),
+  created_at: run.admittedAt.toISOString(),
+  ...(run.grantedAt && { granted_at: run.grantedAt.toISOString() }),
+  ...(run.dispatchedAt && { started_at: run.dispatchedAt.toISOString() }),
+  ...(run.outputAt && { output_at: run.outputAt.toISOString() }),
+  ...(run.completedAt && { completed_at: run.completedAt.toISOString() }),
+});

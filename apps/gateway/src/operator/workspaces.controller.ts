@@ -1,0 +1,185 @@
+import { openCursor, sealCursor } from '#catalog';
+import { RouterError } from '#errors';
+import {
+  OperatorReader,
+  UnknownWorkspace,
+  type Workspace,
+  type WorkspaceChange,
+  WorkspaceRepository,
+  type WorkspaceState,
+} from '#persistence';
+import { RunQueues } from '#queue';
+import {
+  type OperatorWorkspace,
+  operatorWorkspace,
+  operatorWorkspaceChange,
+  type OperatorWorkspaceListResponse,
+  operatorWorkspaceListResponse,
+} from '#schemas';
+import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { BodyReader } from '../bodies/body-reader.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { pageQuery } from '../models/page-query.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { cents } from '../runs/cents.js';
+import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
+
+const workspaceQuery = pageQuery.extend({
+  q: z
+    .string({ error: 'must be given once' })
+    .max(200)
+    .optional()
+    .meta({ description: 'Only workspaces whose name holds this text, or whose id it is.' }),
+});
+const unknownWorkspace = failure(404, ['invalid_input'], 'There is no such workspace.');
+const microsPerCent = 10_000;
+
+@Controller('v2/operator/workspaces')
+@UseGuards(CallerGuard)
+export class OperatorWorkspacesController {
+  constructor(
+    private readonly reader: OperatorReader,
+    private readonly workspaces: WorkspaceRepository,
+    private readonly bodies: BodyReader,
+    private readonly queues: RunQueues,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorListWorkspaces',
+    area: 'Operator',
+    summary: 'List all workspaces with their limits, what is in use, credits, and the spend of today',
+    query: workspaceQuery,
+    answers: [
+      answer(200, 'One page.', json(operatorWorkspaceListResponse)),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired.'),
+    ],
+  })
+  async list(
+    @Query(new QueryPipe(workspaceQuery)) { cursor, limit, q }: z.output<typeof workspaceQuery>,
+  ): Promise<OperatorWorkspaceListResponse> {
+    const sealing = {
+      list: 'workspaces',
+      secrets: this.settings.SIGNING_SECRET,
+      nowMs: Date.now(),
+    } as const;
+    const after = cursor === undefined ? undefined : openCursor(cursor, sealing);
+    const found = await this.reader.workspaces(q, { after, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return {
+      data: page.map(shown),
+      has_more: last !== undefined,
+      ...(last && { next_cursor: sealCursor(last.name, sealing) }),
+      limit,
+    };
+  }
+
+  @Get(':workspace')
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorGetWorkspace',
+    area: 'Operator',
+    summary: 'Read one workspace',
+    answers: [answer(200, 'As it is now.', json(operatorWorkspace)), unknownWorkspace],
+  })
+  async read(@Param('workspace') name: string): Promise<OperatorWorkspace> {
+    return this.stateOf(await this.find(name));
+  }
+
+  @Patch(':workspace')
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorChangeWorkspace',
+    area: 'Operator',
+    summary: 'Change limits, credits, mark-up or entitlements of a workspace',
+    description:
+      'All of it, or nothing; it holds at once, for waiting runs too. Who changed what is recorded with it.',
+    body: operatorWorkspaceChange,
+    answers: [
+      answer(200, 'The workspace as it is now.', json(operatorWorkspace)),
+      failure(400, ['invalid_input'], 'The body is malformed.'),
+      unknownWorkspace,
+      failure(413, ['invalid_input'], 'The body is too large.'),
+      failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
+    ],
+  })
+  async change(
+    @Calling() { workspaceId, credential }: Caller,
+    @Param('workspace') name: string,
+    @Req() request: FastifyRequest,
+  ): Promise<OperatorWorkspace> {
+    const body = await this.bodies.object(request.raw, workspaceId, operatorWorkspaceChange);
+    const { id } = await this.find(name);
+    const { workspace, granted } = await this.workspaces.change(id, changeOf(body), credential);
+    await this.queues.enqueueGranted(granted);
+    return this.stateOf(workspace);
+  }
+
+  private async find(nameOrId: string): Promise<Workspace> {
+    return this.workspaces.find(nameOrId).catch((error: unknown) => {
+      if (!(error instanceof UnknownWorkspace)) throw error;
+      throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
+    });
+  }
+
+  private async stateOf({ id }: Workspace): Promise<OperatorWorkspace> {
+    const [state] = await this.reader.workspaces(id, { limit: 1 });
+    if (!state) throw new Error('the workspace is gone');
+    return shown(state);
+  }
+}
+
+/** What is not given is absent: an absent column stays as it is. */
+function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChange {
+  const { limits = {}, credits_cents, add_credits_cents, note, ...facts } = body;
+  const { committed_spend_cents } = limits;
+  const change = {
+    ...facts,
+    note,
+    inflightLimit: limits.inflight,
+    committedLimitMicros: committed_spend_cents && committed_spend_cents * microsPerCent,
+    backlogLimit: limits.backlog,
+    windowLimit: limits.runs_per_minute,
+    fileLimit: limits.files,
+    fileBytesLimit: limits.file_bytes,
+    balanceMicros: credits_cents && credits_cents * microsPerCent,
+    addedMicros: add_credits_cents && add_credits_cents * microsPerCent,
+  };
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+const shown = (state: WorkspaceState): OperatorWorkspace => ({
+  id: state.id,
+  name: state.name,
+  created_at: state.createdAt.toISOString(),
+  enabled: state.enabled,
+  visible: state.visible,
+  runnable: state.runnable,
+  markup: state.markup,
+  limits: {
+    inflight: { limit: state.inflightLimit, current: state.inflight },
+    committed_spend_cents: {
+      limit: cents(state.committedLimitMicros),
+      current: cents(state.committedMicros),
+    },
+    backlog: { limit: state.backlogLimit, current: state.backlog },
+    runs_per_minute: { limit: state.windowLimit, current: state.windowCount },
+    files: { limit: state.fileLimit, current: state.files },
+    file_bytes: { limit: state.fileBytesLimit, current: state.fileBytes },
+  },
+  credits_cents: state.balanceMicros === null ? null : cents(state.balanceMicros),
+  held_cents: cents(state.heldMicros),
+  today: {
+    runs: state.runsToday,
+    succeeded: state.succeededToday,
+    cost_cents: cents(state.billedMicrosToday),
+  },
+});

@@ -1,0 +1,32 @@
+import { expect, it } from '@jest/globals';
+import { fits, serversOf } from './servers.js';
+import { modelOfRow } from './testing/model-of-row.js';
+
+const row = (id: string, more: object = {}) =>
+  modelOfRow({
+    id,
+    upstream: { path: 'x' },
+    charges_on_policy_rejection: 'no',
+    price: { usd: 0.01 },
+    ...more,
+  });
+const input = {
+  type: 'object',
+  properties: { prompt: { type: 'string' }, n: { type: 'integer', maximum: 4 } },
+  required: ['prompt'],
+};
+
+it('are its own first, without those that are not there', () => {
+  const model = row('a/x', { servers: ['b/x', 'c/x'] });
+  const other = row('c/x');
+  expect(serversOf({ find: (id) => (id === 'c/x' ? other : undefined) }, model)).toEqual([model, other]);
+});
+
+it.each([
+  [{ prompt: 'a', n: 4 }, true],
+  [{ prompt: 'a', n: 5 }, false],
+  [{ prompt: 'a', size: '1k' }, false],
+  [{ n: 1 }, false],
+])('fit %j: %j', (given, expected) => {
+  expect(fits(row('b/x', { input, example: { prompt: 'a' } }), given)).toBe(expected);
+});

@@ -1,0 +1,13 @@
+/** The newest id there can be. */
+export const newestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * The rows of workspace `$1` whose id is older than `$2`, newest first. As a range of pairs and not as an equation, so that
+ * they are read by the index of that pair: an equation also lets the planner walk the ids of all workspaces backwards, to
+ * find twenty of a quiet one.
+ */
+export const newestFirst = (id: string): { where: string; orderBy: string } => ({
+  where: `(workspace_id, ${id}) >= ($1::uuid, '00000000-0000-0000-0000-000000000000'::uuid)
+    AND (workspace_id, ${id}) < ($1::uuid, $2::uuid)`,
+  orderBy: `workspace_id DESC, ${id} DESC`,
+});

@@ -1,0 +1,131 @@
+import type { Bucket } from '#errors';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
+import type { Stage } from './run-facts.js';
+import { standingColumns, type WorkspaceStanding } from './workspace-reader.js';
+
+/** A workspace with what it may use, what of it is in use, and what it spent since midnight UTC. */
+export interface WorkspaceState extends WorkspaceStanding {
+  id: string;
+  name: string;
+  enabled: boolean;
+  visible: string[];
+  runnable: string[];
+  createdAt: Date;
+  files: number;
+  fileLimit: number;
+  fileBytes: number;
+  fileBytesLimit: number;
+  runsToday: number;
+  succeededToday: number;
+  billedMicrosToday: number;
+}
+
+/** A run of any workspace, as an operator looks for it. */
+export interface OperatorRun {
+  requestId: string;
+  workspaceId: string;
+  workspace: string;
+  model: string;
+  provider: string;
+  stage: Stage;
+  bucket: Bucket | null;
+  status: number | null;
+  admittedAt: Date;
+  grantedAt: Date | null;
+  dispatchedAt: Date | null;
+  outputAt: Date | null;
+  completedAt: Date | null;
+  /** Why it is thought to be stuck. */
+  reason: StuckReason | null;
+}
+
+/**
+ * `past_deadline`: over the time that it has; `overdue`: nobody takes it up; `no_progress`: as long as that in the
+ * same stage.
+ */
+type StuckReason = 'past_deadline' | 'overdue' | 'no_progress';
+
+interface Page {
+  /** The last of the page before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+interface FailedFilter {
+  hours: number;
+  workspaceId?: string | undefined;
+  provider?: string | undefined;
+  bucket?: Bucket | undefined;
+}
+
+/** Both are of the reconciler's and of the workers' doing within seconds. */
+const maxLate = `interval '1 minute'`;
+
+const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
+  output_at AS "outputAt", completed_at AS "completedAt"`;
+
+/** What operators see of all workspaces. Reads that may take long: they use the connections of lists. */
+@Injectable()
+export class OperatorReader {
+  constructor(private readonly database: Database) {}
+
+  /** By name, those behind `after`; `like` is a part of the name, or the id. */
+  async workspaces(like: string | undefined, { after = '', limit }: Page): Promise<WorkspaceState[]> {
+    return this.database.list<WorkspaceState & Record<string, unknown>>({
+      text: `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
+          file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
+        FROM workspace, LATERAL (
+          SELECT count(*)::integer AS files, coalesce(sum(bytes), 0)::float AS "fileBytes"
+          FROM stored_object WHERE workspace_id = workspace.id AND delete_at > router_statement_now()
+        ) AS uploads, LATERAL (
+          SELECT count(*)::float AS "runsToday", count(*) FILTER (WHERE outcome = 'succeeded')::float AS "succeededToday",
+            coalesce(sum(billed_micros), 0)::float AS "billedMicrosToday"
+          FROM audit_record
+          WHERE workspace_id = workspace.id AND completed_at >= date_trunc('day', router_statement_now(), 'UTC')
+        ) AS today
+        WHERE name > $1 AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0 OR id::text = $2)
+        ORDER BY name LIMIT $3`,
+      values: [after, like ?? null, limit],
+    });
+  }
+
+  /** Live runs that have a slot and do not come forward, oldest first. Parked ones wait for their own workspace. */
+  async stuck(afterSeconds: number, { after, limit }: Page): Promise<OperatorRun[]> {
+    return this.database.list<OperatorRun & Record<string, unknown>>({
+      text: `SELECT * FROM (
+          SELECT run.id AS "requestId", run.workspace_id AS "workspaceId", workspace.name AS workspace, model, run.provider,
+            stage, bucket, status, ${times}, CASE
+              WHEN deadline_at < router_statement_now() - ${maxLate} THEN 'past_deadline'
+              WHEN due_at < router_statement_now() - ${maxLate} THEN 'overdue'
+              WHEN coalesce(output_at, dispatched_at, granted_at) < router_statement_now() - make_interval(secs => $1)
+                THEN 'no_progress'
+            END AS reason
+          FROM outbox JOIN run ON run.id = run_id JOIN workspace ON workspace.id = run.workspace_id
+          WHERE queue <> 'backlog' AND ($2::uuid IS NULL OR run_id > $2)
+        ) AS live WHERE reason IS NOT NULL ORDER BY "requestId" LIMIT $3`,
+      values: [afterSeconds, after ?? null, limit],
+    });
+  }
+
+  /** Runs that failed in the last hours, newest first. */
+  async failed(filter: FailedFilter, { after, limit }: Page): Promise<OperatorRun[]> {
+    return this.database.list<OperatorRun & Record<string, unknown>>({
+      text: `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
+          'completed' AS stage, bucket, status, ${times}, NULL AS reason
+        FROM audit_record JOIN workspace ON workspace.id = workspace_id
+        WHERE outcome = 'failed' AND completed_at > router_statement_now() - make_interval(hours => $1)
+          AND ($2::uuid IS NULL OR workspace_id = $2) AND ($3::text IS NULL OR provider = $3)
+          AND ($4::text IS NULL OR bucket = $4) AND ($5::uuid IS NULL OR run_id < $5)
+        ORDER BY run_id DESC LIMIT $6`,
+      values: [
+        filter.hours,
+        filter.workspaceId ?? null,
+        filter.provider ?? null,
+        filter.bucket ?? null,
+        after ?? null,
+        limit,
+      ],
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import type { Bucket } from '#errors';
+import { Injectable } from '@nestjs/common';
+import { Database } from './database.js';
+import { type Load, OutboxRepository } from './outbox.repository.js';
+import { providerKeys } from './processes.js';
+import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
+
+/** How many runs of a provider ended so. */
+interface Outcomes {
+  /** Null: they succeeded. */
+  bucket: Bucket | null;
+  lastHour: number;
+  lastDay: number;
+}
+
+/** What an operator knows of a provider. */
+export interface ProviderState {
+  provider: string;
+  /** Whether some worker has one; null before any has reported. */
+  hasKey: boolean | null;
+  /** How many submissions the workers make at once. */
+  slots: number;
+  pauses: Omit<ProviderPause, 'provider'>[];
+  load: Record<Load['state'], { runs: number; oldestSeconds: number }>;
+  outcomes: Outcomes[];
+}
+
+/** Reads how providers are: for operators. */
+@Injectable()
+export class ProviderReader {
+  constructor(
+    private readonly database: Database,
+    private readonly outbox: OutboxRepository,
+    private readonly pauses: ProviderPauseRepository,
+  ) {}
+
+  /** By name: those that are known, and those that have a pause, a key, or runs. */
+  async list(known: readonly string[]): Promise<ProviderState[]> {
+    const [keys, load, pauses, outcomes] = await Promise.all([
+      providerKeys(this.database),
+      this.outbox.load(),
+      this.pauses.standing(),
+      this.outcomes(),
+    ]);
+    const names = new Set([
+      ...known,
+      ...[keys, load, pauses, outcomes].flat().map(({ provider }) => provider),
+    ]);
+    return [...names].toSorted().map((provider) => {
+      const [{ hasKey, slots } = { hasKey: null, slots: 0 }] = rowsOf(keys, provider);
+      return {
+        provider,
+        hasKey,
+        slots,
+        pauses: rowsOf(pauses, provider),
+        load: byState(rowsOf(load, provider)),
+        outcomes: rowsOf(outcomes, provider),
+      };
+    });
+  }
+
+  /** Of the last hour and the last 24 hours, from the audit records. */
+  private async outcomes(): Promise<(Outcomes & { provider: string })[]> {
+    return this.database.list<Outcomes & { provider: string } & Record<string, unknown>>({
+      text: `SELECT provider, bucket, count(*)::float AS "lastDay",
+          count(*) FILTER (WHERE completed_at > router_statement_now() - interval '1 hour')::float AS "lastHour"
+        FROM audit_record WHERE completed_at > router_statement_now() - interval '1 day'
+        GROUP BY provider, bucket ORDER BY count(*) DESC, bucket`,
+      values: [],
+    });
+  }
+}
+
+const rowsOf = <Row extends { provider: string }>(rows: readonly Row[], name: string) =>
+  rows.flatMap(({ provider, ...row }) => (provider === name ? [row] : []));
+
+function byState(load: readonly Omit<Load, 'provider'>[]): ProviderState['load'] {
+  const of = (state: Load['state']) => {
+    const { runs = 0, oldestSeconds = 0 } = load.find((each) => each.state === state) ?? {};
+    return { runs, oldestSeconds };
+  };
+  return {
+    parked: of('parked'),
+    waiting: of('waiting'),
+    submitting: of('submitting'),
+    running: of('running'),
+    copying: of('copying'),
+  };
+}

@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import { routerErrorType } from './error-shapes.js';
+import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
+import { routerQueueStatus } from './queue-shapes.js';
+
+const moment = (description: string) => z.iso.datetime().meta({ description });
+const count = (description: string) => z.int().min(0).meta({ description });
+const seconds = (description: string) => z.number().min(0).meta({ description });
+const cents = (description: string) =>
+  z.number().meta({ description: `${description}, in US dollar cents, as a decimal number.` });
+const text = (description: string) => z.string().meta({ description });
+const use = (description: string, amount: z.ZodNumber = z.int()) =>
+  z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
+
+const globs = z.array(z.string().min(1).max(200)).max(1000);
+const facts = {
+  enabled: z.boolean().meta({ description: 'Whether the router is switched on for it.' }),
+  visible: globs.meta({ description: 'Globs of the models that it may see.' }),
+  runnable: globs.meta({ description: 'Globs of the models that it may run.' }),
+  markup: z.number().min(0).max(100).meta({ description: 'What the price of a model is multiplied by.' }),
+};
+
+export const operatorWorkspace = z
+  .object({
+    id: z.uuid().meta({ description: 'Of the workspace.' }),
+    name: text('Of the workspace.'),
+    created_at: moment('When it was made.'),
+    ...facts,
+    limits: z
+      .object({
+        inflight: use('Runs that have a slot.'),
+        committed_spend_cents: use('What these runs can cost at most.', z.number()),
+        backlog: use('Runs that wait for a slot.'),
+        runs_per_minute: use('Runs that were admitted in this minute.'),
+        files: use('Uploaded files.'),
+        file_bytes: use('The size of these files together.'),
+      })
+      .meta({ description: 'The allowances, and what of them is in use now.' }),
+    credits_cents: z.number().nullable().meta({ description: 'The balance; null for unlimited credits.' }),
+    held_cents: cents('What live runs have set aside of the balance'),
+    today: z
+      .object({
+        runs: count('How many runs ended.'),
+        succeeded: count('How many of them succeeded.'),
+        cost_cents: cents('What was billed for them'),
+      })
+      .meta({ description: 'Since midnight UTC.' }),
+  })
+  .meta({ id: 'OperatorWorkspace', description: 'A workspace, as an operator sees it.' });
+
+export const operatorWorkspaceListResponse = z
+  .object({
+    data: z.array(operatorWorkspace).meta({ description: 'In the order of their names.' }),
+    ...pageFields,
+  })
+  .meta({ id: 'OperatorWorkspaceListResponse', description: 'One page of the workspaces.' });
+
+const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).meta({ description });
+/** What a number still holds exactly as micro-dollars. */
+const maxCents = Math.floor(Number.MAX_SAFE_INTEGER / 10_000);
+
+/** The body of a change; what is left out stays as it is. */
+export const operatorWorkspaceChange = z
+  .strictObject({
+    ...facts,
+    limits: z
+      .strictObject({
+        inflight: limit('Runs that have a slot.'),
+        committed_spend_cents: limit('What these runs can cost at most, in whole cents.', maxCents),
+        backlog: limit('Runs that wait for a slot.'),
+        runs_per_minute: limit('Runs that are admitted in a minute.'),
+        files: limit('Uploaded files.'),
+        file_bytes: limit('The size of these files together.', 2 ** 50),
+      })
+      .partial()
+      .meta({ description: 'New allowances; they hold at once, for waiting runs too.' }),
+    credits_cents: z
+      .int()
+      .min(-maxCents)
+      .max(maxCents)
+      .nullable()
+      .meta({ description: 'The new balance; null for unlimited credits.' }),
+    add_credits_cents: z
+      .int()
+      .min(-maxCents)
+      .max(maxCents)
+      .meta({ description: 'Credits to add, or, negative, to take back.' }),
+    note: z.string().trim().min(1).max(500).meta({ description: 'Why the credits change, for the ledger.' }),
+  })
+  .partial()
+  .refine(
+    ({ credits_cents, add_credits_cents }) => credits_cents === undefined || add_credits_cents === undefined,
+    'credits_cents and add_credits_cents exclude each other',
+  )
+  .meta({ id: 'OperatorWorkspaceChange', description: 'A change of a workspace.' });
+
+const operatorPause = z
+  .object({
+    calls: z.enum(['submit', 'poll']).meta({ description: 'Which calls are not made.' }),
+    asked_by: z
+      .enum(['operator', 'partner'])
+      .meta({ description: 'A partner asks for it by its refusals; then it ends by itself.' }),
+    since: moment('Since when.'),
+    until: moment('Until when; absent for an operator’s, which lasts until it is ended.').optional(),
+    reason: text('Why.'),
+  })
+  .meta({ id: 'OperatorPause', description: 'Calls that are not made to a provider.' });
+
+const waiting = (description: string) =>
+  z
+    .object({ runs: count('How many.'), oldest_seconds: seconds('How long ago the oldest was admitted.') })
+    .meta({ description });
+const outcomes = z.object({
+  requests: count('Runs that ended.'),
+  succeeded: count('How many of them succeeded.'),
+  errors: z
+    .partialRecord(routerErrorType, z.int().min(0))
+    .meta({ description: 'How many ended otherwise, by bucket.' }),
+});
+
+export const operatorProvider = z
+  .object({
+    provider: routerProviderSegment,
+    models: count('How many models of it can be run.'),
+    has_key: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Whether a worker has a key for it; null before a worker has reported.' }),
+    pauses: z.array(operatorPause).meta({ description: 'Those that stand now.' }),
+    pressure: z
+      .object({
+        slots: z
+          .object({ limit: z.int().min(0), in_use: z.int().min(0) })
+          .meta({ description: 'Submissions that the workers make at once.' }),
+        waiting: waiting('Runs that have a slot of their workspace and wait for one of the provider.'),
+        under_way: waiting('Runs that were submitted and have no outcome.'),
+        parked: waiting('Runs that wait for a slot of their own workspace.'),
+      })
+      .meta({ description: 'What is asked of it now.' }),
+    last_hour: outcomes.meta({ description: 'What ended in the last 60 minutes.' }),
+    last_day: outcomes.meta({ description: 'What ended in the last 24 hours.' }),
+  })
+  .meta({ id: 'OperatorProvider', description: 'A provider, as an operator sees it.' });
+
+export const operatorProviderListResponse = z
+  .object({
+    data: z.array(operatorProvider).meta({ description: 'All of them, in the order of their names.' }),
+  })
+  .meta({ id: 'OperatorProviderListResponse', description: 'The providers.' });
+
+export const operatorPauseInput = z
+  .strictObject({
+    reason: z.string().trim().min(1).max(500).meta({ description: 'Why, for other operators.' }),
+  })
+  .meta({ id: 'OperatorPauseInput', description: 'Why a provider is paused.' });
+
+export const operatorQueues = z
+  .object({
+    transport: z.enum(['redis', 'postgres']).meta({ description: 'What carries the jobs.' }),
+    queues: z
+      .array(
+        z.object({
+          queue: z.enum(['dispatch', 'poll', 'assets', 'webhooks']),
+          waiting: count('Jobs that a worker can take now.'),
+          active: count('Jobs that a worker has.'),
+          delayed: count('Jobs that are due later.'),
+        }),
+      )
+      .meta({ description: 'By the transport; empty while it is away.' }),
+    runs: z
+      .array(
+        z.object({
+          state: z.enum(['parked', 'waiting', 'submitting', 'running', 'copying']),
+          runs: count('How many live runs are in it.'),
+          oldest_seconds: seconds('How long ago the oldest was admitted.'),
+        }),
+      )
+      .meta({ description: 'By the database: every live run is in one of them.' }),
+    processes: z
+      .array(
+        z.object({
+          app: z.enum(['gateway', 'worker']),
+          host: text('Its host or pod.'),
+          pid: z.int(),
+          started_at: moment('When it started.'),
+          seen_at: moment('Its last sign of life; there is one every 30 seconds.'),
+          catalog_revision: text('The catalog that it runs on.'),
+          catalog_problem: text('Why it does not run on a newer one.').optional(),
+        }),
+      )
+      .meta({ description: 'The gateways and workers that run.' }),
+  })
+  .meta({ id: 'OperatorQueues', description: 'What waits, and who works on it.' });
+
+const operatorRun = z
+  .object({
+    request_id: routerQueueRequestId,
+    workspace: z.object({ id: z.uuid(), name: z.string() }).meta({ description: 'Whose it is.' }),
+    model: routerModelId,
+    provider: routerProviderSegment,
+    status: routerQueueStatus,
+    stage: z
+      .enum(['parked', 'ready', 'submitting', 'running', 'copying', 'completed'])
+      .meta({ description: 'Where it stands, in more detail than the status.' }),
+    reason: z.enum(['past_deadline', 'overdue', 'no_progress']).optional().meta({
+      description:
+        'Why it is thought to be stuck: over the time that it has, due and taken up by no worker, or for long in one stage.',
+    }),
+    error_type: routerErrorType.optional(),
+    error_status: z.int().optional().meta({ description: 'The status that the caller gets.' }),
+    created_at: moment('When it was admitted.'),
+    granted_at: moment('When it got its slot.').optional(),
+    started_at: moment('When it was sent to the provider.').optional(),
+    output_at: moment('When the provider was done and assets were copied next.').optional(),
+    completed_at: moment('When it had its outcome.').optional(),
+  })
+  .meta({ id: 'OperatorRun', description: 'A run that may need a look.' });
+
+export const operatorRunListResponse = z
+  .object({
+    data: z.array(operatorRun).meta({ description: 'Stuck ones oldest first, failed ones newest first.' }),
+    ...pageFields,
+  })
+  .meta({ id: 'OperatorRunListResponse', description: 'One page of runs that may need a look.' });
+
+export type OperatorWorkspace = z.infer<typeof operatorWorkspace>;
+export type OperatorWorkspaceListResponse = z.infer<typeof operatorWorkspaceListResponse>;
+export type OperatorProvider = z.infer<typeof operatorProvider>;
+export type OperatorProviderListResponse = z.infer<typeof operatorProviderListResponse>;
+export type OperatorQueues = z.infer<typeof operatorQueues>;
+export type OperatorRun = z.infer<typeof operatorRun>;
+export type OperatorRunListResponse = z.infer<typeof operatorRunListResponse>;

@@ -1,0 +1,17 @@
+import type { RouteGateway } from './gateways.js';
+
+interface Action extends Record<string, unknown> {
+  actor: string;
+  action: string;
+  details: object;
+}
+
+/** What is recorded of an operator's changes of this workspace or provider, in their order. */
+export const operatorActions = (gateway: RouteGateway, subject: string): Promise<Action[]> =>
+  gateway.database.read<Action>(
+    {
+      name: 'test_operator_actions',
+      text: 'SELECT actor, action, details FROM operator_action WHERE subject = $1 ORDER BY id',
+    },
+    [subject],
+  );

@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+
+it('knows no other provider, and suggests those that are near', async () => {
+  const { caller } = await gateway().caller({}, ['operate']);
+  const path = '/v2/operator/providers/recaft';
+  for (const answer of [
+    await caller.call('GET', path),
+    await caller.call('POST', `${path}/pause`, { body: '{"reason":"x"}' }),
+    await caller.call('DELETE', `${path}/pause`),
+  ]) {
+    expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
+    expect(answer.json()['detail']).toContain('recraft');
+  }
+});
+
+it.each(['{}', '{"reason":" "}', '{"reason":"x","until":1}'])('refuses the pause %s', async (body) => {
+  const { caller } = await gateway().caller({}, ['operate']);
+  const answer = await caller.call('POST', '/v2/operator/providers/vidu/pause', { body });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+});

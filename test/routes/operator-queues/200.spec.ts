@@ -1,0 +1,40 @@
+import type { OperatorQueues } from '#schemas';
+import { expect, it } from '@jest/globals';
+import { waitFor } from '../../harness/wait-for.js';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+const waitingIn = ({ runs }: OperatorQueues) => runs.find(({ state }) => state === 'waiting')?.runs ?? 0;
+
+it('tells what waits, for how long, and which processes run', async () => {
+  const { caller } = await gateway().caller();
+  const operator = await gateway().caller({}, ['operate']);
+  const read = async () =>
+    (await operator.caller.call('GET', '/v2/operator/queues')).json() as OperatorQueues;
+  const before = waitingIn(await read());
+  await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+  const queues = await waitFor(
+    async () => {
+      const found = await read();
+      return found.processes.length > 0 && found;
+    },
+    { withinMs: 30_000, what: 'the first sign of life of a gateway' },
+  );
+  expect(queues.runs.map(({ state }) => state)).toEqual([
+    'parked',
+    'waiting',
+    'submitting',
+    'running',
+    'copying',
+  ]);
+  expect(waitingIn(queues)).toBeGreaterThan(before - 1);
+  expect(queues.queues.map(({ queue }) => queue)).toEqual(['dispatch', 'poll', 'assets', 'webhooks']);
+  expect(queues.processes[0]).toMatchObject({
+    app: 'gateway',
+    host: expect.any(String),
+    pid: expect.any(Number),
+    started_at: expect.any(String),
+    seen_at: expect.any(String),
+    catalog_revision: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+});

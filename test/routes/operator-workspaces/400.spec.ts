@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+
+it.each([
+  ['an unknown field', '{"limit":1}'],
+  ['an unknown limit', '{"limits":{"inflights":1}}'],
+  ['a negative limit', '{"limits":{"inflight":-1}}'],
+  ['a part of a cent', '{"add_credits_cents":0.5}'],
+  ['a mark-up that is too large', '{"markup":101}'],
+  ['two ways to change credits', '{"credits_cents":5,"add_credits_cents":5}'],
+  ['no object', '[]'],
+])('refuses %s, and changes nothing', async (_what, body) => {
+  const { caller, workspace } = await gateway().caller({}, ['operate']);
+  const answer = await caller.call('PATCH', `/v2/operator/workspaces/${workspace.id}`, { body });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+  expect(await gateway().operate((all) => all.find(workspace.id))).toEqual(workspace);
+});
+
+it('refuses a cursor that is none of its own', async () => {
+  const { caller } = await gateway().caller({}, ['operate']);
+  const answer = await caller.call('GET', '/v2/operator/workspaces?cursor=abc');
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+});

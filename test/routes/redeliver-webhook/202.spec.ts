@@ -1,0 +1,23 @@
+import { WebhookRepository } from '#persistence';
+import { expect, it } from '@jest/globals';
+import { sharedGateway } from '../gateways.js';
+
+const gateway = sharedGateway();
+
+it('makes a webhook that was given up due at once, with all its tries', async () => {
+  const { caller } = await gateway().caller({}, ['run', 'manage']);
+  const query = `?webhook_url=${encodeURIComponent('https://hooks.example.com/a')}`;
+  const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}', { query });
+  const output = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') } as const;
+  await gateway().finish(run, output);
+  const webhooks = new WebhookRepository(gateway().database);
+  await webhooks.failed(run.requestId, 0, 'answered HTTP 500', null);
+  expect(await webhooks.begin(run.requestId)).toBeNull();
+  const answer = await caller.call('POST', `/v2/webhooks/deliveries/${run.requestId}/redeliver`);
+  expect([answer.status, answer.json()]).toEqual([
+    202,
+    expect.objectContaining({ request_id: run.requestId, state: 'pending', tries: 0 }),
+  ]);
+  expect(Date.parse(String(answer.json()['next_try_at']))).toBeLessThanOrEqual(Date.now());
+  expect(await webhooks.begin(run.requestId)).toMatchObject({ tries: 0 });
+});
