@@ -14,24 +14,14 @@ describe.each(transports().slice(0, 1))(
     let caller: Awaited<ReturnType<System['caller']>>;
 
     beforeAll(async () => {
-      system = await System.start({
-        transport,
-        workers: 0,
-        env: { ...quickLeases, LARGE_PAYLOAD_BYTES: '1000' },
-      });
+      system = await System.start({ transport, workers: 0, env: quickLeases });
       caller = await system.caller();
     });
     afterEach(() => dismissWorkers(system));
     afterAll(() => system.stop());
 
-    // A long input lies in the store, and is read between the claim and the submission.
     const submit = (tag: string, model = 'bfl/flux-2-pro') =>
-      caller.submit(
-        model,
-        JSON.stringify({
-          prompt: `sleeper [[sim:tag=${tag}]]${tag === 'frozen-claimed' ? ' '.repeat(1000) : ''}`,
-        }),
-      );
+      caller.submit(model, JSON.stringify({ prompt: `sleeper [[sim:tag=${tag}]]` }));
     const accepted = async (tag: string) => (await system.partner.ledger(tag)).length;
     /** Everything that is written about a run when it ends. */
     const written = (run: Submitted) =>

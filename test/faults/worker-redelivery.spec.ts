@@ -7,8 +7,7 @@ const boundMs = 20_000;
 
 /** Milliseconds from the kill to the submission by the worker that took over. */
 async function redelivery(transport: TransportKind): Promise<number> {
-  // An input that lies in the store is read between the two.
-  const system = await System.start({ transport, workers: 0, env: { LARGE_PAYLOAD_BYTES: '1' } });
+  const system = await System.start({ transport, workers: 0 });
   try {
     const caller = await system.caller();
     const doomed = await system.startWorker({ FAILPOINT: 'dispatch.afterClaim:kill' });

@@ -2,7 +2,6 @@ import { RouterError } from '#errors';
 import { readSettings } from '#schemas';
 import { describe, expect, it } from '@jest/globals';
 import type { QueryResultRow } from 'pg';
-import { v7 } from 'uuid';
 import { Database } from './database.js';
 import { RunRepository } from './run.repository.js';
 import { databaseSettings } from './settings.js';
@@ -25,16 +24,13 @@ const times = async (runId: string) => {
   return row;
 };
 
-/** Hears no answer to the write that announces a submission, and none to its first claim. */
+/** Hears no answer to the write that announces a submission. */
 class Deaf extends Database {
-  private claims = 0;
-
   override async write<Row extends QueryResultRow>(
     ...[statement, values]: Parameters<Database['write']>
   ): Promise<Row[]> {
     const rows = await super.write<Row>(statement, values);
-    if (statement.name === 'claim') this.claims += 1;
-    if (statement.name === 'begin_submission' || this.claims === 1)
+    if (statement.name === 'begin_submission')
       throw new RouterError('service_unavailable', 'The answer was lost.');
     return rows;
   }
@@ -104,72 +100,6 @@ describe('the beginning of a submission', () => {
     await deaf.close();
     expect(await times(runId)).toMatchObject({ sent: null, lease: null });
     expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'claimed', crashes: 0 });
-  });
-});
-
-describe('a claim that begins the submission', () => {
-  const sends = (runId: string, worker = fixture.first) => worker.runs.claim(runId, leaseMs, { sends: true });
-
-  it('is the first one, writes what the beginning of a submission writes, and is nobody else’s', async () => {
-    const spaceId = await fixture.space();
-    const runId = await fixture.first.run(spaceId, { budgetMs });
-    expect(await sends(runId)).toMatchObject({ kind: 'claimed', epoch: 1, begun: true, leftMs: null });
-    const { sent, dispatched, deadline, lease } = await times(runId);
-    expect(sent).toEqual(dispatched);
-    expect(deadline.getTime() - dispatched.getTime()).toBe(budgetMs);
-    expect(lease).not.toBeNull();
-    expect(await fixture.second.runReader.state(spaceId, testModel, runId)).toMatchObject({
-      stage: 'submitting',
-      position: null,
-    });
-    expect(await fixture.overdueAt('50 minutes')).not.toContain(runId);
-    expect(await sends(runId, fixture.second)).toMatchObject({ kind: 'held' });
-    expect(await sends(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned', epoch: 2 });
-  });
-
-  it('is none where the input has to be read first, nor where a claim came before', async () => {
-    const key = `runs/${v7()}/input`;
-    await fixture.first.storedObjects.note(key, v7(), 60);
-    const stored = await fixture.first.run(await fixture.space(), { body: { storedAs: key } });
-    expect(await sends(stored)).toMatchObject({ kind: 'claimed', begun: false });
-    const { runId, epoch } = await fixture.run('claimed');
-    await fixture.first.runs.postpone(runId, epoch, 0);
-    expect(await sends(runId)).toMatchObject({ kind: 'claimed', begun: false });
-    for (const each of [stored, runId]) expect((await times(each)).sent).toBeNull();
-  });
-
-  it('leaves a run that was never sent when the submission is withdrawn', async () => {
-    const runId = await fixture.first.run(await fixture.space());
-    const before = await fixture.written(runId);
-    await sends(runId);
-    await fixture.first.runs.withdrawSubmission(runId, 1);
-    expect(await times(runId)).toMatchObject({ sent: null, dispatched: null, deadline: null });
-    expect((await fixture.written(runId))['outbox']).toMatchObject({ dispatched: false });
-    expect(before['run']).toMatchObject({ stage: 'ready' });
-    expect(await fixture.first.stageOf(runId)).toBe('ready');
-    expect(await fixture.first.runs.beginSubmission(runId, 1, leaseMs)).toBe(true);
-    await fixture.second.runs.withdrawSubmission(runId, 2);
-    expect((await times(runId)).sent).not.toBeNull();
-  });
-
-  it('that is not answered is repeated, and answered as before', async () => {
-    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: fixture.database.url }));
-    const runId = await fixture.first.run(await fixture.space());
-    const claimed = await new RunRepository(deaf).claim(runId, leaseMs, { sends: true });
-    await deaf.close();
-    expect(claimed).toMatchObject({ kind: 'claimed', epoch: 1, crashes: 0, begun: true, leftMs: null });
-    expect(await sends(runId, fixture.second)).toMatchObject({ kind: 'held' });
-  });
-
-  it('of an abandoned run that is not answered is abandoned again, not sent again', async () => {
-    const { runId } = await fixture.run('submitting');
-    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: fixture.database.url }));
-    await fixture.first.sql(`UPDATE run SET lease_until = router_now() WHERE id = $1`, [runId]);
-    expect(await new RunRepository(deaf).claim(runId, leaseMs, { sends: true })).toMatchObject({
-      kind: 'abandoned',
-      epoch: 2,
-    });
-    await deaf.close();
   });
 });
 

@@ -14,10 +14,6 @@ export type Claim =
       crashes: number;
       /** Milliseconds left of the time budget; null before the first submission. */
       leftMs: number | null;
-      /** When it was requested, on the monotonic clock of this process. */
-      atMs: number;
-      /** Its submission is written down as sent already: make it, or withdraw it. */
-      begun: boolean;
     }
   | { kind: 'abandoned'; epoch: number; provider: string; model: string }
   | { kind: 'held'; freeInMs: number }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import type { Claim, Copying, Poll } from './live-run.js';
@@ -27,20 +26,17 @@ const retryForMs = 120_000;
 export class RunRepository {
   constructor(private readonly database: Database) {}
 
-  /** With `sends`, the first claim of a run whose input lies in the database also begins its submission. */
-  async claim(runId: string, leaseMs: number, { sends = false } = {}): Promise<Claim> {
-    const atMs = performance.now();
-    const [row] = await this.database.persist<Claim & PayloadRow>(
+  async claim(runId: string, leaseMs: number): Promise<Claim> {
+    const [row] = await this.database.write<Claim & PayloadRow>(
       {
         name: 'claim',
-        text: `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs", begun
-          FROM claim($1, $2 * interval '1 millisecond', $3, $4)`,
+        text: `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+          FROM claim($1, $2 * interval '1 millisecond')`,
       },
-      [runId, leaseMs, randomUUID(), sends],
-      sends ? retryForMs : 0,
+      [runId, leaseMs],
     );
     if (row === undefined) return { kind: 'gone' };
-    return row.kind === 'claimed' ? { ...row, atMs, body: payloadBody(row) } : row;
+    return row.kind === 'claimed' ? { ...row, body: payloadBody(row) } : row;
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
@@ -73,22 +69,6 @@ export class RunRepository {
       [runId, epoch, leaseMs],
     );
     return rows.length === 1;
-  }
-
-  /** A submission that was begun with its claim is not made: nothing was sent. */
-  async withdrawSubmission(runId: string, epoch: number): Promise<void> {
-    await this.database.persist(
-      {
-        name: 'withdraw_submission',
-        text: `WITH withdrawn AS (
-            UPDATE run SET stage = 'ready', sent_at = NULL, dispatched_at = NULL, deadline_at = NULL
-            WHERE id = $1 AND epoch = $2 AND stage = 'submitting' RETURNING id
-          )
-          UPDATE outbox SET dispatched = false WHERE run_id = (SELECT id FROM withdrawn)`,
-      },
-      [runId, epoch],
-      retryForMs,
-    );
   }
 
   /** Keeps the leases of submissions that are still in the air; one that was given back stays given back. */

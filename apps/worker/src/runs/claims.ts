@@ -37,9 +37,8 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.renewal?.stop();
   }
 
-  /** The submission is begun in the same write where that can be. */
   claim(runId: string): Promise<Claim> {
-    return this.runs.claim(runId, this.settings.CLAIM_LEASE_MS, { sends: true });
+    return this.runs.claim(runId, this.settings.CLAIM_LEASE_MS);
   }
 
   /** Does the work while the claim's lease is renewed, or gives the claim back when its run has to wait. */

@@ -77,9 +77,9 @@ export class Submission {
       });
       return done;
     }
-    if (!claim.begun) await failpoint('dispatch.afterClaim', runId);
+    await failpoint('dispatch.afterClaim', runId);
     const body = await this.inputOf(runId, claim, share);
-    if (body === null) return this.later(runId, claim);
+    if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
     const input = {
       runId,
       model,
@@ -87,13 +87,12 @@ export class Submission {
       body: withMembersFirst(body, facts.members ?? {}),
     };
     const submission = await this.withFiles(provider, input, claim, share);
-    if (submission === null) return this.later(runId, claim);
+    if (submission === null) return this.postpone(runId, epoch, retryPauseMs(1));
     if ('class' in submission) return this.record(run, { kind: 'failed', failure: submission });
     let call: HttpCall;
     try {
       call = provider.adapter.submit(submission);
     } catch (error) {
-      await this.unsent(runId, claim);
       if (error instanceof RefusedInput) {
         await this.outcomes.fail(run, { class: 'rejected_input', retry: 'never', fields: error.fields });
         return done;
@@ -106,9 +105,8 @@ export class Submission {
       );
       return done;
     }
-    const begunAtMs = claim.begun ? claim.atMs : performance.now();
-    if (!claim.begun && !(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS)))
-      return done;
+    const begunAtMs = performance.now();
+    if (!(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS))) return done;
     await failpoint('dispatch.beforeSubmit', runId);
     // A process that slept past its lease may have been given up meanwhile: the partner must not be paid for a
     // run that has its outcome. Nothing was sent, so the claim goes back if it still stands.
@@ -145,13 +143,10 @@ export class Submission {
   private async withFiles(
     provider: BoundProvider,
     input: Run,
-    claim: Claimed,
+    { workspaceId, epoch }: Claimed,
     share: Share,
   ): Promise<Run | ProviderFailure | null> {
-    const { workspaceId, epoch } = claim;
     try {
-      if (!provider.adapter.files?.(input).length) return input;
-      await this.unsent(input.runId, claim);
       const found = await this.calls.withFiles(provider, input, { workspaceId, share });
       return 'class' in found && epoch >= maxTries ? { ...found, retry: 'never' } : found;
     } catch (error) {
@@ -200,17 +195,6 @@ export class Submission {
         return this.postpone(runId, epoch, afterMs);
       }
     }
-  }
-
-  private async later(runId: string, claim: Claimed): Promise<JobResult> {
-    await this.unsent(runId, claim);
-    return this.postpone(runId, claim.epoch, retryPauseMs(1));
-  }
-
-  /** A submission that was begun with the claim is not made, or not yet: the run is one that was never sent. */
-  private async unsent(runId: string, claim: Claimed): Promise<void> {
-    if (claim.begun) await this.runs.withdrawSubmission(runId, claim.epoch);
-    claim.begun = false;
   }
 
   private async postpone(runId: string, epoch: number, afterMs: number): Promise<JobResult> {

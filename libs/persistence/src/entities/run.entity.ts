@@ -32,7 +32,6 @@ export class Run {
   @Column('jsonb', { nullable: true }) handle: unknown;
   @Column('integer', { nullable: true }) pollAfterMs: number | null;
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
-  @Column('uuid', { nullable: true }) claimToken: string | null;
   @Column('integer', { default: 0 }) crashes: number;
   @Column('integer', { default: 0 }) lostPolls: number;
   /** A share of 1. */

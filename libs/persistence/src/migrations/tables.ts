@@ -84,8 +84,6 @@ CREATE TABLE run (
   -- Pause before the next poll when the handle was saved: what a caller is told to wait.
   poll_after_ms integer,
   lease_until timestamptz,
-  -- Of the last claim: whoever did not hear its answer repeats it with the same one.
-  claim_token uuid,
   -- Claims that ended without a word, as a crash does.
   crashes integer NOT NULL DEFAULT 0,
   lost_polls integer NOT NULL DEFAULT 0,
