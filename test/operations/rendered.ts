@@ -23,6 +23,8 @@ export function rendered(kubectl: string, folder: string): Manifest[] {
 
 const options = '--noEmit --strict --skipLibCheck --module nodenext --types node --ignoreConfig'.split(' ');
 const packages: Record<string, string> = {
+  'external-secrets.io': '@kubernetes-models/external-secrets',
+  'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
   'keda.sh': '@kubernetes-models/keda',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
 };

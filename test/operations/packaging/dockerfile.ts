@@ -1,6 +1,6 @@
 import { textOf } from '../../documents/checkout-files.js';
 
-export interface Instruction {
+interface Instruction {
   keyword: string;
   rest: string;
 }

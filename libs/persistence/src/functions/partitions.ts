@@ -28,8 +28,10 @@ EXCEPTION WHEN lock_not_available OR check_violation THEN
   RETURN false;
 END $$;
 
--- Returns how many days could not be made.
-CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql AS $$
+-- Returns how many days could not be made. Apps may run as a role that owns no table; this and drop_day are all that
+-- they do as the owner.
+CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql
+SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   today date := timezone('UTC', router_now())::date;
 BEGIN
@@ -44,4 +46,5 @@ END $$;
 CREATE TABLE run_default PARTITION OF run DEFAULT WITH (fillfactor = 50);
 CREATE TABLE payload_default PARTITION OF payload DEFAULT;
 SELECT ensure_partitions(7);
+REVOKE EXECUTE ON FUNCTION ensure_partitions FROM PUBLIC;
 `;

@@ -63,7 +63,8 @@ END $$;
 
 -- Drops the oldest day that has nothing left in it and answers which; null when there is none, or when the
 -- tables are busy. A live run, or one whose result can be collected, keeps its day.
-CREATE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
+CREATE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql
+SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
   day date;
 BEGIN
@@ -89,4 +90,5 @@ BEGIN
 EXCEPTION WHEN lock_not_available THEN
   RETURN NULL;
 END $$;
+REVOKE EXECUTE ON FUNCTION drop_day FROM PUBLIC;
 `;

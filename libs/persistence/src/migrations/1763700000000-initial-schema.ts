@@ -13,6 +13,7 @@ import { requestCancel } from '../functions/request-cancel.js';
 import { retention } from '../functions/retention.js';
 import { routerNow } from '../functions/router-now.js';
 import { storedObjects } from '../functions/stored-objects.js';
+import { workersWanted } from '../functions/workers-wanted.js';
 import { registryFunctions } from '../registry/functions.js';
 import { registryTables } from '../registry/tables.js';
 import { moneyTables, operationsTables, runTables, workspaceTables } from './tables.js';
@@ -42,6 +43,7 @@ const schema = [
   releaseHeldRun,
   credentialChanges,
   registryFunctions,
+  workersWanted,
   // TypeORM made this table before, and compares the expressions of its entities with what stands there.
   `INSERT INTO typeorm_metadata (type, database, schema, "table", name, value)
    SELECT 'GENERATED_COLUMN', table_catalog, table_schema, table_name, column_name,

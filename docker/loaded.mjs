@@ -1,0 +1,38 @@
+// Copies into a folder what the named apps can load of the packages, and leaves out the rest: maps, types, documents,
+// other module formats, drivers of other databases.
+//   node docker/loaded.mjs <folder> <app>…
+import { nodeFileTrace } from '@vercel/nft';
+import { cp, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** With each app the threads that it starts. */
+const entries = {
+  gateway: ['main.js', 'bodies/check-thread.js'],
+  worker: ['main.js', 'calls/reply-thread.js'],
+  admin: ['main.js'],
+  simulator: ['main.js'],
+};
+
+/** Read by paths that are put together at run time, which no analysis sees. */
+const alsoRead = [
+  'node_modules/swagger-ui-dist/package.json',
+  'node_modules/swagger-ui-dist/swagger-ui.css',
+  'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
+  'node_modules/@bull-board/ui/package.json',
+  'node_modules/@bull-board/ui/dist',
+];
+
+const [target = '', ...apps] = process.argv.slice(2);
+const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
+// A package may load another one if it is there: tools and the embedded Postgres are there only while this is built.
+const left = Object.entries(packages)
+  .filter(([, { dev, optional, devOptional }]) => dev || optional || devOptional)
+  .map(([folder]) => `${folder}/`);
+const { fileList } = await nodeFileTrace(
+  apps.flatMap((app) => entries[app].map((file) => path.join('dist/apps', app, 'src', file))),
+  { ignore: (file) => left.some((folder) => file.startsWith(folder)) },
+);
+const loaded = [...fileList].filter((file) => file.startsWith('node_modules/'));
+for (const file of apps.includes('gateway') ? [...loaded, ...alsoRead] : loaded) {
+  await cp(file, path.join(target, file), { recursive: true });
+}
