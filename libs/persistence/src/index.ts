@@ -1,4 +1,5 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
+export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
 export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
