@@ -594,7 +594,7 @@ export const texts = {
       servers: 'Served by',
       life: 'Lifecycle',
       noEnd: 'No end is announced.',
-      then: 'then use',
+      instead: 'then use',
       aliases: 'Also known as',
     },
   },

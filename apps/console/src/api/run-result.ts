@@ -5,7 +5,7 @@ import { call } from './client.ts';
 export type RunResult = { costCents: number | undefined; contentType: string } & (
   | { kind: 'json'; text: string; value: unknown }
   | { kind: 'text'; text: string }
-  | { kind: 'bytes'; blob: Blob }
+  | { kind: 'bytes'; url: string }
 );
 
 /** The result of a completed run; a run that failed throws the `Problem` that it ended with. */
@@ -22,7 +22,7 @@ export const runResultQuery = (model: string, requestId: string) =>
         return { ...facts, kind: 'json', text, value: JSON.parse(text) as unknown };
       }
       if (contentType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
-      return { ...facts, kind: 'bytes', blob: await answer.blob() };
+      return { ...facts, kind: 'bytes', url: URL.createObjectURL(await answer.blob()) };
     },
     staleTime: Infinity,
     retry: false,

@@ -80,7 +80,7 @@ export function kindOfUrl(url: string): MediaKind | undefined {
 }
 
 export function kindOfType(mediaType: string): MediaKind | undefined {
-  if (/^model\//.test(mediaType)) return '3d';
+  if (mediaType.startsWith('model/')) return '3d';
   return allKinds.find((kind) => mediaType.startsWith(`${kind}/`));
 }
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Box, Download, ExternalLink, ImageOff } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { RunResult } from '../api/run-result.ts';
 import { texts } from '../texts.ts';
 import { CopyText } from './copy-text.tsx';
@@ -19,17 +19,16 @@ interface OutputProps {
  * of the page: images are `img`, whatever they hold, and markup is shown as the text that it is.
  */
 export function Output({ result, modalities, onUse }: OutputProps) {
-  const bytesUrl = useObjectUrl(result.kind === 'bytes' ? result.blob : undefined);
   const { media, texts: said } = useMemo((): Findings => {
     if (result.kind === 'json') return findingsIn(result.value, modalities);
     if (result.kind === 'text') return { media: [], texts: [result.text] };
     const kind = kindOfType(result.contentType);
-    if (kind === undefined || bytesUrl === undefined) return { media: [], texts: [] };
+    if (kind === undefined) return { media: [], texts: [] };
     return {
-      media: [{ kind, url: bytesUrl, name: `result.${result.contentType.split(/[/;+]/)[1] ?? 'bin'}` }],
+      media: [{ kind, url: result.url, name: `result.${result.contentType.split(/[/;+]/)[1] ?? 'bin'}` }],
       texts: [],
     };
-  }, [result, modalities, bytesUrl]);
+  }, [result, modalities]);
   return (
     <div className={classes.output}>
       {media.map((medium) => (
@@ -155,15 +154,4 @@ async function save({ url, name }: Medium): Promise<void> {
   }
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-function useObjectUrl(blob: Blob | undefined): string | undefined {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    if (blob === undefined) return;
-    const made = URL.createObjectURL(blob);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [blob]);
-  return url;
 }

@@ -26,7 +26,7 @@ export function AboutTab({ entry }: { entry: ModelEntry }) {
         {successor !== undefined && (
           <>
             {', '}
-            {about.then}{' '}
+            {about.instead}{' '}
             <Link
               to="/models/$provider/$model"
               params={{ provider: successor[0] ?? '', model: successor[1] ?? '' }}

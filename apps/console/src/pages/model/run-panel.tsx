@@ -89,7 +89,7 @@ function StatusLine({ id, requestId, status, costCents }: StatusLineProps) {
   const isLive = status?.status !== 'COMPLETED';
   return (
     <div className={classes.statusLine}>
-      <span role="status">{status !== undefined && <Status run={status} />}</span>
+      <output>{status !== undefined && <Status run={status} />}</output>
       {isLive && <Elapsed requestId={requestId} />}
       {costCents !== undefined && (
         <span className="figures">{texts.model.billed(dollarsOfCents(costCents))}</span>

@@ -24,7 +24,8 @@ export function ModalityChips({
     outputs.map((each) => texts.models.modality[each]).join(', '),
   );
   return (
-    <span className={classes.modalities} role="img" aria-label={said} title={said}>
+    <span className={classes.modalities} title={said}>
+      <span className="visually-hidden">{said}</span>
       <Icons of={inputs} />
       <span aria-hidden>→</span>
       <Icons of={outputs} />

@@ -27,12 +27,17 @@ export function ModelsPage() {
   }, [hasNextPage, isFetchingNextPage, error, fetchNextPage]);
 
   const [text, setText] = useState(q);
-  useEffect(() => setText(q), [q]);
+  // A link to the whole gallery empties the field; while somebody types, the address follows the field.
+  const [seen, setSeen] = useState(q);
+  if (seen !== q) {
+    setSeen(q);
+    if (q === '') setText('');
+  }
   const search = (part: { q?: string; modality?: Modality; provider?: string[] }) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
 
   const words = useDeferredValue(text);
-  const recent = useMemo(recentModels, []);
+  const recent = useMemo(() => recentModels(), []);
   const shown = useMemo(
     () => found(models, { words, modality, providers: provider ?? [], recent }),
     [models, words, modality, provider, recent],
