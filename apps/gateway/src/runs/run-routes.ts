@@ -1,4 +1,5 @@
 import {
+  routerCostEstimate,
   routerModelInput,
   routerModelOutput,
   routerQueueCancelResponse,
@@ -100,20 +101,20 @@ export const runModel = {
   ],
 } as const;
 
-export const submitQuery = serverQuery.extend(webhookQuery.shape);
-
-export const submitRun = {
-  ...withInput,
-  query: submitQuery,
-  name: 'SubmitRun',
+export const estimateCost = {
+  query: serverQuery,
+  body: routerModelInput,
+  name: 'EstimateCost',
   area: 'Queued runs',
-  summary: 'Submit a run and get its handle',
+  summary: 'Ask what a run would cost',
   description:
-    'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
+    'The body is the input of the run. It is checked as for a run; nothing is sent to the provider and nothing is spent.',
   answers: [
-    answer(201, 'The run is admitted.', json(routerQueueSubmitResponse), ['Idempotent-Replayed']),
-    failure(400, ['invalid_input'], 'The request is malformed, or its webhook may not be called.'),
-    ...refusals,
+    answer(200, 'What it would cost this workspace now.', json(routerCostEstimate)),
+    failure(400, ['invalid_input'], 'The request is malformed.'),
+    modelNotFound,
+    failure(413, ['invalid_input'], 'The body is too large.'),
+    failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     rejectedFields(),
   ],
 } as const;
@@ -173,5 +174,38 @@ export const cancelRun = {
     failure(400, ['invalid_input'], 'The run has completed already.', { shape: routerQueueCancelResponse }),
     runNotFound,
     agedOut,
+  ],
+} as const;
+
+/** The parameters of the routes of a run, out of the call that submitted it. */
+const submittedRun = {
+  provider: '$request.path.provider',
+  model: '$request.path.model',
+  request_id: '$response.body#/request_id',
+};
+
+export const submitQuery = serverQuery.extend(webhookQuery.shape);
+
+export const submitRun = {
+  ...withInput,
+  query: submitQuery,
+  name: 'SubmitRun',
+  area: 'Queued runs',
+  summary: 'Submit a run and get its handle',
+  description:
+    'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
+  answers: [
+    answer(
+      201,
+      'The run is admitted.',
+      json(routerQueueSubmitResponse),
+      ['Idempotent-Replayed'],
+      Object.fromEntries(
+        [getRunStatus, streamRunStatus, collectRun, cancelRun].map(({ name }) => [name, submittedRun]),
+      ),
+    ),
+    failure(400, ['invalid_input'], 'The request is malformed, or its webhook may not be called.'),
+    ...refusals,
+    rejectedFields(),
   ],
 } as const;

@@ -51,7 +51,8 @@ CREATE TABLE api_key (
   scopes text[] NOT NULL,
   created_at timestamptz NOT NULL DEFAULT router_now(),
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  one_time boolean NOT NULL DEFAULT false
 );
 `;
 
