@@ -12,7 +12,7 @@ interface ModelsSearch {
 export function modelsSearch({ q, modality, provider }: Record<string, unknown>): ModelsSearch {
   const providers = [provider].flat().filter((each) => typeof each === 'string');
   return {
-    q: q === undefined || q === '' ? undefined : String(q),
+    q: typeof q === 'string' && q !== '' ? q : undefined,
     modality: modalities.find((each) => each === modality),
     provider: providers.length === 0 ? undefined : providers,
   };
