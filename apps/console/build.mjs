@@ -6,8 +6,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import openapiTypes, { astToString } from 'openapi-typescript';
-import { build } from 'vite';
 import { readServiceDocument } from '../../dist/apps/gateway/src/reference/built-document.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -19,6 +17,9 @@ const typesFile = path.join(root, 'src/api/openapi.d.ts');
 const document = JSON.stringify(readServiceDocument());
 const inputs = inputsHash();
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs || !existsSync(typesFile)) {
+  // A build that finds nothing to do loads neither.
+  const { default: openapiTypes, astToString } = await import('openapi-typescript');
+  const { build } = await import('vite');
   writeFileSync(typesFile, astToString(await openapiTypes(JSON.parse(document))));
   await build({ configFile: path.join(root, 'vite.config.mjs'), logLevel: 'warn' });
   await Promise.all(filesIn(out).map(compress));

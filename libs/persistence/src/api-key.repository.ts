@@ -49,7 +49,7 @@ export class ApiKeyRepository {
         name: 'caller_by_api_key',
         text: `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash
           FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id
-          WHERE api_key.prefix = $1 AND api_key.revoked_at IS NULL
+          WHERE api_key.prefix = $1 AND api_key.revoked_at IS NULL AND NOT api_key.one_time
             AND (api_key.expires_at IS NULL OR api_key.expires_at > router_now())`,
       },
       [keyPrefix(key)],
@@ -86,16 +86,65 @@ export class ApiKeyRepository {
     return { key, row };
   }
 
+  /** A code that `exchange` turns into a key with these scopes, once and within minutes. It is good for nothing else. */
+  async createCode(workspaceId: string, scopes: string[]): Promise<{ code: string; expiresAt: Date }> {
+    const code = newApiKey();
+    const [row] = await this.database.write<{ expiresAt: Date }>(
+      {
+        name: 'create_sign_in_code',
+        text: `WITH unused AS (
+            DELETE FROM api_key WHERE workspace_id = $2 AND one_time AND expires_at <= router_now()
+          ) INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
+          VALUES ($1, $2, 'sign-in', $3, $4, $5, router_now() + interval '15 minutes', true)
+          RETURNING expires_at AS "expiresAt"`,
+      },
+      [v7(), workspaceId, keyPrefix(code), keyHash(code), scopes],
+    );
+    if (!row) throw new Error('the new code was not returned');
+    return { code, ...row };
+  }
+
+  /** The row of the code becomes that of a key, so of two exchanges one wins. Null for a code that is not usable. */
+  async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
+    if (!isApiKey(code)) return null;
+    const key = newApiKey();
+    const [row] = await this.database.write<KeyRow & Record<string, unknown>>(
+      {
+        name: 'exchange_sign_in_code',
+        text: `UPDATE api_key SET prefix = $3, hash = $4, one_time = false, expires_at = router_now() + interval '12 hours'
+          WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
+          RETURNING ${keyColumns}`,
+      },
+      [keyPrefix(code), keyHash(code), keyPrefix(key), keyHash(key)],
+    );
+    return row ? { key, row } : null;
+  }
+
   /** The keys of one workspace, or all, oldest first. */
   async list(workspaceId?: string): Promise<KeyRow[]> {
     return this.database.read<KeyRow & Record<string, unknown>>(
       {
         name: 'list_keys',
         text: `SELECT ${keyColumns} FROM api_key
-          WHERE $1::uuid IS NULL OR workspace_id = $1 ORDER BY created_at, id`,
+          WHERE ($1::uuid IS NULL OR workspace_id = $1) AND NOT one_time ORDER BY created_at, id`,
       },
       [workspaceId ?? null],
     );
+  }
+
+  /** It works for so many seconds yet, and no longer than it would have; 0 revokes it. Answers when it ends. */
+  async end(id: string, afterSeconds: number): Promise<Date> {
+    const [row] = await this.database.write<{ endsAt: Date }>(
+      {
+        name: 'end_key',
+        text: `UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => $2)),
+            revoked_at = CASE WHEN $2 = 0 THEN router_now() ELSE revoked_at END
+          WHERE id = $1 RETURNING expires_at AS "endsAt"`,
+      },
+      [id, afterSeconds],
+    );
+    if (!row) throw new Error('the key is gone');
+    return row.endsAt;
   }
 
   /** By id or prefix, of one workspace or of any; `revoked` is false for a key that was no longer live. */

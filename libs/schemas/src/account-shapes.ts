@@ -161,6 +161,29 @@ export const routerNewKey = routerKey
   .extend({ key: z.string().meta({ description: 'Its text, shown this once and stored nowhere.' }) })
   .meta({ id: 'RouterNewKey', description: 'A new API key, with its text.' });
 
+export const routerSignInLink = z
+  .object({
+    url: z.url().meta({ description: 'Opens the console, signed in. Good once.' }),
+    code: z
+      .string()
+      .meta({ description: 'The code in the URL’s fragment, which browsers send to no server.' }),
+    expires_at: moment('When it stops working.'),
+  })
+  .meta({ id: 'RouterSignInLink', description: 'A link that signs a person in to the console.' });
+
+export const routerCostEstimate = z
+  .object({
+    expected_cents: cents('What is billed unless the model reports its own usage'),
+    reserved_cents: cents('The most that is billed, which is reserved while the run lives'),
+    basis: z.enum(['flat', 'computed', 'reported']).meta({
+      description:
+        '`flat`: the input has no part in it; `computed`: from the input; `reported`: the reply will tell what was used.',
+    }),
+  })
+  .meta({ id: 'RouterCostEstimate', description: 'What a run of this input would cost the workspace.' });
+
+export type RouterSignInLink = z.infer<typeof routerSignInLink>;
+export type RouterCostEstimate = z.infer<typeof routerCostEstimate>;
 export type RouterRequest = z.infer<typeof routerRequest>;
 export type RouterRequestDetail = z.infer<typeof routerRequestDetail>;
 export type RouterRequestListResponse = z.infer<typeof routerRequestListResponse>;

@@ -9,6 +9,8 @@ export {
   workspaceScopes,
 } from './access-token.js';
 export {
+  type RouterCostEstimate,
+  routerCostEstimate,
   type RouterKey,
   routerKey,
   routerKeyInput,
@@ -22,6 +24,8 @@ export {
   routerRequestDetail,
   type RouterRequestListResponse,
   routerRequestListResponse,
+  type RouterSignInLink,
+  routerSignInLink,
   type RouterUsageResponse,
   routerUsageResponse,
   type RouterWorkspace,

@@ -10,7 +10,8 @@ export const api = createClient<paths>({ baseUrl: location.origin, fetch: call }
 export async function call(input: Request | string, init?: RequestInit): Promise<Response> {
   const credential = session.credential();
   const request = new Request(input, init);
-  if (credential !== null && new URL(request.url).origin === location.origin) {
+  const isOurs = new URL(request.url).origin === location.origin;
+  if (credential !== null && isOurs && !request.headers.has('authorization')) {
     request.headers.set('authorization', `Bearer ${credential}`);
   }
   let response: Response;

@@ -1,5 +1,5 @@
+import { api, bodyOf } from './client.ts';
 import { session } from './session.ts';
-import { call } from './client.ts';
 
 /** `…/console/#code=…`: a link of the terminal. The code is good once and for minutes; a fragment is sent to no server. */
 export async function exchangeCode(): Promise<void> {
@@ -7,12 +7,7 @@ export async function exchangeCode(): Promise<void> {
   if (code === null) return;
   history.replaceState(null, '', location.pathname + location.search);
   try {
-    const answer = await call('/v2/sign-in', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ code }),
-    });
-    const { key } = (await answer.json()) as { key: string };
+    const { key } = await bodyOf(api.POST('/v2/sign-in', { headers: { authorization: `Bearer ${code}` } }));
     session.signIn(key);
   } catch {
     // The page then asks for a key, as it does without a link.

@@ -1,6 +1,6 @@
 import { texts } from '../texts.ts';
 
-interface FieldProblem {
+export interface FieldProblem {
   loc: (string | number)[];
   msg: string;
   type: string;

@@ -7,6 +7,7 @@ import { DeliveriesController } from './deliveries.controller.js';
 import { KeysController } from './keys.controller.js';
 import { RequestController } from './request.controller.js';
 import { RequestsController } from './requests.controller.js';
+import { SignInController } from './sign-in.controller.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { UsageController } from './usage.controller.js';
 import { WebhookSecretController } from './webhook-secret.controller.js';
@@ -21,6 +22,7 @@ import { WorkspaceController } from './workspace.controller.js';
     UsageController,
     WorkspaceController,
     KeysController,
+    SignInController,
     WebhookSecretController,
     DeliveriesController,
   ],

@@ -1,7 +1,6 @@
 import { RouterError } from '#errors';
-import { ApiKeyRepository, type KeyRow } from '#persistence';
+import { ApiKeyRepository } from '#persistence';
 import {
-  type RouterKey,
   routerKeyInput,
   type RouterKeyListResponse,
   routerKeyListResponse,
@@ -15,6 +14,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { shownKey } from './shown-key.js';
 
 const keyInput = routerKeyInput.strict();
 
@@ -35,7 +35,7 @@ export class KeysController {
     answers: [answer(200, 'All of them.', json(routerKeyListResponse))],
   })
   async list(@Calling() { workspaceId }: Caller): Promise<RouterKeyListResponse> {
-    return { data: (await this.keys.list(workspaceId)).map(shown) };
+    return { data: (await this.keys.list(workspaceId)).map(shownKey) };
   }
 
   @Post()
@@ -77,7 +77,7 @@ export class KeysController {
       scopes: [...new Set(scopes)],
       expiresAt,
     });
-    return { ...shown(row), key };
+    return { ...shownKey(row), key };
   }
 
   @Delete(':keyId')
@@ -98,14 +98,3 @@ export class KeysController {
     if (!found) throw new RouterError('invalid_input', 'There is no such key.', { status: 404 });
   }
 }
-
-const shown = (row: KeyRow): RouterKey => ({
-  id: row.id,
-  name: row.name,
-  prefix: row.prefix,
-  scopes: row.scopes,
-  state: row.state,
-  created_at: row.createdAt.toISOString(),
-  ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
-  ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
-});

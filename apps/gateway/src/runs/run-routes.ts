@@ -1,4 +1,5 @@
 import {
+  routerCostEstimate,
   routerModelInput,
   routerModelOutput,
   routerQueueCancelResponse,
@@ -97,6 +98,24 @@ export const runModel = {
       'The router stopped holding the connection while the run goes on, or the provider did not answer in time.',
       { headers: ['Retry-After', ...settled] },
     ),
+  ],
+} as const;
+
+export const estimateCost = {
+  query: serverQuery,
+  body: routerModelInput,
+  name: 'EstimateCost',
+  area: 'Queued runs',
+  summary: 'Ask what a run would cost',
+  description:
+    'The body is the input of the run. It is checked as for a run; nothing is sent to the provider and nothing is spent.',
+  answers: [
+    answer(200, 'What it would cost this workspace now.', json(routerCostEstimate)),
+    failure(400, ['invalid_input'], 'The request is malformed.'),
+    modelNotFound,
+    failure(413, ['invalid_input'], 'The body is too large.'),
+    failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
+    rejectedFields(),
   ],
 } as const;
 

@@ -3,6 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../catalog.module.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
+import { CostController } from './cost.controller.js';
 import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-runs.js';
 import { WakeUps } from './held/wake-ups.js';
@@ -19,7 +20,7 @@ import { SyncController } from './sync.controller.js';
 
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
-  controllers: [SyncController, SubmitController, RunsController, StreamController],
+  controllers: [SyncController, SubmitController, CostController, RunsController, StreamController],
   providers: [
     RunInput,
     RunAdmission,

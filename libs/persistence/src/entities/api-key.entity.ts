@@ -14,4 +14,6 @@ export class ApiKey {
   @Column({ ...createdNow, update: false }) createdAt: Date;
   @Column('timestamptz', { nullable: true }) expiresAt: Date | null;
   @Column('timestamptz', { nullable: true }) revokedAt: Date | null;
+  /** The code of a sign-in link: no key, but exchanged for one, once. */
+  @Column('boolean', { default: false }) oneTime: boolean;
 }

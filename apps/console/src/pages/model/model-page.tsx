@@ -1,12 +1,65 @@
-import { Empty } from '../../parts/empty.tsx';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { CalendarClock } from 'lucide-react';
+import { requestInputQuery } from '../../api/request-input.ts';
+import { modelDocumentQuery } from '../../api/model-document.ts';
+import { modelsQuery } from '../../api/models.ts';
+import { CopyText } from '../../parts/copy-text.tsx';
+import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts.ts';
+import { ModalityChips } from '../models/modality.tsx';
+import { priceFrom } from '../models/price-from.ts';
+import classes from './model.module.css';
+import { ModelSkeleton, Workbench } from './workbench.tsx';
 
+const route = getRouteApi('/models/$provider/$model');
+
+/** A model: its form, what came of it, and what there is to know about it. */
 export function ModelPage() {
+  const { provider, model } = route.useParams();
+  const { from } = route.useSearch();
+  const id = `${provider}/${model}`;
+  const entry = useInfiniteQuery(modelsQuery).data?.find(
+    (each) => each.id === id || each.aliases.includes(id),
+  );
+  const document = useQuery(modelDocumentQuery(id));
+  const earlier = useQuery({ ...requestInputQuery(from ?? ''), enabled: from !== undefined });
+  const isReady = document.data !== undefined && (from === undefined || !earlier.isPending);
   return (
     <>
-      <PageTitle title={texts.frame.models} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle
+        title={entry?.title ?? id}
+        detail={
+          <span className={classes.facts}>
+            <span>
+              <code>{id}</code> <CopyText text={id} />
+            </span>
+            {entry !== undefined && <ModalityChips model={entry} />}
+            {entry !== undefined && <span className="figures">{priceFrom(entry.price)}</span>}
+            {entry?.lifecycle !== undefined && (
+              <span className={classes.ends}>
+                <CalendarClock size={14} aria-hidden />
+                {texts.models.ends(entry.lifecycle.ends)}
+              </span>
+            )}
+          </span>
+        }
+      />
+      {entry?.description !== undefined && <p className={classes.description}>{entry.description}</p>}
+      {document.error !== null ? (
+        <Failure error={document.error} retry={() => void document.refetch()} />
+      ) : isReady ? (
+        <Workbench
+          key={`${id} ${from}`}
+          id={id}
+          document={document.data}
+          entry={entry}
+          initial={earlier.data ?? document.data.example}
+        />
+      ) : (
+        <ModelSkeleton />
+      )}
     </>
   );
 }

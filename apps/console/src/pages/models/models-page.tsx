@@ -1,12 +1,111 @@
+import { Button, MultiSelect, TextInput } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { modelsQuery } from '../../api/models.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts.ts';
+import { recentModels } from '../model/recent-models.ts';
+import { CardSkeletons, ModelCard } from './model-card.tsx';
+import classes from './models.module.css';
+import { found, providersOf } from './selection.ts';
+import { modalities, type Modality } from './search.ts';
 
+/** The gallery: what can be run, found by words, by what comes out, and by provider. */
 export function ModelsPage() {
+  const { q = '', modality, provider } = useSearch({ from: '/models' });
+  const navigate = useNavigate({ from: '/models' });
+  const query = useInfiniteQuery(modelsQuery);
+  const { data: models = [], hasNextPage, isFetchingNextPage, fetchNextPage, error } = query;
+
+  // The first page is shown at once; the rest of the catalog follows by itself.
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && error === null) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, error, fetchNextPage]);
+
+  const [text, setText] = useState(q);
+  // A link to the whole gallery empties the field; while somebody types, the address follows the field.
+  const [seen, setSeen] = useState(q);
+  if (seen !== q) {
+    setSeen(q);
+    if (q === '') setText('');
+  }
+  const search = (part: { q?: string; modality?: Modality; provider?: string[] }) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+
+  const words = useDeferredValue(text);
+  const recent = useMemo(() => recentModels(), []);
+  const shown = useMemo(
+    () => found(models, { words, modality, providers: provider ?? [], recent }),
+    [models, words, modality, provider, recent],
+  );
+  const isFiltered = text !== '' || modality !== undefined || (provider ?? []).length > 0;
+
   return (
     <>
-      <PageTitle title={texts.frame.models} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle
+        title={texts.models.title}
+        detail={query.isPending ? texts.models.lead : texts.models.count(shown.length, models.length)}
+      />
+      <search className={classes.filters}>
+        <TextInput
+          className={classes.words}
+          aria-label={texts.models.search}
+          placeholder={texts.models.search}
+          leftSection={<Search size={16} aria-hidden />}
+          value={text}
+          onChange={({ currentTarget: { value } }) => {
+            setText(value);
+            search({ q: value || undefined });
+          }}
+        />
+        <MultiSelect
+          className={classes.providers}
+          aria-label={texts.models.provider}
+          placeholder={(provider ?? []).length === 0 ? texts.models.provider : undefined}
+          data={providersOf(models)}
+          value={provider ?? []}
+          onChange={(value) => search({ provider: value.length === 0 ? undefined : value })}
+          searchable
+          clearable
+          hidePickedOptions
+        />
+        <div className={classes.chips}>
+          {modalities.map((each) => (
+            <Button
+              key={each}
+              size="xs"
+              variant={each === modality ? 'light' : 'default'}
+              aria-pressed={each === modality}
+              onClick={() => search({ modality: each === modality ? undefined : each })}
+            >
+              {texts.models.modality[each]}
+            </Button>
+          ))}
+        </div>
+      </search>
+      {error !== null && <Failure error={error} retry={() => void query.refetch()} />}
+      {query.isPending && <CardSkeletons />}
+      <ul className={classes.cards}>
+        {shown.map((model) => (
+          <ModelCard key={model.id} model={model} isRecent={recent.includes(model.id)} />
+        ))}
+      </ul>
+      {!query.isPending && error === null && shown.length === 0 && !hasNextPage && (
+        <Empty
+          title={isFiltered ? texts.models.nothingFound : texts.models.none}
+          detail={isFiltered ? texts.models.nothingFoundDetail : texts.models.noneDetail}
+        >
+          {isFiltered && (
+            <Button variant="default" onClick={() => void navigate({ search: {}, replace: true })}>
+              {texts.models.clear}
+            </Button>
+          )}
+        </Empty>
+      )}
     </>
   );
 }

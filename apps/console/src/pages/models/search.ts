@@ -1,14 +1,19 @@
+/** What a result can be, in the order of the filter. */
+export const modalities = ['image', 'video', 'audio', '3d', 'text'] as const;
+export type Modality = (typeof modalities)[number];
+
 /** What the gallery shows, as it stands in its address. */
 interface ModelsSearch {
   q?: string;
-  modality?: string;
-  provider?: string;
+  modality?: Modality;
+  provider?: string[];
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
-
-export const modelsSearch = ({ q, modality, provider }: Record<string, unknown>): ModelsSearch => ({
-  q: text(q),
-  modality: text(modality),
-  provider: text(provider),
-});
+export function modelsSearch({ q, modality, provider }: Record<string, unknown>): ModelsSearch {
+  const providers = [provider].flat().filter((each) => typeof each === 'string');
+  return {
+    q: q === undefined || q === '' ? undefined : String(q),
+    modality: modalities.find((each) => each === modality),
+    provider: providers.length === 0 ? undefined : providers,
+  };
+}

@@ -1,0 +1,73 @@
+import { queryOptions } from '@tanstack/react-query';
+import { call } from './client.ts';
+
+/** A JSON Schema, as far as the console reads one. */
+export interface Schema {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  minimum?: number;
+  maximum?: number;
+  multipleOf?: number;
+  maxLength?: number;
+  format?: string;
+  not?: unknown;
+}
+
+export type Input = Record<string, unknown>;
+
+interface Media {
+  schema?: Schema;
+  example?: Input;
+}
+
+interface Document {
+  'x-service-input-schema-authored': boolean;
+  'x-service-price'?: { text: string; date?: string };
+  paths: Record<
+    string,
+    {
+      post: {
+        requestBody: { content: Record<string, Media> };
+        responses: Record<string, { content?: Record<string, Media> }>;
+      };
+    }
+  >;
+}
+
+export interface ModelDocument {
+  isAuthored: boolean;
+  input: Schema;
+  example: Input;
+  output: Schema | undefined;
+}
+
+/** What a model takes and gives, from its own OpenAPI document. */
+export const modelDocumentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['model-document', id],
+    queryFn: async ({ signal }): Promise<ModelDocument> => {
+      const answer = await call(`/v2/models/${id}/openapi.json`, { signal });
+      const document = (await answer.json()) as Document;
+      const post = Object.values(document.paths)[0]?.post;
+      const body = post?.requestBody.content['application/json'];
+      return {
+        isAuthored: document['x-service-input-schema-authored'],
+        input: body?.schema ?? { type: 'object' },
+        example: body?.example ?? {},
+        output: post?.responses['200']?.content?.['application/json']?.schema,
+      };
+    },
+    staleTime: 5 * 60_000,
+  });

@@ -1,0 +1,29 @@
+import { queryOptions } from '@tanstack/react-query';
+import { call } from './client.ts';
+
+/** What a run gave: JSON as its text, so that long numbers survive; other media types as bytes. */
+export type RunResult = { costCents: number | undefined; contentType: string } & (
+  | { kind: 'json'; text: string; value: unknown }
+  | { kind: 'text'; text: string }
+  | { kind: 'bytes'; url: string }
+);
+
+/** The result of a completed run; a run that failed throws the `Problem` that it ended with. */
+export const runResultQuery = (model: string, requestId: string) =>
+  queryOptions({
+    queryKey: ['run-result', requestId],
+    queryFn: async ({ signal }): Promise<RunResult> => {
+      const answer = await call(`/v2/models/${model}/requests/${requestId}`, { signal });
+      const contentType = answer.headers.get('content-type') ?? '';
+      const cost = answer.headers.get('x-service-cost-cents');
+      const facts = { contentType, costCents: cost === null ? undefined : Number(cost) };
+      if (/^application\/(.+\+)?json\b/.test(contentType)) {
+        const text = await answer.text();
+        return { ...facts, kind: 'json', text, value: JSON.parse(text) as unknown };
+      }
+      if (contentType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
+      return { ...facts, kind: 'bytes', url: URL.createObjectURL(await answer.blob()) };
+    },
+    staleTime: Infinity,
+    retry: false,
+  });

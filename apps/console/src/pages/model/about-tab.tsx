@@ -1,0 +1,51 @@
+import { Link } from '@tanstack/react-router';
+import type { ModelEntry } from '../../api/models.ts';
+import { texts } from '../../texts.ts';
+import classes from './model.module.css';
+
+const { about } = texts.model;
+
+/** What is known of the model besides its input: price, provider, life, names. */
+export function AboutTab({ entry }: { entry: ModelEntry }) {
+  const { price, lifecycle, aliases, servers, billing } = entry;
+  const successor = lifecycle?.successor?.split('/');
+  return (
+    <dl className={classes.about}>
+      <dt>{about.price}</dt>
+      <dd>
+        <code>{price.text}</code>
+        {price.date !== undefined && <span className="dimmed"> {about.read(price.date)}</span>}
+      </dd>
+      <dt>{about.rejection}</dt>
+      <dd>{about.rejections[billing.charges_on_policy_rejection]}</dd>
+      <dt>{about.servers}</dt>
+      <dd>{servers.join(', ')}</dd>
+      <dt>{about.life}</dt>
+      <dd>
+        {lifecycle === undefined ? about.noEnd : texts.models.ends(lifecycle.ends)}
+        {successor !== undefined && (
+          <>
+            {', '}
+            {about.instead}{' '}
+            <Link
+              to="/models/$provider/$model"
+              params={{ provider: successor[0] ?? '', model: successor[1] ?? '' }}
+            >
+              {lifecycle?.successor}
+            </Link>
+          </>
+        )}
+      </dd>
+      {aliases.length > 0 && (
+        <>
+          <dt>{about.aliases}</dt>
+          <dd className={classes.aliases}>
+            {aliases.map((alias) => (
+              <code key={alias}>{alias}</code>
+            ))}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}

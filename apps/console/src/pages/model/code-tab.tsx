@@ -1,0 +1,27 @@
+import { SegmentedControl } from '@mantine/core';
+import { useState } from 'react';
+import { CopyText } from '../../parts/copy-text.tsx';
+import { texts } from '../../texts.ts';
+import { codeOf, type Language, languages } from './code.ts';
+import classes from './model.module.css';
+
+export function CodeTab({ id, text }: { id: string; text: string }) {
+  const [language, setLanguage] = useState<Language>('curl');
+  const code = codeOf(language, { id, text, origin: location.origin });
+  return (
+    <div>
+      <div className={classes.bar}>
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.model.language}
+          data={languages.map((value) => ({ value, label: texts.model.languages[value] }))}
+          value={language}
+          onChange={setLanguage}
+        />
+        <CopyText text={code} />
+      </div>
+      <pre className={classes.code}>{code}</pre>
+      <p className="dimmed">{texts.model.codeNote[language]}</p>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+export const languages = ['curl', 'typescript', 'python'] as const;
+export type Language = (typeof languages)[number];
+
+/** One word of a POSIX shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The call that the form makes, as a program makes it. The key is left to a variable. */
+export function codeOf(
+  language: Language,
+  { id, text, origin }: { id: string; text: string; origin: string },
+): string {
+  const input = compact(text);
+  switch (language) {
+    case 'curl':
+      return [
+        `curl -sS ${origin}/v2/models/${id} \\`,
+        `  -H "X-API-Key: $API_KEY" \\`,
+        `  -H 'Content-Type: application/json' \\`,
+        `  -d ${quoted(input)}`,
+      ].join('\n');
+    case 'typescript':
+      return [
+        `import { createRouter } from 'model-router-client';`,
+        ``,
+        `const router = createRouter({ baseUrl: '${origin}', key: process.env.API_KEY });`,
+        `const { output, costCents } = await router.run('${id}', ${input});`,
+        `console.log(output, costCents);`,
+      ].join('\n');
+    case 'python':
+      return [
+        `import os`,
+        `from model_router import Router`,
+        ``,
+        `router = Router("${origin}", key=os.environ["API_KEY"])`,
+        `result = router.run("${id}", ${python(input)})`,
+        `print(result.output)`,
+      ].join('\n');
+  }
+}
+
+/** Pretty where it is JSON; as it is where somebody is still typing. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** The words of JSON that Python spells otherwise, outside of strings. */
+const python = (json: string) =>
+  json.replaceAll(/"(?:[^"\\]|\\.)*"|\btrue\b|\bfalse\b|\bnull\b/g, (word) => words[word] ?? word);
+const words: Record<string, string> = { true: 'True', false: 'False', null: 'None' };

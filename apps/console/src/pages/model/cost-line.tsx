@@ -1,0 +1,27 @@
+import type { CostEstimate } from '../../api/cost-estimate.ts';
+import { dollarsOfCents } from '../../parts/money.ts';
+import { texts } from '../../texts.ts';
+import classes from './model.module.css';
+
+/** What the run would cost: what is expected, and the bound that holds in any case. */
+export function CostLine({
+  estimate,
+  isRefused,
+}: {
+  estimate: CostEstimate | undefined;
+  isRefused: boolean;
+}) {
+  if (estimate === undefined) {
+    return (
+      <p className={`dimmed ${classes.cost}`}>{isRefused ? texts.model.noCost : texts.model.costPending}</p>
+    );
+  }
+  const { expected_cents: expected, reserved_cents: reserved, basis } = estimate;
+  return (
+    <p className={`figures ${classes.cost}`} aria-live="polite">
+      <strong>{texts.model.cost(dollarsOfCents(expected), basis !== 'flat')}</strong>
+      {reserved > expected && <span className="dimmed"> {texts.model.atMost(dollarsOfCents(reserved))}</span>}
+      {basis === 'reported' && <span className="dimmed"> {texts.model.reported}</span>}
+    </p>
+  );
+}

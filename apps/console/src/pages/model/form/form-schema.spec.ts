@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { fileKindOf, formSchema, labelOf } from './form-schema.ts';
+
+describe('formSchema', () => {
+  it('shows a nullable field as what it is when it has a value', () => {
+    const schema = {
+      anyOf: [{ type: 'integer', minimum: 64 }, { type: 'null' }],
+      description: 'Width.',
+      default: null,
+    };
+    expect(formSchema(schema)).toEqual({ type: 'integer', minimum: 64, description: 'Width.' });
+    expect(formSchema({ type: ['string', 'null'] })).toEqual({ type: 'string' });
+  });
+
+  it('names choices, and leaves out what the router refuses', () => {
+    const { properties } = formSchema({
+      type: 'object',
+      patternProperties: { hook: { not: {} } },
+      properties: {
+        webhook_url: { not: {} },
+        size: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+      },
+    });
+    expect(Object.keys(properties ?? {})).toEqual(['size']);
+    expect(properties?.['size']?.anyOf?.map(({ title }) => title)).toEqual(['Text', 'List of Text']);
+  });
+});
+
+it.each([
+  ['guidance_scale', 'Guidance scale'],
+  ['imageUrls', 'Image URLs'],
+  ['n', 'N'],
+])('reads the name %s as %s', (name, label) => expect(labelOf(name)).toBe(label));
+
+it.each([
+  ['input_image', 'An image to edit: a URL or base64.', 'image'],
+  ['image_url', '', 'image'],
+  ['video_url', '', 'video'],
+  ['audio_url', 'The audio that drives the lips.', 'audio'],
+  ['model_url', 'A mesh.', '3d'],
+  ['prompt', 'What the image should show.', undefined],
+  ['image_size', 'A size.', undefined],
+  ['callback_url', 'A URL.', undefined],
+])('takes %s for a file of the kind it is', (name, description, kind) =>
+  expect(fileKindOf(name, { type: 'string', description })).toBe(kind),
+);

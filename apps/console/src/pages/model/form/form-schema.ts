@@ -1,0 +1,108 @@
+import type { Schema } from '../../../api/model-document.ts';
+
+/**
+ * The schema as the form shows it: a nullable field is what it is when it has a value, choices have names, and what the
+ * router refuses or merely tolerates is left to the JSON view.
+ */
+export function formSchema(schema: Schema): Schema {
+  const {
+    patternProperties: _refused,
+    additionalProperties: _open,
+    not: _not,
+    default: shown,
+    ...rest
+  } = collapsed(schema);
+  return {
+    ...rest,
+    // Of a container, a default would be filled in piece by piece.
+    ...(shown !== undefined && shown !== null && typeof shown !== 'object' && { default: shown }),
+    ...(rest.properties && { properties: mapped(rest.properties) }),
+    ...(rest.items && { items: formSchema(rest.items) }),
+    ...(rest.anyOf && { anyOf: named(rest.anyOf) }),
+    ...(rest.oneOf && { oneOf: named(rest.oneOf) }),
+    ...(rest.allOf && { allOf: rest.allOf.map(formSchema) }),
+  };
+}
+
+const mapped = (properties: Record<string, Schema>) =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([, { not }]) => not === undefined)
+      .map(([name, property]) => [name, formSchema(property)]),
+  );
+
+/** `anyOf [x, null]` and `type: [x, null]` are x. */
+function collapsed(schema: Schema): Schema {
+  const choices = schema.anyOf ?? schema.oneOf;
+  const some = choices?.filter(({ type }) => type !== 'null');
+  if (some?.length === 1 && choices !== undefined) {
+    const { anyOf: _any, oneOf: _one, ...rest } = schema;
+    return collapsed({ ...some[0], ...rest });
+  }
+  if (some !== undefined && some.length < (choices ?? []).length) {
+    return { ...schema, ...(schema.anyOf ? { anyOf: some } : { oneOf: some }) };
+  }
+  if (Array.isArray(schema.type)) {
+    const types = schema.type.filter((type) => type !== 'null');
+    return { ...schema, type: types.length === 1 ? types[0] : types };
+  }
+  return schema;
+}
+
+const named = (choices: Schema[]): Schema[] =>
+  choices.map((choice) => ({ ...formSchema(choice), title: choice.title ?? choiceName(choice) }));
+
+function choiceName(choice: Schema): string {
+  const fixed = Object.entries(choice.properties ?? {}).find(([, { const: value }]) => value !== undefined);
+  if (fixed !== undefined) return String(fixed[1].const);
+  if (choice.enum !== undefined) return choice.enum.map(String).slice(0, 3).join(', ');
+  if (choice.type === 'array') return `List of ${choiceName(choice.items ?? {})}`;
+  return choice.type === 'string' ? 'Text' : String(choice.type ?? 'Other');
+}
+
+/** A field's name as people read it: `guidance_scale` and `guidanceScale` are "Guidance scale". */
+export function labelOf(name: string): string {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+  const known = words.replaceAll(
+    /\b(url|uri|id|lora|svg|cfg|api)(s?)\b/g,
+    (_, word: string, end: string) => word.toUpperCase() + end,
+  );
+  return known.charAt(0).toUpperCase() + known.slice(1);
+}
+
+export type FileKind = 'image' | 'video' | 'audio' | '3d' | 'any';
+
+/** Whether a text is meant to be a file by its URL, and which kind; by its name and what is said about it. */
+export function fileKindOf(
+  name: string,
+  { description = '', format, enum: choices, maxLength }: Schema,
+): FileKind | undefined {
+  if (choices !== undefined || (maxLength !== undefined && maxLength < 100)) return undefined;
+  const words = labelOf(name).toLowerCase();
+  if (
+    /\b(id|type|size|name|format|token|mode|style|prompt|text|quality|resolution|ratio|count)$/.test(words)
+  ) {
+    return undefined;
+  }
+  const isUrl = format === 'uri' || /\b(url|uri|base64|upload(ed)?)\b/i.test(`${words} ${description}`);
+  const named =
+    /\b(image|img|mask|frame|photo|picture|video|audio|sound|voice|music|mesh|model|file)s?\b/.exec(
+      words,
+    )?.[1];
+  if (!isUrl || (named === undefined && !/^(url|uri|source|input|reference)/.test(words) && format !== 'uri'))
+    return undefined;
+  if (/callback|webhook|link/.test(words)) return undefined;
+  const text =
+    named === undefined || named === 'file' || named === 'frame'
+      ? `${words} ${description.toLowerCase()}`
+      : named;
+  if (/video/.test(text)) return 'video';
+  if (/audio|sound|voice|music|speech/.test(text)) return 'audio';
+  if (/mesh|model|3d|glb/.test(text)) return '3d';
+  if (/image|img|mask|frame|photo|picture/.test(text)) return 'image';
+  return 'any';
+}

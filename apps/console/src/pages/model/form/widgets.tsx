@@ -1,0 +1,110 @@
+import { Checkbox, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
+import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils';
+import { FileField } from './file-field.tsx';
+import { fileKindOf, labelOf } from './form-schema.ts';
+import { NumberField } from './number-field.tsx';
+import type { Schema } from '../../../api/model-document.ts';
+import { texts } from '../../../texts.ts';
+
+const { form } = texts;
+
+/** As many options as fit beside each other. */
+const maxSegments = 4;
+const maxSegmentLetters = 28;
+
+export const widgets: RegistryWidgetsType = {
+  TextWidget,
+  TextareaWidget: TextWidget,
+  URLWidget: TextWidget,
+  UuidWidget: TextWidget,
+  SelectWidget,
+  RadioWidget: SelectWidget,
+  CheckboxWidget,
+};
+
+function TextWidget(props: WidgetProps) {
+  const { id, name, schema, value, onChange, required } = props;
+  if (schema.type === 'number' || schema.type === 'integer') return <NumberField {...props} />;
+  const text = typeof value === 'string' ? value : '';
+  // An empty field is one that is not sent.
+  const set = (next: string) => onChange(next === '' ? undefined : next);
+  const field = fieldName(id, name);
+  const kind = fileKindOf(field, schema as Schema);
+  if (kind !== undefined)
+    return <FileField id={id} kind={kind} value={text} onChange={set} label={labelOf(field)} />;
+  const common = {
+    id,
+    'aria-label': labelOf(field),
+    required,
+    value: text,
+    maxLength: schema.maxLength,
+    placeholder: schema.default === undefined ? undefined : String(schema.default),
+  };
+  return /prompt|^text$|content|script|lyrics|instructions|description/i.test(field) ? (
+    <Textarea
+      {...common}
+      autosize
+      minRows={2}
+      maxRows={12}
+      onChange={(event) => set(event.currentTarget.value)}
+    />
+  ) : (
+    <TextInput {...common} onChange={(event) => set(event.currentTarget.value)} />
+  );
+}
+
+/** Of an item of a list, the list's name. */
+const fieldName = (id: string, name: string) =>
+  /^\d+$/.test(name) || name === '' ? (id.split('_').at(-2) ?? name) : name;
+
+function SelectWidget({ id, name, schema, options, value, onChange, required }: WidgetProps) {
+  const choices = (options.enumOptions ?? []).map((option, place) => ({
+    value: String(place),
+    label: option.label,
+  }));
+  const placeOf = (wanted: unknown) =>
+    (options.enumOptions ?? []).findIndex((option) => option.value === wanted);
+  const place = placeOf(value ?? schema.default);
+  const pick = (next: string | null) =>
+    onChange(next === null ? undefined : options.enumOptions?.[Number(next)]?.value);
+  const label = labelOf(fieldName(id, name));
+  const letters = choices.reduce((sum, choice) => sum + choice.label.length + 2, 0);
+  if (choices.length <= maxSegments && letters <= maxSegmentLetters && place >= 0) {
+    return (
+      <SegmentedControl
+        id={id}
+        size="sm"
+        aria-label={label}
+        data={choices}
+        value={String(place)}
+        onChange={pick}
+      />
+    );
+  }
+  return (
+    <Select
+      id={id}
+      aria-label={label}
+      data={choices}
+      value={value === undefined ? null : String(placeOf(value))}
+      placeholder={place < 0 ? form.choose : choices[place]?.label}
+      onChange={pick}
+      searchable={choices.length > 8}
+      clearable={!required}
+    />
+  );
+}
+
+function CheckboxWidget({ id, name, schema, value, onChange }: WidgetProps) {
+  const isOn = typeof value === 'boolean' ? value : schema.default === true;
+  return (
+    <Checkbox
+      id={id}
+      mt={4}
+      aria-label={labelOf(fieldName(id, name))}
+      label={isOn ? form.yes : form.no}
+      checked={isOn}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { codeOf } from './code.ts';
+import { linesOf } from './json-lines.ts';
+
+describe('codeOf', () => {
+  const facts = {
+    id: 'bfl/flux-2-pro',
+    text: `{"prompt":"it's a fox","raw":true}`,
+    origin: 'https://r.example',
+  };
+
+  it('quotes the input for a shell and leaves the key to a variable', () => {
+    const code = codeOf('curl', facts);
+    expect(code).toContain(`it'\\''s a fox`);
+    expect(code).toContain('X-API-Key: $API_KEY');
+  });
+
+  it('spells the words of JSON as Python does, outside of texts', () => {
+    const code = codeOf('python', { ...facts, text: '{"prompt":"true, null","raw":true,"seed":null}' });
+    expect(code).toContain('"prompt": "true, null"');
+    expect(code).toContain('"raw": True');
+    expect(code).toContain('"seed": None');
+  });
+});
+
+describe('linesOf', () => {
+  it('tells the line of each value by its path', () => {
+    const lines = linesOf(
+      '{\n  "prompt": "a\\n{b",\n  "images": [\n    "x",\n    { "url": 1 }\n  ],\n  "seed": 1\n}',
+    );
+    expect(Object.fromEntries(lines)).toEqual({
+      '': 0,
+      prompt: 1,
+      images: 2,
+      'images/0': 3,
+      'images/1': 4,
+      'images/1/url': 4,
+      seed: 6,
+    });
+  });
+});

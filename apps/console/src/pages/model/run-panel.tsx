@@ -1,0 +1,135 @@
+import { Button, Progress } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Square } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { runResultQuery } from '../../api/run-result.ts';
+import { type RunStatus, useRunStatus } from '../../api/run-status.ts';
+import { CopyId } from '../../parts/copy-id.tsx';
+import { duration } from '../../parts/duration.ts';
+import { Failure } from '../../parts/failure.tsx';
+import type { Medium } from '../../parts/media.ts';
+import { useNow } from '../../parts/moment.tsx';
+import { dollarsOfCents } from '../../parts/money.ts';
+import { Output } from '../../parts/output.tsx';
+import { Status } from '../../parts/status.tsx';
+import { texts } from '../../texts.ts';
+import classes from './model.module.css';
+
+interface RunPanelProps {
+  id: string;
+  requestId: string | undefined;
+  modalities: readonly string[];
+  useMedium: (medium: Medium) => void;
+  takes: (kind: Medium['kind']) => boolean;
+}
+
+/** The run that was started here, as it goes and when it is done. */
+export function RunPanel({ id, requestId, modalities, useMedium, takes }: RunPanelProps) {
+  const { status, progress, error } = useRunStatus(id, requestId);
+  const isCompleted = status?.status === 'COMPLETED';
+  const result = useQuery({ ...runResultQuery(id, requestId ?? ''), enabled: isCompleted });
+  const queries = useQueryClient();
+  useEffect(() => {
+    // What the run cost is known, and credits are what they are.
+    if (isCompleted) void queries.invalidateQueries({ queryKey: ['workspace'] });
+    if (isCompleted) void queries.invalidateQueries({ queryKey: ['requests'] });
+  }, [isCompleted, queries]);
+
+  if (requestId === undefined) {
+    return (
+      <div className={classes.blank}>
+        <p>{texts.model.blank}</p>
+        <p className="dimmed">{texts.model.blankDetail}</p>
+      </div>
+    );
+  }
+  if (error !== undefined) return <Failure error={error} title={texts.model.lost} />;
+  return (
+    <div className={classes.panel}>
+      <StatusLine id={id} requestId={requestId} status={status} costCents={result.data?.costCents} />
+      {!isCompleted && (
+        <div className={classes.waiting}>
+          <Progress
+            value={progress === undefined ? 100 : progress * 100}
+            animated={progress === undefined}
+            aria-label={texts.model.progress}
+          />
+          <p className="dimmed">{phase(status, progress)}</p>
+        </div>
+      )}
+      {result.error !== null && <Failure error={result.error} title={texts.model.failed} />}
+      {result.data !== undefined && (
+        <Output
+          result={result.data}
+          modalities={modalities}
+          onUse={modalities.some((each) => takes(each as Medium['kind'])) ? useMedium : undefined}
+        />
+      )}
+    </div>
+  );
+}
+
+function phase(status: RunStatus | undefined, progress: number | undefined): string {
+  if (status === undefined) return texts.model.phase.submitted;
+  if (status.status === 'IN_QUEUE') return texts.model.phase.queued(status.queue_position ?? 0);
+  if (progress === undefined) return texts.model.phase.generating;
+  return texts.model.phase.share(Math.round(progress * 100));
+}
+
+interface StatusLineProps {
+  id: string;
+  requestId: string;
+  status: RunStatus | undefined;
+  costCents: number | undefined;
+}
+
+function StatusLine({ id, requestId, status, costCents }: StatusLineProps) {
+  const isLive = status?.status !== 'COMPLETED';
+  return (
+    <div className={classes.statusLine}>
+      <output>{status !== undefined && <Status run={status} />}</output>
+      {isLive && <Elapsed requestId={requestId} />}
+      {costCents !== undefined && (
+        <span className="figures">{texts.model.billed(dollarsOfCents(costCents))}</span>
+      )}
+      <span className={classes.runLink}>
+        <Link to="/runs/$requestId" params={{ requestId }}>
+          {texts.model.runPage}
+        </Link>
+        <CopyId id={requestId} />
+      </span>
+      {isLive && <Cancel id={id} requestId={requestId} />}
+    </div>
+  );
+}
+
+/** Since the run was admitted, which its id tells: the first 48 bits of a uuid v7 are its time. */
+function Elapsed({ requestId }: { requestId: string }) {
+  const nowMs = useNow(100);
+  const startMs = Number.parseInt(requestId.replaceAll('-', '').slice(0, 12), 16);
+  return <span className={`figures ${classes.elapsed}`}>{duration(Math.max(0, nowMs - startMs))}</span>;
+}
+
+function Cancel({ id, requestId }: { id: string; requestId: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const cancel = async () => {
+    setAsked(true);
+    // Too late is no failure: the result is there then.
+    await call(`/v2/models/${id}/requests/${requestId}/cancel`, { method: 'PUT' }).catch(() =>
+      setAsked(false),
+    );
+  };
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<Square size={12} aria-hidden />}
+      disabled={isAsked}
+      onClick={() => void cancel()}
+    >
+      {isAsked ? texts.model.cancelling : texts.model.cancel}
+    </Button>
+  );
+}

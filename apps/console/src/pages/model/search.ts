@@ -1,0 +1,22 @@
+export const tabs = ['code', 'schema', 'runs', 'about'] as const;
+export type Tab = (typeof tabs)[number];
+
+/** What a model's page shows, as it stands in its address. */
+interface ModelSearch {
+  /** The run that is shown at the right. */
+  run?: string;
+  /** The run whose input the form starts with. */
+  from?: string;
+  tab?: Tab;
+  view?: 'json';
+}
+
+const id = (value: unknown) =>
+  typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value) ? value : undefined;
+
+export const modelSearch = ({ run, from, tab, view }: Record<string, unknown>): ModelSearch => ({
+  run: id(run),
+  from: id(from),
+  tab: tabs.find((each) => each === tab),
+  view: view === 'json' ? 'json' : undefined,
+});

@@ -1,0 +1,41 @@
+import { AudioLines, Box, Clapperboard, Image, type LucideIcon, Type } from 'lucide-react';
+import type { ModelEntry } from '../../api/models.ts';
+import { texts } from '../../texts.ts';
+import classes from './models.module.css';
+import type { Modality } from './search.ts';
+
+export const modalityIcons: Record<Modality, LucideIcon> = {
+  image: Image,
+  video: Clapperboard,
+  audio: AudioLines,
+  '3d': Box,
+  text: Type,
+};
+
+/** What goes in and what comes out, as icons with a name. */
+export function ModalityChips({
+  model,
+}: {
+  model: Pick<ModelEntry, 'input_modalities' | 'output_modalities'>;
+}) {
+  const { input_modalities: inputs, output_modalities: outputs } = model;
+  const said = texts.models.turns(
+    inputs.map((each) => texts.models.modality[each]).join(', '),
+    outputs.map((each) => texts.models.modality[each]).join(', '),
+  );
+  return (
+    <span className={classes.modalities} title={said}>
+      <span className="visually-hidden">{said}</span>
+      <Icons of={inputs} />
+      <span aria-hidden>→</span>
+      <Icons of={outputs} />
+    </span>
+  );
+}
+
+function Icons({ of }: { of: readonly Modality[] }) {
+  return of.map((each) => {
+    const Icon = modalityIcons[each];
+    return <Icon key={each} size={14} aria-hidden />;
+  });
+}

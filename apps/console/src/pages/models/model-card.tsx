@@ -1,0 +1,56 @@
+import { Skeleton } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { CalendarClock, Clock } from 'lucide-react';
+import { memo } from 'react';
+import type { ModelEntry } from '../../api/models.ts';
+import { texts } from '../../texts.ts';
+import { ModalityChips } from './modality.tsx';
+import { ModelMark } from './model-mark.tsx';
+import classes from './models.module.css';
+import { priceFrom } from './price-from.ts';
+
+/** The browser lays out and paints the cards that are near the screen only: a few hundred scroll without effort. */
+export const ModelCard = memo(function ModelCard({
+  model,
+  isRecent,
+}: {
+  model: ModelEntry;
+  isRecent: boolean;
+}) {
+  const { id, provider, model: name, title, description, lifecycle } = model;
+  return (
+    <li className={classes.card}>
+      <Link to="/models/$provider/$model" params={{ provider, model: name }} className={classes.link}>
+        <ModelMark id={id} modality={model.output_modalities[0] ?? 'text'} />
+        <span className={classes.cardText}>
+          <span className={classes.name}>
+            {title ?? id}
+            {isRecent && <Clock size={12} aria-label={texts.models.recent} />}
+          </span>
+          <code className={classes.id}>{id}</code>
+          <span className={classes.description}>{description}</span>
+          <span className={classes.facts}>
+            <ModalityChips model={model} />
+            <span className={`figures ${classes.price}`}>{priceFrom(model.price)}</span>
+          </span>
+          {lifecycle !== undefined && (
+            <span className={classes.ends}>
+              <CalendarClock size={14} aria-hidden />
+              {texts.models.ends(lifecycle.ends)}
+            </span>
+          )}
+        </span>
+      </Link>
+    </li>
+  );
+});
+
+export function CardSkeletons() {
+  return (
+    <div className={classes.cards} aria-busy="true" aria-label={texts.parts.loading}>
+      {Array.from({ length: 12 }, (_, place) => (
+        <Skeleton key={place} height={252} radius={8} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+export type MediaKind = 'image' | 'video' | 'audio' | '3d';
+
+export interface Medium {
+  kind: MediaKind;
+  url: string;
+  /** A name for the file that is saved. */
+  name: string;
+}
+
+/** Media of an output, and the texts in it that are meant for people. */
+export interface Findings {
+  media: Medium[];
+  texts: string[];
+}
+
+const kinds: Record<MediaKind, RegExp> = {
+  image: /\.(png|jpe?g|webp|gif|avif|svg|bmp)$/i,
+  video: /\.(mp4|webm|mov|m4v|mkv)$/i,
+  audio: /\.(mp3|wav|ogg|opus|flac|m4a|aac|pcm)$/i,
+  '3d': /\.(glb|gltf|obj|stl|fbx|usdz|ply|zip)$/i,
+};
+const spoken = new Set(['text', 'content', 'output_text', 'transcript', 'caption', 'answer', 'reasoning']);
+const maxDepth = 12;
+
+/**
+ * Whatever shape a partner's output has: strings that are URLs of media, media in base64 beside their type, and texts.
+ * `expected` says what a URL without a telling name is.
+ */
+export function findingsIn(output: unknown, expected: readonly string[]): Findings {
+  const found: Findings = { media: [], texts: [] };
+  const [only] = expected.filter((each): each is MediaKind => each in kinds);
+  walk(output, '', 0);
+  const urls = new Set<string>();
+  found.media = found.media.filter(({ url }) => !urls.has(url) && urls.add(url));
+  return found;
+
+  function walk(value: unknown, key: string, depth: number): void {
+    if (depth > maxDepth) return;
+    if (typeof value === 'string') return text(value, key);
+    if (Array.isArray(value)) {
+      for (const item of value) walk(item, key, depth + 1);
+    } else if (typeof value === 'object' && value !== null) {
+      const inline = inlineOf(value as Record<string, unknown>);
+      if (inline !== undefined) return add(inline.kind, inline.url);
+      for (const [name, part] of Object.entries(value)) walk(part, name, depth + 1);
+    }
+  }
+
+  function text(value: string, key: string): void {
+    if (/^https?:\/\/\S+$/.test(value)) {
+      const kind = kindOfUrl(value) ?? (isResult(key) ? only : undefined);
+      if (kind !== undefined) add(kind, value);
+    } else if (value.startsWith('data:')) {
+      const kind = kindOfType(value.slice(5));
+      if (kind !== undefined) add(kind, value);
+    } else if (key === 'b64_json' || (/^[A-Za-z0-9+/]{400,}=*$/.test(value) && only !== undefined)) {
+      const kind = only ?? 'image';
+      add(kind, `data:${typeOfBase64(value) ?? defaultTypes[kind]};base64,${value}`);
+    } else if (spoken.has(key) && value.trim() !== '') found.texts.push(value);
+  }
+
+  function add(kind: MediaKind, url: string): void {
+    const [name = ''] = (url.startsWith('data:') ? '' : url).split('?')[0]?.split('/').slice(-1) ?? [];
+    found.media.push({
+      kind,
+      url,
+      name: name || `${kind}.${url.startsWith('data:') ? endingOf(url) : 'bin'}`,
+    });
+  }
+}
+
+/** Names under which partners put what was made; a link to a page of theirs has others. */
+const isResult = (key: string) =>
+  /url|uri|sample|image|video|audio|output|file|result|model|mesh|glb/i.test(key) &&
+  !/status|cancel|response|logs|web|page/i.test(key);
+
+export function kindOfUrl(url: string): MediaKind | undefined {
+  const path = /^[^?#]*/.exec(url)?.[0] ?? '';
+  return allKinds.find((kind) => kinds[kind].test(path));
+}
+
+export function kindOfType(mediaType: string): MediaKind | undefined {
+  if (mediaType.startsWith('model/')) return '3d';
+  return allKinds.find((kind) => mediaType.startsWith(`${kind}/`));
+}
+
+const allKinds = ['image', 'video', 'audio', '3d'] as const;
+const defaultTypes: Record<MediaKind, string> = {
+  image: 'image/png',
+  video: 'video/mp4',
+  audio: 'audio/mpeg',
+  '3d': 'model/gltf-binary',
+};
+
+/** `{mimeType, data}` and its like. */
+function inlineOf(value: Record<string, unknown>): { kind: MediaKind; url: string } | undefined {
+  const type = value['mimeType'] ?? value['mime_type'] ?? value['media_type'];
+  const data = value['data'] ?? value['bytesBase64Encoded'] ?? value['base64'];
+  if (typeof type !== 'string' || typeof data !== 'string' || /^https?:/.test(data)) return undefined;
+  const kind = kindOfType(type);
+  return kind && { kind, url: `data:${type};base64,${data}` };
+}
+
+const starts: [start: string, type: string][] = [
+  ['iVBOR', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['UklGR', 'image/webp'],
+  ['R0lGOD', 'image/gif'],
+];
+const typeOfBase64 = (text: string) => starts.find(([start]) => text.startsWith(start))?.[1];
+const endingOf = (url: string) => /^data:\w+\/([\w]+)/.exec(url)?.[1] ?? 'bin';

@@ -1,0 +1,157 @@
+import { Button } from '@mantine/core';
+import { Box, Download, ExternalLink, ImageOff } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { RunResult } from '../api/run-result.ts';
+import { texts } from '../texts.ts';
+import { CopyText } from './copy-text.tsx';
+import { findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
+import classes from './output.module.css';
+
+interface OutputProps {
+  result: RunResult;
+  /** What the model says that it gives. */
+  modalities: readonly string[];
+  onUse?: (medium: Medium) => void;
+}
+
+/**
+ * What a run gave, for people: media large, texts as texts, and the whole output folded below. Nothing of it becomes part
+ * of the page: images are `img`, whatever they hold, and markup is shown as the text that it is.
+ */
+export function Output({ result, modalities, onUse }: OutputProps) {
+  const { media, texts: said } = useMemo((): Findings => {
+    if (result.kind === 'json') return findingsIn(result.value, modalities);
+    if (result.kind === 'text') return { media: [], texts: [result.text] };
+    const kind = kindOfType(result.contentType);
+    if (kind === undefined) return { media: [], texts: [] };
+    return {
+      media: [{ kind, url: result.url, name: `result.${result.contentType.split(/[/;+]/)[1] ?? 'bin'}` }],
+      texts: [],
+    };
+  }, [result, modalities]);
+  return (
+    <div className={classes.output}>
+      {media.map((medium) => (
+        <MediumView key={medium.url} medium={medium} onUse={onUse} />
+      ))}
+      {said.map((text, place) => (
+        <div key={place} className={classes.said}>
+          <CopyText text={text} />
+          <p className={classes.text}>{text}</p>
+        </div>
+      ))}
+      {result.kind === 'bytes' && media.length === 0 && (
+        <p className="dimmed">{texts.output.bytes(result.contentType)}</p>
+      )}
+      {result.kind === 'json' && (
+        <details open={media.length + said.length === 0 || undefined}>
+          <summary className={classes.summary}>{texts.output.raw}</summary>
+          <div className={classes.raw}>
+            <CopyText text={result.text} />
+            <pre>{JSON.stringify(result.value, null, 2)}</pre>
+          </div>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function MediumView({ medium, onUse }: { medium: Medium; onUse: OutputProps['onUse'] }) {
+  const { url, name } = medium;
+  const [isBroken, setBroken] = useState(false);
+  const isLink = /^https?:/.test(url);
+  return (
+    <figure className={classes.medium}>
+      {isBroken ? (
+        <div className={classes.placeholder}>
+          <ImageOff size={32} aria-hidden />
+          <p>{texts.output.broken}</p>
+        </div>
+      ) : (
+        <Player medium={medium} onError={() => setBroken(true)} />
+      )}
+      <figcaption className={classes.actions}>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Download size={14} aria-hidden />}
+          onClick={() => void save(medium)}
+        >
+          {texts.output.download}
+        </Button>
+        {isLink && (
+          <Button
+            component="a"
+            href={url}
+            target="_blank"
+            rel="noreferrer noopener"
+            variant="subtle"
+            color="gray"
+            size="xs"
+            leftSection={<ExternalLink size={14} aria-hidden />}
+          >
+            {texts.output.open}
+          </Button>
+        )}
+        {isLink && onUse !== undefined && (
+          <Button variant="subtle" color="gray" size="xs" onClick={() => onUse(medium)}>
+            {texts.output.use}
+          </Button>
+        )}
+        {isLink && <CopyText text={url} label={texts.output.copyLink} />}
+        <code className={classes.name}>{name}</code>
+      </figcaption>
+    </figure>
+  );
+}
+
+function Player({ medium: { kind, url }, onError }: { medium: Medium; onError: () => void }) {
+  switch (kind) {
+    case 'image':
+      return <img className={classes.large} src={url} alt={texts.output.image} onError={onError} />;
+    case 'video':
+      return (
+        <video
+          className={classes.large}
+          src={url}
+          aria-label={texts.output.video}
+          controls
+          loop
+          onError={onError}
+        />
+      );
+    case 'audio':
+      return (
+        <audio
+          className={classes.audio}
+          src={url}
+          aria-label={texts.output.audio}
+          controls
+          onError={onError}
+        />
+      );
+    case '3d':
+      return (
+        <div className={classes.placeholder}>
+          <Box size={40} aria-hidden />
+          <p>{texts.output.solid}</p>
+        </div>
+      );
+  }
+}
+
+/** Through the page, since browsers open a link to another origin instead of saving what it leads to. */
+async function save({ url, name }: Medium): Promise<void> {
+  const link = document.createElement('a');
+  try {
+    const answer = await fetch(url);
+    link.href = URL.createObjectURL(await answer.blob());
+    link.download = name;
+  } catch {
+    link.href = url;
+    link.target = '_blank';
+    link.rel = 'noreferrer noopener';
+  }
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,0 +1,57 @@
+import { WorkspaceReader } from '#persistence';
+import type { RouterCostEstimate } from '#schemas';
+import { Controller, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Caller } from '../auth/caller.js';
+import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { BodyChecker } from '../bodies/body-checker.js';
+import { BodyReader } from '../bodies/body-reader.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import type { ModelSegments } from '../models/find-model.js';
+import { ModelServers } from '../models/model-servers.js';
+import { ApiRoute } from '../reference/api-route.js';
+import { cents } from './cents.js';
+import { estimateCost } from './run-routes.js';
+import { serverQuery } from './server-query.js';
+
+/** The price of a run before it is made, by the same check and the same expression as at admission. */
+@Controller('v2/models/:provider/:model/cost')
+@UseGuards(CallerGuard)
+export class CostController {
+  constructor(
+    private readonly servers: ModelServers,
+    private readonly bodies: BodyReader,
+    private readonly checker: BodyChecker,
+    private readonly workspaces: WorkspaceReader,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Access({ scope: 'run' })
+  @ApiRoute(estimateCost)
+  async estimate(
+    @Calling() caller: Caller,
+    @Param() segments: ModelSegments,
+    @Query(new QueryPipe(serverQuery)) { model_provider: picked }: z.output<typeof serverQuery>,
+    @Req() request: FastifyRequest,
+  ): Promise<RouterCostEstimate> {
+    const { servers } = await this.servers.forRun(caller, segments, picked);
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
+    try {
+      const { terms } = await this.checker.check(servers, bytes);
+      const [{ price }] = terms;
+      const standing = await this.workspaces.standing(caller.workspaceId);
+      if (standing === null) throw new Error('the workspace of a caller is gone');
+      const billed = (micros: number) => cents(Math.ceil(micros * standing.markup));
+      return {
+        expected_cents: billed(price.computedMicros),
+        // Another server may take the run where the first one does not.
+        reserved_cents: billed(Math.max(...terms.map((each) => each.price.upperMicros))),
+        basis: price.reported.length > 0 ? 'reported' : price.basis,
+      };
+    } finally {
+      release();
+    }
+  }
+}
