@@ -24,7 +24,7 @@ const wholeNumber = (max: number, usual: number, description: string) =>
     .default(String(usual))
     .transform(Number)
     .refine((number) => number >= 1 && number <= max, `must be from 1 to ${max}`)
-    .meta({ type: 'integer', default: usual, description });
+    .meta({ type: 'integer', default: Number(usual), description });
 
 const runQuery = pageQuery.extend({
   state: z
