@@ -1,9 +1,14 @@
 // Runs the benchmarks that are named on the command line, or all: npm run bench -- registry
 // Each measures what it is about and its floor in the same run, on the same machine; only the ratio says something.
+import { cpus } from 'node:os';
+
 const benchmarks = {
   growth: () => import('./bench/growth.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
+  start: () => import('./bench/start.mjs'),
+  submit: () => import('./bench/submit.mjs'),
+  sync: () => import('./bench/sync.mjs'),
   workers: () => import('./bench/workers.mjs'),
 };
 
@@ -16,12 +21,22 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-let missed = 0;
+const results = [];
 for (const name of wanted.length > 0 ? wanted : Object.keys(benchmarks)) {
   const { run } = await benchmarks[name]();
-  for await (const { what, measured, aim, reached } of run()) {
-    if (!reached) missed += 1;
-    process.stdout.write(`${reached ? 'ok    ' : 'MISSED'}  ${name}: ${what}: ${measured} (aim: ${aim})\n`);
+  for await (const { more = [], ...result } of run()) {
+    results.push({ name, ...result });
+    process.stdout.write(`${name}: ${result.what}: ${result.measured}\n`);
+    for (const line of more) process.stdout.write(`  ${line}\n`);
   }
 }
-process.exit(missed === 0 ? 0 : 1);
+
+const [{ model } = {}] = cpus();
+const today = new Date().toISOString().slice(0, 10);
+process.stdout.write(`\n${today}, Node ${process.version}, ${cpus().length} × ${model}\n\n`);
+process.stdout.write('| Benchmark | What | Measured | Aim | |\n| --- | --- | --- | --- | --- |\n');
+for (const { name, what, measured, aim, reached } of results) {
+  const verdict = aim === '' ? '' : reached ? 'ok' : 'MISSED';
+  process.stdout.write(`| ${name} | ${what} | ${measured} | ${aim} | ${verdict} |\n`);
+}
+process.exit(results.every(({ reached }) => reached) ? 0 : 1);

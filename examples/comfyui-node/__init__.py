@@ -5,7 +5,7 @@ import json
 import os
 import urllib.request
 
-from model_router import Router
+from .model_router import Router
 
 
 class RouterImage:

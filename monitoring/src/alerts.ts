@@ -10,12 +10,36 @@ interface Alert {
   summary: string;
 }
 
-const calls = 'http_server_request_duration_seconds_count';
-const ours = '{error_type=~"internal_error|service_unavailable"}';
+/** Where docs/operations/alerts.md is published: `RUNBOOKS=https://… npm run monitoring` makes links of its anchors. */
+export const runbooks = process.env['RUNBOOKS'] ?? 'docs/operations/alerts.md';
+
+const calls = 'http_server_request_duration_seconds';
+/** Polls of a run's status would hide failures behind their number. */
+const served = 'route!~".*/status(/stream)?"';
+/** Calls that wait for no provider. */
+const quick = 'route=~".*/requests(/.*)?",route!~".*/stream"';
+
+/** What is promised over 30 days, and the share of calls that may miss it. */
+export const objectives = {
+  availability: {
+    missed: 0.001,
+    failed: `${calls}_count{${served},error_type=~"internal_error|service_unavailable"}`,
+    all: `${calls}_count{${served}}`,
+  },
+  latency: { missed: 0.01, inTime: `${calls}_bucket{${quick},le="0.3"}`, all: `${calls}_count{${quick}}` },
+} as const;
 
 /** True while the error budget of one call in a thousand burns so many times too fast within a window. */
-const burn = (window: string, times: number) =>
-  `sum by (error_type) (rate(${calls}${ours}[${window}])) / ignoring (error_type) group_left sum(rate(${calls}[${window}])) > ${times} * 0.001`;
+const burn = (window: string, times: number) => {
+  const { failed, all, missed } = objectives.availability;
+  return `sum by (error_type) (rate(${failed}[${window}])) / ignoring (error_type) group_left sum(rate(${all}[${window}])) > ${times} * ${missed}`;
+};
+
+/** The same for the budget of one quick call in a hundred that may be slow. */
+const slow = (window: string, times: number) => {
+  const { inTime, all, missed } = objectives.latency;
+  return `1 - sum(rate(${inTime}[${window}])) / sum(rate(${all}[${window}])) > ${times} * ${missed}`;
+};
 
 /** The providers that an operator has paused: their runs are meant to wait. */
 const pausedProviders =
@@ -44,6 +68,22 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     summary:
       '{{ $value | humanizePercentage }} of all calls have ended with {{ $labels.error_type }} for hours.',
+  },
+  {
+    name: 'RouterLatencyBudgetBurnsFast',
+    expression: `${slow('5m', 14.4)} and ${slow('1h', 14.4)}`,
+    holds: '2m',
+    severity: 'page',
+    summary:
+      '{{ $value | humanizePercentage }} of the calls that wait for no provider take longer than 0.3 s.',
+  },
+  {
+    name: 'RouterLatencyBudgetBurnsSlowly',
+    expression: `${slow('30m', 3)} and ${slow('6h', 3)}`,
+    holds: '15m',
+    severity: 'ticket',
+    summary:
+      '{{ $value | humanizePercentage }} of the calls that wait for no provider have been slow for hours.',
   },
   {
     name: 'RouterRunsWaitForWorkers',

@@ -1,18 +1,27 @@
 import { stringify } from 'yaml';
-import { alerts } from './alerts.js';
+import { alerts, runbooks } from './alerts.js';
 import { assets } from './dashboards/assets.js';
+import { callers } from './dashboards/callers.js';
 import { infrastructure } from './dashboards/infrastructure.js';
 import { money } from './dashboards/money.js';
+import { objectives } from './dashboards/objectives.js';
 import { overview } from './dashboards/overview.js';
 import { providers } from './dashboards/providers.js';
 import { queues } from './dashboards/queues.js';
 import { registry } from './dashboards/registry.js';
 import { build } from './panel.js';
 
-/** Where docs/operations/alerts.md is published: `RUNBOOKS=https://… npm run monitoring` makes links of its anchors. */
-const runbooks = process.env['RUNBOOKS'] ?? 'docs/operations/alerts.md';
-
-export const dashboards = { overview, queues, providers, assets, money, registry, infrastructure };
+export const dashboards = {
+  overview,
+  objectives,
+  callers,
+  queues,
+  providers,
+  assets,
+  money,
+  registry,
+  infrastructure,
+};
 
 const rules = {
   groups: [

@@ -1,9 +1,14 @@
 import {
+  AnnotationQueryBuilder,
   type DashboardBuilder,
   DashboardBuilder as Builder,
+  DashboardLinkBuilder,
+  DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   RowBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import {
@@ -12,18 +17,43 @@ import {
   VizLegendOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
+import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { runbooks } from './alerts.js';
 
 /** A query in PromQL and what its lines are called, `{{label}}` for each one's value. */
 type Query = readonly [expression: string, legend: string];
 
-interface Panel {
+interface Described {
   title: string;
   /** What a reader should make of it. */
   says: string;
   unit: 'short' | 's' | 'reqps' | 'percentunit' | 'bytes' | 'currencyUSD' | 'ops';
+}
+
+/** From which value on a colour is shown; the first one from nothing on. */
+type Thresholds = readonly { from: number | null; color: string }[];
+
+interface TimeSeries extends Described {
+  kind?: 'timeseries';
   queries: readonly Query[];
 }
+
+interface Stat extends Described {
+  kind: 'stat';
+  queries: readonly Query[];
+  thresholds: Thresholds;
+}
+
+/** Rows out of the database; the thresholds colour its shares. */
+interface Table extends Described {
+  kind: 'table';
+  sql: string;
+  thresholds: Thresholds;
+}
+
+export type Panel = TimeSeries | Stat | Table;
 
 interface Row {
   title: string;
@@ -36,8 +66,11 @@ export interface Dashboard {
   rows: readonly Row[];
   /** With it each row is repeated for every provider that is called, as `$provider`. */
   repeatedByProvider?: true;
+  /** It has tables. */
+  usesDatabase?: true;
 }
 
+const database = { type: 'grafana-postgresql-datasource', uid: '${database}' };
 const source = { type: 'prometheus', uid: '${datasource}' };
 const refIds = 'ABCDEFGH';
 /** Of Grafana's 24 columns: three panels a line. */
@@ -51,14 +84,96 @@ export function build(dashboard: Dashboard): DashboardBuilder {
     .refresh('30s')
     .time({ from: 'now-6h', to: 'now' })
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'));
+  for (const link of links()) builder.link(link);
+  builder.annotation(releases());
+  if (dashboard.usesDatabase) {
+    builder.withVariable(new DatasourceVariableBuilder('database').label('Database').type(database.type));
+  }
   if (dashboard.repeatedByProvider) builder.withVariable(providers());
   for (const { title, panels } of dashboard.rows) {
     const row = new RowBuilder(title);
     if (dashboard.repeatedByProvider) row.repeat('provider');
     builder.withRow(row);
-    for (const panel of panels) builder.withPanel(timeSeries(panel));
+    for (const panel of panels) builder.withPanel(panelOf(panel));
   }
   return builder;
+}
+
+/** To the other dashboards, in the same time, and to what to do. */
+const links = (): DashboardLinkBuilder[] => [
+  new DashboardLinkBuilder('Model router')
+    .type(DashboardLinkType.Dashboards)
+    .tags(['model-router'])
+    .asDropdown(true)
+    .keepTime(true)
+    .includeVars(true),
+  new DashboardLinkBuilder('Alerts and what to do')
+    .type(DashboardLinkType.Link)
+    .url(runbooks)
+    .targetBlank(true),
+];
+
+/** A line where a version began to run that did not run before. */
+const releases = (): AnnotationQueryBuilder =>
+  new AnnotationQueryBuilder()
+    .name('Releases')
+    .datasource(source)
+    .enable(true)
+    .iconColor('blue')
+    .expr('count by (version) (router_build_info) unless count by (version) (router_build_info offset 5m)');
+
+function panelOf(panel: Panel) {
+  switch (panel.kind) {
+    case 'stat':
+      return stat(panel);
+    case 'table':
+      return table(panel);
+    case 'timeseries':
+    case undefined:
+      return timeSeries(panel);
+  }
+}
+
+const coloured = (thresholds: Thresholds): ThresholdsConfigBuilder =>
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(thresholds.map(({ from, color }) => ({ value: from, color })));
+
+function stat({ title, says, unit, queries, thresholds }: Stat): StatBuilder {
+  const panel = new StatBuilder()
+    .title(title)
+    .description(says)
+    .unit(unit)
+    .decimals(3)
+    .span(width)
+    .height(height)
+    .datasource(source)
+    .thresholds(coloured(thresholds));
+  for (const target of targets(queries)) panel.withTarget(target.instant());
+  return panel;
+}
+
+function table({ title, says, sql, thresholds }: Table): TableBuilder {
+  const target = {
+    refId: 'A',
+    datasource: database,
+    format: 'table',
+    rawQuery: true,
+    editorMode: 'code',
+    rawSql: sql,
+  };
+  return new TableBuilder()
+    .title(title)
+    .description(says)
+    .span(24 / 2)
+    .height(2 * height)
+    .datasource(database)
+    .overrideByName('share failed', [
+      { id: 'unit', value: 'percentunit' },
+      { id: 'custom.cellOptions', value: { type: 'color-background' } },
+      { id: 'thresholds', value: coloured(thresholds).build() },
+    ])
+    .withTarget({ build: () => ({ ...target, _implementsDataqueryVariant: () => {} }) });
 }
 
 function providers(): QueryVariableBuilder {
@@ -71,7 +186,7 @@ function providers(): QueryVariableBuilder {
     .includeAll(true);
 }
 
-function timeSeries({ title, says, unit, queries }: Panel): PanelBuilder {
+function timeSeries({ title, says, unit, queries }: TimeSeries): PanelBuilder {
   const panel = new PanelBuilder()
     .title(title)
     .description(says)
@@ -87,13 +202,14 @@ function timeSeries({ title, says, unit, queries }: Panel): PanelBuilder {
         .placement(LegendPlacement.Bottom)
         .showLegend(true),
     );
-  queries.forEach(([expression, legend], index) => {
-    panel.withTarget(
-      new DataqueryBuilder().expr(expression).legendFormat(legend).refId(refIds.charAt(index)),
-    );
-  });
+  for (const target of targets(queries)) panel.withTarget(target);
   return panel;
 }
+
+const targets = (queries: readonly Query[]): DataqueryBuilder[] =>
+  queries.map(([expression, legend], index) =>
+    new DataqueryBuilder().expr(expression).legendFormat(legend).refId(refIds.charAt(index)),
+  );
 
 /** The median and the slow end of a histogram, by some of its labels. */
 export function quantiles(metric: string, by: readonly string[] = [], filter = ''): readonly Query[] {

@@ -43,18 +43,21 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
     JSON.stringify(
       Array.from({ length: count }, () => ({
         runId: v7(),
-        workspaceId,
         model: 'bench/none',
         provider: 'bench',
         mode: 'queued',
         facts: {},
         reservedMicros: 1000,
         computedMicros: 1000,
+        credential: 'bench',
         call: {},
       })),
     );
   for (let left = waiting; left > 0; left -= 250) {
-    await service.client.query(`SELECT admit($1, array_fill(''::bytea, ARRAY[250]))`, [items(250)]);
+    await service.client.query(`SELECT admit($1, $2, array_fill(''::bytea, ARRAY[250]), true)`, [
+      workspaceId,
+      items(250),
+    ]);
   }
   await service.client.query(`UPDATE outbox SET due_at = 'infinity' WHERE workspace_id = $1`, [workspaceId]);
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };

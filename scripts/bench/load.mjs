@@ -2,20 +2,24 @@ import { Pool } from 'undici';
 
 const roundMs = Number(process.env.BENCH_ROUND_MS ?? 3000);
 
-/** How many requests a second are answered, with so many under way at once. Any other status ends it. */
-export async function perSecond(origin, request, { concurrency = 16, status = 200 } = {}) {
+/**
+ * How many requests a second are answered, with so many under way at once. Any other status ends it. `request` may be a
+ * function that makes each of them; `counted.requests` is set to their number.
+ */
+export async function perSecond(origin, request, { concurrency = 16, status = 200, counted = {} } = {}) {
   const pool = new Pool(origin, { connections: concurrency });
   const untilMs = performance.now() + roundMs;
   let done = 0;
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       while (performance.now() < untilMs) {
-        await answered(pool, request, status);
+        await answered(pool, typeof request === 'function' ? request() : request, status);
         done += 1;
       }
     }),
   );
   await pool.close();
+  counted.requests = done;
   return (done * 1000) / roundMs;
 }
 
@@ -44,34 +48,34 @@ async function answered(pool, request, status) {
 
 export const quantile = (sorted, share) => sorted[Math.floor(sorted.length * share)];
 
-/** The best of three rounds of each, taken in turns, so that both meet the same moments of the machine. */
+/** Three rounds of each, taken in turns, so that both meet the same moments of the machine. */
 export async function against(floor, ours) {
-  const best = { floor: 0, ours: 0 };
-  for (let round = 0; round < 3; round += 1) {
-    best.floor = Math.max(best.floor, await floor());
-    best.ours = Math.max(best.ours, await ours());
-  }
-  return best;
+  const rounds = [];
+  for (let round = 0; round < 3; round += 1) rounds.push({ floor: await floor(), ours: await ours() });
+  return rounds;
+}
+
+/** The middle one of the rounds' ratios, and all of them as text. */
+function ratioOf(rounds, ratio) {
+  const ratios = rounds.map(ratio).toSorted((a, b) => a - b);
+  const middle = (of) => Math.round(rounds.map(of).toSorted((a, b) => a - b)[1]);
+  const text = `${ratios[1].toFixed(2)} (${ratios[0].toFixed(2)} to ${ratios[2].toFixed(2)}; ${middle(({ ours }) => ours)} / ${middle(({ floor }) => floor)} a second)`;
+  return { ratio: ratios[1], text };
 }
 
 /** A result whose measure is a share of what the floor reaches. */
-export function share(what, { ours, floor }, aim) {
-  const ratio = ours / floor;
-  return {
-    what,
-    measured: `${ratio.toFixed(2)} (${Math.round(ours)} / ${Math.round(floor)} a second)`,
-    aim: `≥ ${aim}`,
-    reached: ratio >= aim,
-  };
+export function share(what, rounds, aim) {
+  const { ratio, text } = ratioOf(rounds, ({ ours, floor }) => ours / floor);
+  return { what, measured: text, aim: aim > 0 ? `≥ ${aim}` : '', reached: ratio >= aim };
 }
 
 /** A result whose measure is how many times longer ours takes than the other. */
-export function growth(what, { ours, floor }, aim) {
-  const times = floor / ours;
+export function growth(what, rounds, aim) {
+  const { ratio, text } = ratioOf(rounds, ({ ours, floor }) => floor / ours);
   return {
     what,
-    measured: `${times.toFixed(2)} times (${Math.round(ours)} / ${Math.round(floor)} a second)`,
+    measured: `${text.replace(' (', ' times (')}`,
     aim: `≤ ${aim} times`,
-    reached: times <= aim,
+    reached: ratio <= aim,
   };
 }

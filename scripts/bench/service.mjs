@@ -38,7 +38,7 @@ export async function startService({ transport }) {
       folder: path.join(folder, 'postgres'),
       logPath: path.join(folder, 'postgres.log'),
       password: 'bench',
-      settings: { max_connections: 300 },
+      settings: { max_connections: 300, ...JSON.parse(process.env.BENCH_POSTGRES ?? '{}') },
     });
     closing.push(() => postgres.server.stop());
     const env = {
@@ -46,7 +46,6 @@ export async function startService({ transport }) {
       DATABASE_URL: postgres.url,
       JWT_SECRET: secret,
       SIGNING_SECRET: secret,
-      LOG_LEVEL: 'warn',
       ASSET_DIR: path.join(folder, 'assets'),
     };
     if (transport === 'redis') {
@@ -101,7 +100,7 @@ export async function startService({ transport }) {
 
 /** Ends a benchmark: what it left would wait in front of the next one's runs. */
 async function empty({ REDIS_URL }, client) {
-  await client.query('TRUNCATE run, payload, outbox, backlog_chunk');
+  await client.query('TRUNCATE run, payload, outbox, backlog_chunk, ledger_entry, audit_record');
   await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
   if (REDIS_URL === undefined) {
     await client.query('TRUNCATE bullmq.job CASCADE');

@@ -154,7 +154,14 @@ describe('admin catalog coverage', () => {
         priced: false,
         simulated: true,
       },
-      { id: 'veo/veo-2.0-generate-001', state: 'ended', model: 'veo/veo-2.0-generate-001' },
+      {
+        id: 'veo/veo-2.0-generate-001',
+        state: 'ended',
+        model: 'veo/veo-2.0-generate-001',
+        ended: '2026-06-30',
+        source: expect.stringMatching(/; 2026-\d\d-\d\d$/),
+        successor: 'veo/veo-3.1-generate-001',
+      },
       { id: 'no/such', state: 'missing' },
     ]);
     expect(counts).toEqual({
@@ -167,8 +174,13 @@ describe('admin catalog coverage', () => {
       priced: 1,
       simulated: 2,
     });
-    expect((await runAdmin(env, ...words)).out).toMatch(
-      /^other\/name +alias +acme\/closed +bfl +closed +no +yes$/m,
+    const { out } = await runAdmin(env, ...words);
+    expect(out).toMatch(/^other\/name +alias +acme\/closed +bfl +closed +no +yes$/m);
+    expect(out).toMatch(
+      /^veo\/veo-2\.0-generate-001 ended on 2026-06-30, now veo\/veo-3\.1-generate-001: .+$/m,
+    );
+    expect(out).toContain(
+      '2 known, of which the simulator plays 2; 1 ended, for the reasons above; 1 missing.',
     );
   });
 });

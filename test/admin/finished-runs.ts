@@ -7,6 +7,7 @@ import {
   HeldRunRepository,
   RunReader,
   retentionSettings,
+  type WebhookAddress,
 } from '#persistence';
 import { readSettings } from '#schemas';
 import { v7 } from 'uuid';
@@ -22,6 +23,7 @@ interface Call {
   mode?: 'queued' | 'sync';
   model?: string;
   route?: string;
+  webhook?: WebhookAddress;
 }
 
 export const costMicros = 70_001;
@@ -73,7 +75,14 @@ export class RunMaker {
     this.runReader = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
-  async admit({ workspaceId, credential, mode = 'queued', model = usualModel, route = 'test' }: Call) {
+  async admit({
+    workspaceId,
+    credential,
+    mode = 'queued',
+    model = usualModel,
+    route = 'test',
+    webhook,
+  }: Call) {
     const run: AdmittedRun = { runId: v7(), requestId: v7() };
     const admitted = await this.admissions.admit({
       runId: run.runId,
@@ -85,7 +94,7 @@ export class RunMaker {
       reservedMicros: costMicros,
       computedMicros: costMicros,
       credential,
-      call: { requestId: run.requestId, route, origin: 'http://127.0.0.1' },
+      call: { requestId: run.requestId, route, origin: 'http://127.0.0.1', ...(webhook && { webhook }) },
       body: Buffer.from('{}'),
     });
     if (admitted.kind !== 'admitted') throw new Error(`the run is ${admitted.kind}`);

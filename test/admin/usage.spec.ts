@@ -52,7 +52,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     client = new Client({ connectionString: testDatabase.url });
     await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme', '--credits-cents', '0');
-    await answerOf(env, 'credits', 'add', 'acme', '--cents', '1000', '--note', 'paid');
+    await answerOf(env, 'credits', 'add', '--workspace', 'acme', '--cents', '1000', '--note', 'paid');
     key = await answerOf(env, 'key', 'create', '--workspace', 'acme');
     await endInEveryWay(id);
   });
@@ -161,6 +161,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
       env,
       'credits',
       'list',
+      '--workspace',
       'acme',
     );
     const billedRuns = [...expected.values()].filter(Boolean).length;
@@ -168,7 +169,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(ledger.entries[0]).toMatchObject({ balance_cents: ledger.credits_cents });
     expect(ledger.entries.at(-1)).toMatchObject({ amount_cents: 1000, run_id: null, note: 'paid' });
     expect(ledger.entries).toHaveLength(billedRuns + 1);
-    const { out } = await runAdmin(env, 'credits', 'list', 'acme', '--limit', '1');
+    const { out } = await runAdmin(env, 'credits', 'list', '--workspace', 'acme', '--limit', '1');
     expect(out.trim().split('\n')).toHaveLength(2);
   });
 

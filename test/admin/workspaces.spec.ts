@@ -35,7 +35,7 @@ describe('admin workspace and credits', () => {
       )
     ).rows;
 
-  it('creates one that may see and run everything, without a limit of credits', async () => {
+  it('creates one that may see and run everything, with limits and few credits', async () => {
     expect(await answerOf(env, 'workspace', 'create', 'open')).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'open',
@@ -43,7 +43,10 @@ describe('admin workspace and credits', () => {
       visible: ['**'],
       runnable: ['**'],
       markup: 1,
-      credits_cents: null,
+      credits_cents: 1000,
+    });
+    expect(await answerOf(env, 'workspace', 'show', 'open')).toMatchObject({
+      limits: { inflight: { limit: 5 }, committed_cents: { limit: 10_000 }, window: { limit: 600 } },
     });
   });
 
@@ -91,14 +94,17 @@ describe('admin workspace and credits', () => {
   it('sets and adds credits through the ledger, so that entries and balance agree', async () => {
     const { id } = await answerOf<WorkspaceDocument>(env, 'workspace', 'set', 'open', '--credits-cents', '0');
     await answerOf(env, 'workspace', 'set', 'open', '--credits-cents', '300');
-    expect(await answerOf(env, 'credits', 'add', 'open', '--cents', '-20', '--note', 'correction')).toEqual({
+    expect(
+      await answerOf(env, 'credits', 'add', '--workspace', 'open', '--cents', '-20', '--note', 'correction'),
+    ).toEqual({
       workspace: 'open',
       added_cents: -20,
       credits_cents: 280,
       note: 'correction',
     });
     expect(await ledger(id)).toEqual([
-      { amount: 0, balance: 0, note: 'credits set' },
+      { amount: 10_000_000, balance: 10_000_000, note: 'opening credits' },
+      { amount: -10_000_000, balance: 0, note: 'credits set' },
       { amount: 3_000_000, balance: 3_000_000, note: 'credits set' },
       { amount: -200_000, balance: 2_800_000, note: 'correction' },
     ]);
@@ -125,8 +131,8 @@ describe('admin workspace and credits', () => {
     [['workspace', 'set', 'open']],
     [['workspace', 'set', 'open', '--enabled', '--disabled']],
     [['workspace', 'create', 'a/b']],
-    [['credits', 'add', 'open']],
-    [['credits', 'add', 'open', '--cents', '1.5']],
+    [['credits', 'add', '--workspace', 'open']],
+    [['credits', 'add', '--workspace', 'open', '--cents', '1.5']],
   ])('answers %j with exit code 2, and changes nothing', async (words) => {
     const { code, out, error } = await runAdmin(env, ...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });

@@ -1,27 +1,52 @@
+import { bucketNames } from '#errors';
 import { describe, expect, it } from '@jest/globals';
-import { filesBelow, textOf } from './checkout-files.js';
+import { textOf } from './checkout-files.js';
+import { saidErrors } from './said-errors.js';
 
-const sources = ['apps/gateway/src', 'libs']
-  .flatMap(filesBelow)
-  .filter((name) => name.endsWith('.ts') && !/\.spec\.ts$|\/testing\//.test(name))
-  .map(textOf)
-  .join('\n');
+const said = saidErrors();
+const pages: [name: string, file: string][] = [
+  ...bucketNames.map((bucket): [string, string] => [bucket, `docs/errors/${bucket}.md`]),
+  ['registry', 'docs/registry.md'],
+];
+const unique = (texts: string[]): string[] => [...new Set(texts)].sort();
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-/** Every text of the code that has a few words, as a pattern; what a template puts in matches anything. */
-const sentences = [...sources.matchAll(/'([^'\n]+)'|`([^`\n]+)`/g)]
-  .map(([, plain, template = '']) => (plain ?? template).split(/\$\{[^}]*\}/))
-  .filter((parts) => (parts.join(' ').match(/[a-z]{2,}/g) ?? []).length > 2)
-  .map((parts) => new RegExp(`^${parts.map(escaped).join('.*')}$`));
+const patternOf = (text: string): RegExp => new RegExp(`^${text.split('…').map(escaped).join('.*')}$`);
 
-const pages = filesBelow('docs/errors').filter((name) => !name.endsWith('README.md'));
+describe.each(pages)('the page of %s', (name, file) => {
+  const texts = unique(said.filter(({ page }) => page === name).map(({ text }) => text));
 
-describe.each(pages)('%s', (name) => {
-  it('shows sentences that the service says', () => {
-    const shown = [...textOf(name).matchAll(/"detail": "((?:\\"|[^"])+)"/g)].map(([, text = '']) =>
+  it('lists every text that the service says, and no other', () => {
+    const [, section = ''] = textOf(file).split(/^## What the service says$/m);
+    const listed = [...(section.split(/^## /m)[0] ?? '').matchAll(/^- `(.+)`$/gm)].map(
+      ([, text = '']) => text,
+    );
+    expect(listed).toEqual(texts);
+    expect(texts.length).toBeGreaterThan(0);
+  });
+
+  it('shows examples of them', () => {
+    const shown = [...textOf(file).matchAll(/"detail": "((?:\\"|[^"])+)"/g)].map(([, text = '']) =>
       text.replaceAll('\\"', '"'),
     );
-    expect(shown.length).toBeGreaterThan(0);
-    expect(shown.filter((text) => !sentences.some((sentence) => sentence.test(text)))).toEqual([]);
+    expect(shown.filter((text) => !texts.some((each) => patternOf(each).test(text)))).toEqual([]);
   });
+});
+
+it('the page of invalid_input lists every type of a 422 that a schema leads to, and no other', () => {
+  const words = textOf('libs/catalog/src/vocabulary.ts');
+  const types = [...words.matchAll(/(?:type: |bounded\(|expected\()'(\w+)'|size\('\w+', '(\w+)'/g)].map(
+    ([, one, other]) => one ?? other ?? '',
+  );
+  const [, section = ''] = textOf('docs/errors/invalid_input.md').split(/^## The types of a 422$/m);
+  const listed = [...(section.split(/^## /m)[0] ?? '').matchAll(/^\| `(\w+)` +\|/gm)].map(([, type]) => type);
+  expect(listed.slice(1)).toEqual(unique(types));
+});
+
+it.each([
+  ['TypeScript', 'libs/client/src/router-error.ts', /bucketNames = \[([^\]]+)\]/],
+  ['Python', 'libs/client/python/model_router/_errors.py', /^BUCKETS = \(([^)]+)\)/m],
+])('the %s client names the buckets of the service, in their order', (_language, file, list) => {
+  const [, names = ''] = list.exec(textOf(file)) ?? [];
+  expect([...names.matchAll(/['"](\w+)['"]/g)].map(([, name]) => name)).toEqual(bucketNames);
 });

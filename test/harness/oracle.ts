@@ -219,24 +219,30 @@ async function queues(system: SystemSide): Promise<string[]> {
 }
 
 async function waitingJobs(system: SystemSide): Promise<number> {
-  if (system.redis) {
-    const { Redis } = await import('ioredis');
-    const redis = new Redis(system.redis.url, { maxRetriesPerRequest: 1 });
-    try {
-      const keys = await redis.keys('{mr:*');
-      const sizes = await Promise.all(
-        keys.map(async (key) => {
-          if (/:(wait|active|paused)$/.test(key)) return redis.llen(key);
-          return /:(delayed|prioritized)$/.test(key) ? redis.zcard(key) : 0;
-        }),
-      );
-      return sizes.reduce((sum, size) => sum + size, 0);
-    } finally {
-      redis.disconnect();
-    }
+  const urls = (await system.redisNodes?.primariesNow()) ?? (system.redis && [system.redis.url]);
+  if (urls) {
+    const sizes = await Promise.all(urls.map(jobsOnNode));
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
   const [row] = await system.sql<{ jobs: number }>(
     `SELECT count(*)::integer AS jobs FROM bullmq.job WHERE state::text IN ('waiting', 'active', 'delayed', 'prioritized')`,
   );
   return row?.jobs ?? 0;
+}
+
+async function jobsOnNode(url: string): Promise<number> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
+  try {
+    const keys = await redis.keys('{mr:*');
+    const sizes = await Promise.all(
+      keys.map(async (key) => {
+        if (/:(wait|active|paused)$/.test(key)) return redis.llen(key);
+        return /:(delayed|prioritized)$/.test(key) ? redis.zcard(key) : 0;
+      }),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } finally {
+    redis.disconnect();
+  }
 }

@@ -25,6 +25,8 @@ export abstract class SystemSide {
   /** Every app that was ever started, for a look at their logs. */
   abstract readonly apps: readonly RunningApp[];
   abstract readonly redis: { url: string } | undefined;
+  /** Of a Redis of several nodes: those that take writes now. */
+  readonly redisNodes?: { primariesNow(): Promise<string[]> } | undefined;
   readonly partner: PartnerSide;
   private readonly pool: Pool;
   readonly store: Database;

@@ -19,8 +19,15 @@ interface SystemOptions {
   ownPostgres?: boolean;
   /** Keys that the simulated partners have given out, for those that do not take every text for one. */
   issuedKeys?: true;
+  /** In the place of the one Redis that `transport` starts: nodes that are there already. */
+  redisNodes?: RedisNodes;
   /** For both apps. */
   env?: Record<string, string>;
+}
+
+interface RedisNodes {
+  url: string;
+  primariesNow(): Promise<string[]>;
 }
 
 /** Until the first gateway runs, no link to an asset is made. */
@@ -39,6 +46,7 @@ export class System extends SystemSide {
     readonly redis: TestServer | undefined,
     override readonly simulator: App,
     private readonly postgresServer: TestServer | undefined,
+    override readonly redisNodes: RedisNodes | undefined,
     private readonly extraEnv: Record<string, string>,
   ) {
     super(database, simulator, temporaryFolder('assets'));
@@ -47,11 +55,11 @@ export class System extends SystemSide {
   static async start(options: SystemOptions): Promise<System> {
     const [{ database, server }, redis, simulator] = await Promise.all([
       options.ownPostgres ? startDatabaseServer() : { database: await createDatabase(), server: undefined },
-      options.transport === 'redis' ? startRedis() : undefined,
+      options.transport === 'redis' && !options.redisNodes ? startRedis() : undefined,
       spawnApp('simulator', { SIMULATOR_DEFAULT_MS: String(options.takesMs ?? 300) }),
     ]);
     await simulator.ready;
-    const system = new System(database, redis, simulator, server, options.env ?? {});
+    const system = new System(database, redis, simulator, server, options.redisNodes, options.env ?? {});
     if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
     // The links to files lead to the first one, so its address has to be known before any other runs, itself included.
     const { gateways = 1, workers = 1 } = options;
@@ -127,7 +135,7 @@ export class System extends SystemSide {
     return {
       ...systemEnvironment({
         databaseUrl: this.database.url,
-        redisUrl: this.redis?.url,
+        redisUrl: this.redisNodes?.url ?? this.redis?.url,
         simulator: this.simulator,
         partnerKeys: this.partnerKeys,
         assets: this.assets,

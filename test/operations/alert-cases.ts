@@ -11,7 +11,17 @@ interface Case {
 const calls = (failing: string, succeeding: string): Series => ({
   'http_server_request_duration_seconds_count{error_type="internal_error"}': failing,
   'http_server_request_duration_seconds_count{error_type=""}': succeeding,
+  // Neither do they fail, nor do they hide what fails.
+  'http_server_request_duration_seconds_count{error_type="",route="/v2/models/:provider/:model/requests/:requestId/status"}':
+    '0+100000x60',
 });
+const quickCalls = (inTime: string, all: string): Series => {
+  const route = 'route="/v2/models/:provider/:model/requests"';
+  return {
+    [`http_server_request_duration_seconds_bucket{${route},le="0.3"}`]: inTime,
+    [`http_server_request_duration_seconds_count{${route}}`]: all,
+  };
+};
 const late = (metric: string, inTime: string, all: string): Series => ({
   [`${metric}_bucket{le="0.5"}`]: inTime,
   [`${metric}_bucket{le="10"}`]: all,
@@ -38,6 +48,16 @@ export const alertCases: Record<string, Case> = {
     at: '1h',
     fires: calls('0+5x60', '0+995x60'),
     rests: calls('0+1x60', '0+999x60'),
+  },
+  RouterLatencyBudgetBurnsFast: {
+    at: '30m',
+    fires: quickCalls('0+80x30', '0+100x30'),
+    rests: quickCalls('0+99x30', '0+100x30'),
+  },
+  RouterLatencyBudgetBurnsSlowly: {
+    at: '1h',
+    fires: quickCalls('0+95x60', '0+100x60'),
+    rests: quickCalls('0+99x60', '0+100x60'),
   },
   RouterRunsWaitForWorkers: {
     at: '20m',

@@ -1,13 +1,41 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { pathOf } from '../documents/checkout-files.js';
 import { freePort, System } from '../harness/faults.js';
-import { failOnLeftovers, newTag, temporaryFolder, type TestCaller, transports } from '../harness/index.js';
+import {
+  failOnLeftovers,
+  newTag,
+  temporaryFolder,
+  type TestCaller,
+  transports,
+  waitFor,
+} from '../harness/index.js';
 
 const run = promisify(execFile);
+const examples = ['web-app', 'batch', 'comfyui-node'];
+
+/** Stand in for the packages that ComfyUI's Python has: as much of them as the node uses. */
+const broughtByComfy = {
+  'numpy.py': 'float32 = "float32"\ndef array(image): return image\n',
+  'torch.py': 'def from_numpy(pixels): return pixels\n',
+  'PIL/Image.py': `
+class Pixels:
+    def __init__(self, kind): self.shape = (kind,)
+    def convert(self, _mode): return self
+    def astype(self, _type): return self
+    def __truediv__(self, _by): return self
+    def __getitem__(self, _at):
+        batch = Pixels("")
+        batch.shape = (1, *self.shape)
+        return batch
+def open(file): return Pixels(file.read()[1:4].decode())
+`,
+  'PIL/__init__.py': '',
+};
 
 describe('what callers build with', () => {
   let system: System;
@@ -43,36 +71,22 @@ describe('what callers build with', () => {
     expect(said['followed']?.text).toMatch(/client_disconnected|COMPLETED/);
   });
 
-  it('the node of ComfyUI runs a model and loads its image', async () => {
-    // Stands in for the packages that ComfyUI brings.
-    const program = `
-import sys, types
-for name in ("numpy", "torch", "PIL"):
-    sys.modules[name] = types.ModuleType(name)
-sys.path.insert(0, "examples")
-node = __import__("comfyui-node")
-node.tensor = lambda data: data[:8]
-image, url = node.NODE_CLASS_MAPPINGS["RouterImage"]().run("bfl/flux-2-pro", "a red fox")
-print(image, url)`;
-    const PYTHONPATH = pathOf('libs/client/python');
-    const more = { ...env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1' };
-    const { stdout } = await run('python3', ['-c', program], {
-      cwd: pathOf('.'),
-      env: more,
-      timeout: 60_000,
-    });
-    expect(stdout).toMatch(/^b'\\x89PNG.*' http/);
-  });
-
   describe('the package of the TypeScript client and the examples, installed into an empty folder', () => {
     let folder: string;
     let packages: string[];
+
+    const npx = (...command: string[]) => [
+      '--yes',
+      '--offline',
+      ...packages.flatMap((each) => ['-p', each]),
+      ...command,
+    ];
 
     beforeAll(async () => {
       folder = temporaryFolder('consumer');
       const { stdout } = await run(
         'npm',
-        ['pack', '--silent', pathOf('libs/client'), pathOf('examples/batch')],
+        ['pack', '--silent', ...['libs/client', ...examples.map((each) => `examples/${each}`)].map(pathOf)],
         { cwd: folder },
       );
       packages = stdout
@@ -93,34 +107,69 @@ print(image, url)`;
       expect(await node(['--input-type=module', '--eval', program], {}, folder)).toMatch(/^http/);
     });
 
-    it('serves the route of a web application', async () => {
-      cpSync(pathOf('examples/web-app'), path.join(folder, 'web-app'), { recursive: true });
-      const route = path.join(folder, 'web-app/app/api/images/route');
-      const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
-      await node(
-        [
-          pathOf('node_modules/typescript/bin/tsc'),
-          ...options,
-          '--types',
-          'node',
-          '--typeRoots',
-          pathOf('node_modules/@types'),
-          '--skipLibCheck',
-          `${route}.ts`,
-        ],
-        {},
-        folder,
+    it('serves a web application by npx in an empty folder', async () => {
+      const port = String(await freePort());
+      const options = {
+        cwd: temporaryFolder('web-app'),
+        env: { ...env, PORT: port },
+        detached: true,
+      } as const;
+      const app = spawn('npx', npx('model-router-web-app'), { ...options, stdio: 'ignore' });
+      try {
+        const page = await waitFor(() => fetch(`http://localhost:${port}`).catch(() => null), {
+          withinMs: 120_000,
+          what: 'the page',
+        });
+        expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/api/images')]);
+        const send = async (prompt: string) => {
+          const body = JSON.stringify({ prompt });
+          const answer = await fetch(`http://localhost:${port}/api/images`, { method: 'POST', body });
+          return [answer.status, await answer.json()];
+        };
+        expect(await Promise.all([send('a red fox'), send('[[sim:policy_output]]')])).toEqual([
+          [200, { url: expect.stringMatching(/^http/) }],
+          [422, { error: expect.any(String) }],
+        ]);
+      } finally {
+        const left = once(app, 'exit');
+        // Its group: what npx started does not end with it.
+        if (app.pid !== undefined) process.kill(-app.pid);
+        await left;
+      }
+    });
+
+    it('has a route of a web application whose types fit', async () => {
+      cpSync(pathOf('examples/web-app/app'), path.join(folder, 'app'), { recursive: true });
+      const options = ['--strict', '--allowJs', '--checkJs', '--noEmit', '--module', 'nodenext'];
+      const types = ['--target', 'es2022', '--lib', 'es2023,dom', '--skipLibCheck', '--types', 'node'];
+      const roots = ['--typeRoots', pathOf('node_modules/@types'), 'app/api/images/route.js'];
+      const tsc = [pathOf('node_modules/typescript/bin/tsc'), ...options, ...types, ...roots];
+      expect(await node(tsc, {}, folder).catch((error: { stdout: string }) => error.stdout)).toBe('');
+    });
+
+    it('puts the node into a ComfyUI by npx in an empty folder, where it loads and makes an image', async () => {
+      const comfy = temporaryFolder('comfyui');
+      const brought = path.join(comfy, 'brought');
+      for (const each of ['custom_nodes', 'brought/PIL'])
+        mkdirSync(path.join(comfy, each), { recursive: true });
+      for (const [file, text] of Object.entries(broughtByComfy))
+        writeFileSync(path.join(brought, file), text);
+      const { stdout } = await run('npx', npx('model-router-comfyui-node', comfy, '--run'), {
+        cwd: temporaryFolder('empty'),
+        env: { ...env, PYTHONPATH: brought, PYTHONDONTWRITEBYTECODE: '1' },
+        timeout: 120_000,
+      });
+      expect(stdout).toMatch(
+        /^installed: .+model-router\nloads: RouterImage, .+\nreaches: \d{3} models\nruns: \(1, 'PNG'\) http\S+\n$/,
       );
-      const program = `
-        const { POST } = await import(${JSON.stringify(`${route}.js`)});
-        const send = (prompt) =>
-          POST(new Request('http://app.test', { method: 'POST', body: JSON.stringify({ prompt }) }));
-        const answers = [await send('a red fox'), await send('[[sim:policy_output]]')];
-        console.log(JSON.stringify(await Promise.all(answers.map(async (each) => [each.status, await each.json()]))));`;
-      expect(JSON.parse(await node(['--input-type=module', '--eval', program], {}, folder))).toEqual([
-        [200, { url: expect.stringMatching(/^http/) }],
-        [422, { error: expect.any(String) }],
-      ]);
+    });
+
+    it('says what is missing where there is no ComfyUI', async () => {
+      const there = { cwd: temporaryFolder('nothing'), env, timeout: 120_000 };
+      await expect(run('npx', npx('model-router-comfyui-node', '.'), there)).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^Name the folder of a ComfyUI: .+custom_nodes does not exist/),
+      });
     });
 
     it('does a batch by npx in an empty folder, and pays once for one that is started again', async () => {
@@ -131,17 +180,11 @@ print(image, url)`;
       const [secret = ''] = (await system.operate((all) => all.find(caller.workspace))).webhookSecrets;
       const options = { PORT: port, WEBHOOK_URL: `http://127.0.0.1:${port}/done`, WEBHOOK_SECRET: secret };
       const batch = async () => {
-        const { stdout } = await run(
-          'npx',
-          [
-            '--yes',
-            '--offline',
-            ...packages.flatMap((each) => ['-p', each]),
-            'model-router-batch',
-            'prompts.txt',
-          ],
-          { cwd: empty, env: { ...env, ...options }, timeout: 120_000 },
-        );
+        const { stdout } = await run('npx', npx('model-router-batch', 'prompts.txt'), {
+          cwd: empty,
+          env: { ...env, ...options },
+          timeout: 120_000,
+        });
         const lines = stdout.trim().split('\n');
         return lines.map((line) => (JSON.parse(line) as { url: string }).url).sort();
       };

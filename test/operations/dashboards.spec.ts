@@ -8,24 +8,36 @@ import { type Prometheus, startPrometheus } from './prometheus.js';
 interface Panel {
   title: string;
   type: string;
-  targets?: { expr: string }[];
+  targets?: { expr?: string; rawSql?: string }[];
 }
 
 const { describeWith, tools } = await withTools('prometheus');
 const model = 'bfl/flux-2-pro';
 
-/** Every expression of the committed dashboards, with what Grafana would put in. */
-const expressions = filesBelow('monitoring/dashboards').flatMap((file) => {
+const targets = filesBelow('monitoring/dashboards').flatMap((file) => {
   const { panels } = JSON.parse(textOf(file)) as { panels: (Panel & { panels?: Panel[] })[] };
   return panels
     .flatMap((panel) => [panel, ...(panel.panels ?? [])])
-    .flatMap(({ title, targets = [] }) =>
-      targets.map(({ expr }) => ({
-        name: `${file.replace(/^.*\/|\.json$/g, '')}: ${title}: ${expr}`,
-        expression: expr.replaceAll('$__rate_interval', '1m').replaceAll('$provider', 'bfl'),
-      })),
+    .flatMap(({ title, targets: each = [] }) =>
+      each.map((target) => ({ ...target, name: `${file.replace(/^.*\/|\.json$/g, '')}: ${title}` })),
     );
 });
+/** Every expression of the committed dashboards, with what Grafana would put in. */
+const expressions = targets.flatMap(({ name, expr }) =>
+  expr === undefined
+    ? []
+    : [
+        {
+          name: `${name}: ${expr}`,
+          expression: expr.replaceAll('$__rate_interval', '1m').replaceAll('$provider', 'bfl'),
+        },
+      ],
+);
+const tables = targets.flatMap(({ name, rawSql }) =>
+  rawSql === undefined
+    ? []
+    : [{ name, sql: rawSql.replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 > now() - interval '1 hour'") }],
+);
 
 describeWith('a Prometheus that scrapes the running apps under load', () => {
   let system: System;
@@ -76,6 +88,18 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
       { withinMs: 60_000, what: `data for ${expression}`, everyMs: 500 },
     );
     expect(series.length).toBeGreaterThan(0);
+  });
+
+  it.each(tables)('has rows for $name', async ({ sql }) => {
+    const rows = await waitFor(
+      async () => {
+        const found = await system.sql<{ runs: string }>(sql);
+        return found.length > 0 && found;
+      },
+      { withinMs: 60_000, what: 'rows', everyMs: 500 },
+    );
+    expect(rows.length).toBeLessThanOrEqual(20);
+    expect(Number(rows[0]?.runs)).toBeGreaterThan(0);
   });
 
   it.each(alerts.map(({ name, expression }) => ({ name, expression })))(

@@ -9,55 +9,8 @@ import { workerSettings } from '../../apps/worker/src/settings.js';
 import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { createDatabase, failOnLeftovers } from '../harness/index.js';
+import type { Container, Pod, Policy, Scaler, Workload } from './objects.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
-
-interface Probe {
-  httpGet?: { path: string; port: string };
-}
-interface Container {
-  image: string;
-  args?: string[];
-  ports?: { name: string; containerPort: number }[];
-  envFrom?: { secretRef?: { name: string }; configMapRef?: { name: string } }[];
-  env?: { name: string; value?: string }[];
-  resources: { requests: Record<string, string>; limits: Record<string, string> };
-  securityContext: object;
-  startupProbe?: Probe;
-  readinessProbe?: Probe;
-  livenessProbe?: Probe;
-  lifecycle?: object;
-}
-interface Pod {
-  automountServiceAccountToken: boolean;
-  serviceAccountName?: string;
-  terminationGracePeriodSeconds?: number;
-  topologySpreadConstraints?: unknown[];
-  securityContext: object;
-  containers: Container[];
-  initContainers?: Container[];
-  volumes?: Record<string, unknown>[];
-}
-interface Workload extends Manifest {
-  spec: {
-    replicas?: number;
-    strategy?: object;
-    template: { metadata: { labels: Record<string, string> }; spec: Pod };
-  };
-}
-interface Scaler extends Manifest {
-  spec: { minReplicaCount: number; triggers: { metadata: Record<string, string> }[] };
-}
-interface Policy extends Manifest {
-  spec: {
-    podSelector: { matchLabels?: Record<string, string>; matchExpressions?: { values: string[] }[] };
-    policyTypes: string[];
-    ingress?: unknown[];
-    egress?: {
-      to?: { ipBlock?: { cidr: string; except?: string[] } }[];
-      ports?: { port: number | string }[];
-    }[];
-  };
-}
 
 const { describeWith, tools } = await withTools('kubectl');
 const overlays = ['dev', 'production'];

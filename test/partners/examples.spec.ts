@@ -29,14 +29,25 @@ function bodyOf(model: Model, input: object, words: string): string {
 function sentOf(model: Model, body: string): string {
   const added = JSON.stringify(missingMembers(model, JSON.parse(body) as Record<string, unknown>));
   const whole = added === '{}' ? body : `${added.slice(0, -1)},${body.slice(1)}`;
-  return wrappingOf(model) === 'envelope' ? `{"input":${whole}}` : whole;
+  const wraps = wrappingOf(model);
+  if (wraps === 'list') return `[{${taskOf(model)},${whole.slice(1)}]`;
+  return wraps === 'envelope' ? `{"input":${whole}}` : whole;
 }
+
+/** The members that name and describe the one task of a list. */
+const taskOf = ({ modalities }: Model): string =>
+  modalities?.out.includes('video')
+    ? '"taskType":"videoInference","taskUUID":"","deliveryMethod":"async","includeCost":true'
+    : '"taskType":"imageInference","taskUUID":"","deliveryMethod":"sync","includeCost":true';
 
 /** Google's video models are told where to write, in the caller's own `parameters`; PixVerse has got its images before. */
 const sentText = (base64: string) =>
   withoutIds(Buffer.from(base64, 'base64').toString()).replace(/"storageUri":"[^"]*",/, '');
 
-const withoutIds = (text: string) => text.replaceAll(/(?<=_(?:id|img)":)(?:\d+|"data:[^"]*")/g, '"an image"');
+const withoutIds = (text: string) =>
+  text
+    .replaceAll(/(?<=_(?:id|img)":)(?:\d+|"data:[^"]*")/g, '"an image"')
+    .replace(/(?<="taskUUID":")[0-9a-f-]{36}/, '');
 
 const examples = models.map((model): [string, object] => [model.id, model.example ?? {}]);
 const inputs = [...examples, ...Object.entries(published)].map(([id, input], at) => {

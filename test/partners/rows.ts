@@ -18,7 +18,7 @@ export interface TestedRow {
   members: Record<string, unknown>;
   /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
   answers: 'at once' | 'poll' | 'fetch';
-  wraps: 'not' | 'envelope' | 'form';
+  wraps: 'not' | 'envelope' | 'list' | 'form';
 }
 
 /** One row of every protocol of every provider; their short twins are written to the folder. */
@@ -56,6 +56,7 @@ export function wrappingOf({ id, provider, upstream }: Model): TestedRow['wraps'
   const { body = '' } = definition.create(definition.defaultBase, {}).submit(run);
   const sent = Buffer.from(body).toString();
   if (sent === '{"a":1}') return 'not';
+  if (sent.startsWith('[')) return 'list';
   return sent.startsWith('{') ? 'envelope' : 'form';
 }
 
@@ -90,6 +91,8 @@ function writeShortTwin(row: Model, folder: string): void {
 
 const texts = new Set([
   'prompt',
+  'Prompt',
+  'positivePrompt',
   'promptText',
   'input',
   'text',

@@ -8,7 +8,9 @@ export interface Answer {
 
 /** Where a command finds its settings and leaves its answer. */
 export interface Desk {
-  env: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
+  /** Resolves when the operator agrees to what cannot be undone; rejects otherwise. */
+  confirm: (what: string) => Promise<void>;
   answer: (answer: Answer) => void;
   /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
   print: (text: string) => Promise<void>;

@@ -9,6 +9,10 @@ interface CoveredId {
   /** `alias` and `ended` have the catalog's own id beside them, `missing` has nothing. */
   state: 'known' | 'alias' | 'ended' | 'missing';
   model?: string;
+  /** Of one that has ended: the day, where it was read, and what to use instead. */
+  ended?: string;
+  source?: string;
+  successor?: string;
   provider?: string;
   input?: 'open' | 'closed' | 'any object';
   /** Whether the row says where its price was read. */
@@ -58,8 +62,8 @@ function covered(catalog: Catalog, id: string): CoveredId {
   const model = catalog.find(id);
   if (model === undefined) {
     const name = catalog.idOf(id);
-    const isEnded = [...catalog.models, ...catalog.ended].some((each) => each.id === name);
-    return isEnded ? { id, state: 'ended', model: name } : { id, state: 'missing' };
+    const gone = endedModel(catalog, name);
+    return gone ? { id, state: 'ended', model: name, ...gone } : { id, state: 'missing' };
   }
   return {
     id,
@@ -70,6 +74,17 @@ function covered(catalog: Catalog, id: string): CoveredId {
     priced: model.price.source !== undefined,
     simulated: existsSync(path.join(packageRoot(), `apps/simulator/replies/${model.provider}.yaml`)),
   };
+}
+
+/** Of a row that says only that it has ended, or of a model whose end has come. */
+function endedModel(
+  { models, ended }: Catalog,
+  name: string,
+): Pick<CoveredId, 'ended' | 'source' | 'successor'> | undefined {
+  const row = ended.find(({ id }) => id === name);
+  if (row) return { ended: row.ended, source: row.source, successor: row.successor };
+  const model = models.find(({ id }) => id === name);
+  return model && { ended: model.ends, successor: model.successor };
 }
 
 function inputOf({ isAuthored, input }: Model): CoveredId['input'] {

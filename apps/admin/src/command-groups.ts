@@ -4,6 +4,7 @@ import { keyCommands } from './commands/key.js';
 import { migrateCommand } from './commands/migrate.js';
 import { providerCommands } from './commands/provider.js';
 import { registryCommands } from './commands/registry.js';
+import { runCommands } from './commands/run.js';
 import { tokenCommands } from './commands/token.js';
 import { usageCommands } from './commands/usage.js';
 import { webhookCommands } from './commands/webhook.js';
@@ -18,6 +19,7 @@ export const commandGroups: readonly CommandGroup[] = [
   tokenCommands,
   creditsCommands,
   usageCommands,
+  runCommands,
   catalogCommands,
   providerCommands,
   webhookCommands,

@@ -1,3 +1,4 @@
+import { askTerminal } from './confirm.js';
 import { commandGroups } from './command-groups.js';
 import { runProgram } from './program.js';
 
@@ -10,6 +11,7 @@ process.exitCode = await runProgram(commandGroups, process.argv.slice(2), proces
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
     }),
   error: (text) => void process.stderr.write(text),
+  ask: process.stdin.isTTY && process.stderr.isTTY ? askTerminal : undefined,
   status: process.stderr.isTTY ? (text) => void process.stderr.write(text) : undefined,
 });
 

@@ -5,10 +5,12 @@ import {
   NodeModerationRepository,
   NodeRepository,
   schemaIsCurrent,
+  UnknownWorkspace,
   Workspace,
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
+import { unknownName } from './unknown-name.js';
 
 /** Lends a database for the time of one command. */
 export async function withDatabase<T>(
@@ -30,9 +32,19 @@ export const withWorkspaces = <T>(
   env: NodeJS.ProcessEnv,
   use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
 ): Promise<T> =>
-  withDataSource(env, (dataSource, database) =>
-    use(new WorkspaceRepository(dataSource.getRepository(Workspace)), database),
-  );
+  withDataSource(env, async (dataSource, database) => {
+    const workspaces = new WorkspaceRepository(dataSource.getRepository(Workspace));
+    try {
+      return await use(workspaces, database);
+    } catch (error) {
+      if (!(error instanceof UnknownWorkspace)) throw error;
+      throw unknownName(
+        'workspace',
+        error.nameOrId,
+        (await workspaces.list()).map(({ name }) => name),
+      );
+    }
+  });
 
 /** The operators' verbs on the node registry. */
 interface RegistryVerbs {

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '#schemas';
+import { routerQueueRequestId, type Scope, scopes } from '#schemas';
 import { InvalidArgumentError } from 'commander';
 import { microsFromCents, mostCents } from './money.js';
 
@@ -73,6 +73,13 @@ export function instant(text: string): Date {
   if (!form.test(text) || Number.isNaN(time.getTime()))
     throw new InvalidArgumentError('Expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
   return time;
+}
+
+/** The id of a run. */
+export function requestId(text: string): string {
+  if (!routerQueueRequestId.safeParse(text).success)
+    throw new InvalidArgumentError('It must be a request id.');
+  return text;
 }
 
 /** Free text of one line. */

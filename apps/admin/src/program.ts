@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { type Answer, type Desk, printed } from './answer.js';
+import { confirmed } from './confirm.js';
+import { withEnvironmentFile } from './environment.js';
 import { failureLine } from './failure-line.js';
 import { wholeNumber } from './option-values.js';
 import { TimeLimit } from './time-limit.js';
@@ -13,6 +15,8 @@ interface Terminal {
   error: (text: string) => void;
   /** Only on a terminal: writes what the next writing covers. */
   status?: ((text: string) => void) | undefined;
+  /** Only where somebody can answer. */
+  ask?: ((question: string) => Promise<string>) | undefined;
 }
 
 const usualSeconds = 120;
@@ -21,6 +25,8 @@ const longSeconds = 86_400;
 
 interface ProgramOptions {
   json?: true;
+  yes?: true;
+  envFile?: string;
   timeoutSeconds: number;
 }
 
@@ -37,8 +43,12 @@ export async function runProgram(
   const given: Answer[] = [];
   const limit = new TimeLimit();
   const program = emptyProgram(terminal);
+  const options = () => program.opts<ProgramOptions>();
   const desk: Desk = {
-    env,
+    get env() {
+      return withEnvironmentFile(env, options().envFile);
+    },
+    confirm: (what) => confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }),
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
     status: terminal.status,
@@ -49,10 +59,9 @@ export async function runProgram(
   for (const group of groups) group(program, desk);
   try {
     const work = program.parseAsync(words, { from: 'user' });
-    if (!limit.isSet) limit.set(program.opts<ProgramOptions>().timeoutSeconds);
+    if (!limit.isSet) limit.set(options().timeoutSeconds);
     await limit.hold(work);
-    for (const answer of given)
-      await terminal.out(printed(answer, program.opts<ProgramOptions>().json === true));
+    for (const answer of given) await terminal.out(printed(answer, options().json === true));
   } catch (error) {
     // Commander has already said what is wrong with the command line, or shown the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -64,8 +73,16 @@ export async function runProgram(
 
 function emptyProgram(terminal: Terminal): Command {
   return new Command('admin')
-    .description('Operator’s commands of the model router.')
+    .description(
+      `Operator’s commands of the model router.
+
+A workspace is named by its name or its id: in "workspace …" as the argument, in every other command by --workspace.
+Settings come from the environment. If it names no DATABASE_URL, they come from .env in this folder, else from
+.local/admin.env, which "npm start" writes.`,
+    )
     .option('--json', 'print one JSON document')
+    .option('-y, --yes', 'go on without a question where something cannot be undone')
+    .option('--env-file <file>', 'settings for what the environment does not say')
     .option('--timeout-seconds <n>', 'longest a command may take', wholeNumber(1, longSeconds), usualSeconds)
     .exitOverride()
     .configureOutput({ writeOut: (text) => void terminal.out(text), writeErr: terminal.error })

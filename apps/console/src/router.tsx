@@ -10,6 +10,10 @@ import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
 import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
+import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
+import { runsSearch } from './pages/runs/search.ts';
+import { usageSearch } from './pages/usage/usage-range.ts';
+import { webhooksSearch } from './pages/webhooks/search.ts';
 import { Failure } from './parts/failure.tsx';
 import { PageSkeleton } from './parts/skeletons.tsx';
 
@@ -38,6 +42,7 @@ const routes = [
   }),
   createRoute({
     ...under('runs'),
+    validateSearch: runsSearch,
     component: lazyPage(async () => (await import('./pages/runs/runs-page.tsx')).RunsPage),
   }),
   createRoute({
@@ -46,6 +51,7 @@ const routes = [
   }),
   createRoute({
     ...under('usage'),
+    validateSearch: usageSearch,
     component: lazyPage(async () => (await import('./pages/usage/usage-page.tsx')).UsagePage),
   }),
   createRoute({
@@ -54,6 +60,7 @@ const routes = [
   }),
   createRoute({
     ...under('webhooks'),
+    validateSearch: webhooksSearch,
     component: lazyPage(async () => (await import('./pages/webhooks/webhooks-page.tsx')).WebhooksPage),
   }),
   createRoute({
@@ -66,6 +73,7 @@ const routes = [
   }),
   createRoute({
     ...under('workspaces'),
+    validateSearch: workspacesSearch,
     component: lazyPage(async () => (await import('./pages/operator/workspaces-page.tsx')).WorkspacesPage),
   }),
   createRoute({
@@ -78,6 +86,7 @@ const routes = [
   }),
   createRoute({
     ...under('queues'),
+    validateSearch: queuesSearch,
     component: lazyPage(async () => (await import('./pages/operator/queues-page.tsx')).QueuesPage),
   }),
 ];

@@ -5,6 +5,10 @@ import { createGateway } from './gateway.js';
 import { processSettings } from './settings.module.js';
 
 await boot({
+  servers: () => {
+    const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = processSettings();
+    return { DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT };
+  },
   create: createGateway,
   start: async (app) => {
     const { HOST, PORT } = processSettings();

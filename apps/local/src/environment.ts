@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { providerList } from '#providers';
 import type { LocalContext } from './local-context.js';
 
@@ -20,6 +21,13 @@ export function appEnvironment(
     DATABASE_URL: urls.databaseUrl,
     ...(urls.redisUrl !== null && { REDIS_URL: urls.redisUrl }),
   };
+}
+
+/** Beside the secrets, for this installation's person alone. */
+export function writeAdminEnvironment(file: string, env: NodeJS.ProcessEnv): void {
+  const names = ['DATABASE_URL', 'JWT_SECRET', 'CATALOG_DIR'];
+  const lines = names.flatMap((name) => (env[name] ? [`${name}='${env[name]}'\n`] : []));
+  writeFileSync(file, lines.join(''), { mode: 0o600 });
 }
 
 export interface SimulatorAddresses {

@@ -30,7 +30,7 @@ export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
 async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSignal): Promise<never> {
   const settings = readSettings(localSettings, env);
   const localDir = path.resolve(settings.LOCAL_DIR ?? path.join(checkout, '.local'));
-  const { baseUrl, consoleUrl, demo, readyFile, broken } = await startAll({
+  const { baseUrl, consoleUrl, demo, adminEnvFile, broken } = await startAll({
     env,
     settings,
     localDir,
@@ -39,7 +39,9 @@ async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSign
     show,
     showError,
   });
-  show(summary({ baseUrl, consoleUrl, apiKey: demo.api_key, accessToken: demo.access_token, readyFile }));
+  show(
+    summary({ baseUrl, consoleUrl, apiKey: demo.api_key, accessToken: demo.access_token, adminEnvFile }),
+  );
   return broken;
 }
 

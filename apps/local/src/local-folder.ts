@@ -30,6 +30,8 @@ export function prepareLocalFolder(wanted: string) {
     /** What the running launcher has started. */
     running: at('running'),
     ready: at('ready.json'),
+    /** What operator's commands need, as `npm run admin` finds it. */
+    adminEnv: at('admin.env'),
     secrets: at('secrets.json'),
     ports: at('ports.json'),
     demo: at('demo.json'),

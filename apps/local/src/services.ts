@@ -1,7 +1,9 @@
+import { unreachable } from '#observability';
 import { findRedisServer, startRedis } from './servers/redis.js';
 import { startPostgres } from './servers/postgres.js';
 import type { ServerProcess } from './servers/server-process.js';
 import type { LocalContext } from './local-context.js';
+import { StartFailure } from './start-failure.js';
 
 interface Service<Url> {
   url: Url;
@@ -14,6 +16,7 @@ interface Service<Url> {
 export async function startDatabase(context: LocalContext): Promise<Service<string>> {
   const { settings, records, folder, secrets, ports, signal } = context;
   if (settings.DATABASE_URL !== undefined) {
+    await assertReachable({ DATABASE_URL: settings.DATABASE_URL });
     const summary = `as DATABASE_URL says, ${hostOf(settings.DATABASE_URL)}`;
     return { url: settings.DATABASE_URL, summary };
   }
@@ -33,6 +36,7 @@ export async function startDatabase(context: LocalContext): Promise<Service<stri
 export async function startTransport(context: LocalContext): Promise<Service<string | null>> {
   const { settings, env, records, folder, secrets, ports } = context;
   if (settings.REDIS_URL !== undefined) {
+    await assertReachable({ REDIS_URL: settings.REDIS_URL });
     const summary = `Redis as REDIS_URL says, ${hostOf(settings.REDIS_URL)}`;
     return { url: settings.REDIS_URL, summary };
   }
@@ -50,6 +54,19 @@ export async function startTransport(context: LocalContext): Promise<Service<str
   });
   context.cleanup.add(() => server.stop());
   return { url, summary: `Redis, ${command} on 127.0.0.1:${ports.redis}`, server };
+}
+
+/** Files of this installation, or a bucket that somebody else runs. */
+export async function filesSummary({ settings, folder }: LocalContext): Promise<string> {
+  if (settings.S3_BUCKET === undefined) return folder.assets;
+  await assertReachable({ S3_ENDPOINT: settings.S3_ENDPOINT });
+  return `S3 bucket ${settings.S3_BUCKET}`;
+}
+
+/** Said at once and by its name: the apps would wait for it, and say so in their logs. */
+async function assertReachable(server: Parameters<typeof unreachable>[0]): Promise<void> {
+  const [line] = await unreachable(server);
+  if (line !== undefined) throw new StartFailure(line);
 }
 
 /** An address without its password. */

@@ -3,10 +3,10 @@ import { Admin } from './admin.js';
 import { startGatewayAndWorker, startSimulator } from './apps.js';
 import { demoRegistry } from './demo/demo-registry.js';
 import { accepts, type Demo, demoWorkspace, makeDemo, signInLink } from './demo/demo-workspace.js';
-import { appEnvironment } from './environment.js';
+import { appEnvironment, writeAdminEnvironment } from './environment.js';
 import { writeJsonFile } from './json-file.js';
 import { openLocalContext, type StartOptions } from './local-context.js';
-import { startDatabase, startTransport } from './services.js';
+import { filesSummary, startDatabase, startTransport } from './services.js';
 import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
 
@@ -15,7 +15,7 @@ interface Installation {
   /** Opens the console, signed in to the demo workspace; good once. */
   consoleUrl: string;
   demo: Demo;
-  readyFile: string;
+  adminEnvFile: string;
   /** Rejects when a part has ended by itself; says which. */
   broken: Promise<never>;
 }
@@ -39,8 +39,8 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   );
   await step(
     'files',
-    async () => settings.S3_BUCKET,
-    (bucket) => (bucket === undefined ? folder.assets : `S3 bucket ${bucket}`),
+    () => filesSummary(context),
+    (found) => found,
   );
 
   const baseUrl = localUrl(settings);
@@ -82,14 +82,14 @@ export async function startAll(options: StartOptions): Promise<Installation> {
     transport: transport.url === null ? 'postgres' : 'redis',
     s3_endpoint: (settings.S3_BUCKET && settings.S3_ENDPOINT) ?? null,
   });
+  writeAdminEnvironment(folder.adminEnv, env);
   cleanup.add(() => rmSync(folder.ready, { force: true }));
   const servers = [database.server, transport.server].filter((server) => server !== undefined);
-  const consoleUrl = await signInLink(baseUrl, demo);
   return {
     baseUrl,
-    consoleUrl,
+    consoleUrl: await signInLink(baseUrl, demo),
     demo,
-    readyFile: folder.ready,
+    adminEnvFile: folder.adminEnv,
     broken: firstEnd([simulator.app, ...apps, ...servers]),
   };
 }

@@ -1,10 +1,13 @@
+import path from 'node:path';
+import { checkout } from './checkout.js';
+
 interface SummaryFacts {
   baseUrl: string;
   consoleUrl: string;
   apiKey: string;
   accessToken: string;
-  /** Where these and the database's URL are kept while everything runs. */
-  readyFile: string;
+  /** The settings for operator's commands. */
+  adminEnvFile: string;
 }
 
 const model = 'bfl/flux-2-pro';
@@ -17,9 +20,12 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * What is printed when everything answers. The command lines work in any POSIX shell, pasted in
  * order or all at once: the first one stores the request id, the second one waits for the end.
  */
-export function summary({ baseUrl, consoleUrl, apiKey, accessToken, readyFile }: SummaryFacts): string {
+export function summary({ baseUrl, consoleUrl, apiKey, accessToken, adminEnvFile }: SummaryFacts): string {
   const requests = `${baseUrl}/v2/models/${model}/requests`;
   const header = `-H 'X-API-Key: ${apiKey}'`;
+  // In the checkout's own folder they are found without a word.
+  const isUsual = adminEnvFile === path.join(checkout, '.local/admin.env');
+  const envFile = isUsual ? '' : `--env-file ${quoted(adminEnvFile)} `;
   const keepId = `tee /dev/stderr | sed -n 's/.*"request_id": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     '',
@@ -38,7 +44,7 @@ export function summary({ baseUrl, consoleUrl, apiKey, accessToken, readyFile }:
     '',
     'Operate it from a second shell in this folder:',
     '',
-    `DATABASE_URL=$(node -p ${quoted(`require(${JSON.stringify(readyFile)}).database_url`)}) npm run -s admin -- workspace list`,
+    `npm run -s admin -- ${envFile}workspace list`,
     '',
     'Ctrl-C stops everything; the data stays.',
     '',

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { answerAsset } from './asset-route.js';
 import { concerns, plannedFault } from './control.js';
 import type { Generation } from './ledger/generation.js';
-import { bearerOf, type Call, type Partner, type Protocol, type View } from './partner.js';
+import { bearerOf, type Call, type Partner, type Protocol, type ArrivedCall, type View } from './partner.js';
 import { Replies } from './replies.js';
 import { Schemas } from './schemas.js';
 import { sendSpoilt } from './reply-faults.js';
@@ -27,6 +27,7 @@ export function addApiRoutes(app: FastifyInstance, simulation: Simulation, partn
   );
   app.setNotFoundHandler((_request, reply) => refuseCall(reply, 'nothing is at this address', 404));
   requireKey(app, simulation, partner);
+  const routes = routesOf(app, partner);
   const { open } = partner;
   if (open) {
     app.post(open.path, (request, reply) => {
@@ -40,19 +41,37 @@ export function addApiRoutes(app: FastifyInstance, simulation: Simulation, partn
   for (const side of sidesOf(simulation, partner)) {
     const { submits, cancel, pollsElsewhere } = side.protocol;
     for (const submit of submits)
-      app.post(submit.path, (request, reply) => takeSubmission(side, submit, request, reply));
-    if (!pollsElsewhere) addCalls(app, side);
+      routes.add('POST', submit.path, (request, reply) => takeSubmission(side, submit, request, reply));
+    if (!pollsElsewhere) addCalls(routes, side);
     if (cancel) {
       const handler = (request: FastifyRequest, reply: FastifyReply) =>
         answerCancel(side, cancel, request, reply);
-      app.route({ method: cancel.method, url: cancel.path, handler });
+      routes.add(cancel.method, cancel.path, handler);
     }
   }
 }
 
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
+interface Routes {
+  add(method: HTTPMethods, path: string, handler: Handler): void;
+}
+
+/** A route for each path; of a partner with one address, one route that leads to them all. */
+function routesOf(app: FastifyInstance, { addressOf }: Pick<Partner, 'addressOf'> = {}): Routes {
+  if (!addressOf) return { add: (method, url, handler) => void app.route({ method, url, handler }) };
+  const handlers = new Map<string, Handler>();
+  app.post('/', (request, reply) => {
+    const address = addressOf(callOf(request));
+    const handler = handlers.get(address);
+    return handler ? handler(request, reply) : refuseCall(reply, `nothing is called ${address}`, 404);
+  });
+  return { add: (_method, path, handler) => void handlers.set(path, handler) };
+}
+
 /** The partner's other hosts: polling URLs and files, to which no key may ever be sent. */
 export function addAssetRoutes(app: FastifyInstance, simulation: Simulation, partner: Partner): void {
-  for (const side of sidesOf(simulation, partner)) if (side.protocol.pollsElsewhere) addCalls(app, side);
+  for (const side of sidesOf(simulation, partner))
+    if (side.protocol.pollsElsewhere) addCalls(routesOf(app), side);
   app.get('/files/:id/:file', (request, reply) => answerAsset(simulation, partner, request, reply));
 }
 
@@ -78,17 +97,22 @@ function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, partn
     traceIds.add(traceId);
     return undefined;
   });
+  const { signed } = partner;
+  if (signed)
+    app.addHook('preHandler', async (request, reply) =>
+      signed(callOf(request), clock.now()) ? undefined : send(reply, unauthorized),
+    );
 }
 
 const hasBearer = (headers: IncomingHttpHeaders): boolean => bearerOf(headers) !== '';
 
-function addCalls(app: FastifyInstance, side: Side): void {
+function addCalls(routes: Routes, side: Side): void {
   for (const role of ['poll', 'fetch'] as const) {
     const call = side.protocol[role];
     if (!call) continue;
     const handler = (request: FastifyRequest, reply: FastifyReply) =>
       answerCall(side, role, call, request, reply);
-    app.route({ method: call.method ?? 'GET', url: call.path, handler });
+    routes.add(call.method ?? 'GET', call.path, handler);
   }
 }
 
@@ -149,6 +173,12 @@ function idOf(request: FastifyRequest, call?: Call): string {
   if (call?.idOf) return call.idOf({ query, body: objectOf(bytesOf(request)) });
   return (request.params as Record<string, string>)['id'] ?? query['id'] ?? '';
 }
+
+const callOf = (request: FastifyRequest): ArrivedCall => ({
+  method: request.method,
+  headers: request.headers,
+  body: bytesOf(request),
+});
 
 const bytesOf = ({ body }: FastifyRequest): Buffer => (body instanceof Buffer ? body : Buffer.alloc(0));
 

@@ -8,6 +8,10 @@ export interface Partner {
   name: string;
   /** Default: any bearer token. */
   authorized?: (headers: IncomingHttpHeaders, nowMs: number) => boolean;
+  /** Whether the whole call is signed as it should be, body included, where a header alone does not show that. */
+  signed?: (call: ArrivedCall, nowMs: number) => boolean;
+  /** Where all calls have one address: the path in its protocols that stands for this one. */
+  addressOf?: (call: ArrivedCall) => string;
   /** A header that every call must carry, each with a value of its own. */
   traceHeader?: string;
   /** Its ids are numbers of 64 bits. */
@@ -24,6 +28,13 @@ export interface Partner {
   open?: { path: string; answer: (request: { body: Buffer; url: string; nowMs: number }) => Reply };
   /** An account's key, where not every text will do; `api` is the partner's own base URL. */
   issueKey?: (api: string) => string;
+}
+
+/** One call as it arrived. */
+export interface ArrivedCall {
+  method: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
 }
 
 /** `members` of a submission are ids of uploads. */
@@ -65,6 +76,10 @@ export interface Submit {
   promptOptional?: boolean | ((model: string) => boolean);
   /** Headers that it must carry. */
   headers?: Record<string, string>;
+  /** The body is a list with one element, which is what counts. */
+  listed?: true;
+  /** Where the caller names the generation: its name, which no other one has. Default: an id of the partner's own. */
+  idOf?: (body: Record<string, unknown>) => unknown;
   /** It takes multipart/form-data and no JSON, or either; files are left out of the body that is read. */
   form?: true | 'or JSON';
 }

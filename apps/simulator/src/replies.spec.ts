@@ -61,7 +61,7 @@ describe.each(protocols)('$label', ({ partner, protocol }) => {
   it('tells the cost that is asked for, where the partner tells one', () => {
     const told = JSON.stringify(ended(['cost=31.5']).map(({ headers, body }) => [headers, body]));
     const silent =
-      /^(beeble|bria|freepik|higgsfield|ideogram|krea|ltx|luma|luma-2|pruna|stability|tripo|wavespeed) |audio.speech|video_generation|:predict/;
+      /^(beeble|bria|freepik|higgsfield|ideogram|krea|ltx|luma|luma-2|pruna|stability|tencent|tripo|wavespeed) |audio.speech|v1.video_generation|:predict/;
     expect(told.includes('31.5')).toBe(!silent.test(`${partner.name} ${path}`));
   });
 });

@@ -40,13 +40,17 @@ export async function takeSubmission(
   const { control, problems } = readControl(tokens);
   if (problems.length > 0) return refuseCall(reply, problems.join('; '));
 
+  const named = submit.idOf && String(submit.idOf(fields));
+  if (named !== undefined && (!uuidV4.test(named) || simulation.ledger.find(partner.name, named)))
+    return refuseCall(reply, `${named} is no UUID of version 4, or the name of another generation`);
+
   if (control.has('hang_submit')) return hang(reply);
   const refusal = refusalOf(replies, control, attempt);
   if (refusal) return send(reply, refusal);
 
   const generation = simulation.ledger.accept({
     provider: partner.name,
-    id: partner.numericIds || control.has('int64_id') ? int64() : randomUUID(),
+    id: named ?? (partner.numericIds || control.has('int64_id') ? int64() : randomUUID()),
     model,
     path: request.url,
     atMs: simulation.clock.now(),
@@ -97,7 +101,7 @@ function readRequest(
 
 /** Undefined when it is not what the partner takes. */
 async function readFields(
-  { form }: Submit,
+  { form, listed }: Submit,
   body: Buffer,
   headers: IncomingHttpHeaders,
 ): Promise<Record<string, unknown> | undefined> {
@@ -108,7 +112,8 @@ async function readFields(
       const parts = await new Response(body, { headers: { 'content-type': contentType } }).formData();
       return Object.fromEntries([...parts].filter(([, value]) => typeof value === 'string'));
     }
-    const parsed = JSON.parse(body.toString()) as unknown;
+    const whole = JSON.parse(body.toString()) as unknown;
+    const parsed = listed && Array.isArray(whole) && whole.length === 1 ? (whole[0] as unknown) : whole;
     const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
     return isObject ? (parsed as Record<string, unknown>) : undefined;
   } catch {
@@ -118,6 +123,8 @@ async function readFields(
 
 const isForm = ({ 'content-type': type = '' }: IncomingHttpHeaders): boolean =>
   type.startsWith('multipart/form-data');
+
+const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** Between 2^62 and 2^63 and odd, so that no double holds it: a reader that parses it as a number loses it. */
 function int64(): string {

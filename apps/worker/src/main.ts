@@ -10,6 +10,10 @@ import { WorkerStart } from './worker-start.js';
 const closeMarginMs = 15_000;
 
 await boot({
+  servers: () => {
+    const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = processSettings();
+    return { DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT };
+  },
   create: (options) => NestFactory.createApplicationContext(WorkerModule, options),
   start: async (app) => app.get(WorkerStart).takeJobs(),
   closeMs: () => processSettings().WORKER_CLOSE_MS + closeMarginMs,

@@ -45,7 +45,7 @@ describe('find', () => {
 
 describe('the id behind a name', () => {
   it('is the canonical one, also of what has ended; an unknown name is itself', () => {
-    const ended = [{ id: 'a/gone', aliases: ['b/gone'] }];
+    const ended = [{ id: 'a/gone', aliases: ['b/gone'], ended: '2026-01-01' }];
     const catalog = catalogOf([modelOf('a/x', { aliases: ['b/y'], ends: '2026-01-01' })], { ended });
     expect(['b/y', 'a/x', 'b/gone', 'c/z'].map((name) => catalog.idOf(name))).toEqual([
       'a/x',

@@ -9,6 +9,9 @@ export type ModelFilter = (model: Model) => boolean;
 export interface EndedModel {
   id: string;
   aliases: readonly string[];
+  /** The day, and where it was read. */
+  ended: string;
+  source?: string;
   successor?: string;
 }
 
@@ -82,7 +85,7 @@ export function catalogOf(
 
 const maxSuggestions = 3;
 
-const namesOf = ({ id, aliases }: Omit<EndedModel, 'successor'>): string[] => [id, ...aliases];
+const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] => [id, ...aliases];
 
 // By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

@@ -176,6 +176,11 @@ export const endedRow = z.strictObject({
   aliases,
   ended: z.iso.date().describe('When it ended.'),
   successor,
+  source: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where it was read that it ended, and when; `admin catalog coverage` shows it.'),
 });
 
 /** Hides the row of the same id that an earlier directory brings. */

@@ -43,7 +43,22 @@ describe('openApiDocument', () => {
             },
             security: frame.operation.security,
             // The result is described on v2 only.
-            responses: { '200': { description: expect.any(String), headers: {} }, '401': unauthorized },
+            responses: {
+              '200': {
+                description: expect.any(String),
+                headers: {},
+                links: {
+                  SubmitRun: {
+                    operationRef:
+                      '/openapi.json#/paths/~1v2~1models~1%7Bprovider%7D~1%7Bmodel%7D~1requests/post',
+                    parameters: { provider: 'a', model: 'b' },
+                    requestBody: '$request.body',
+                    description: expect.any(String),
+                  },
+                },
+              },
+              '401': unauthorized,
+            },
           },
         },
       },

@@ -64,7 +64,12 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
       },
     },
     responses: {
-      '200': { ...ok, ...result, content: generation === 'v2' ? contentOf(model) : undefined },
+      '200': {
+        ...ok,
+        ...result,
+        content: generation === 'v2' ? contentOf(model) : undefined,
+        links: { SubmitRun: queuedRun(model, frame) },
+      },
       ...failures,
     },
   };
@@ -115,6 +120,18 @@ const priceOf = ({ price }: Model) => {
 /** Changes with the row. */
 const versionOf = (model: Model): string =>
   createHash('sha256').update(JSON.stringify(model)).digest('hex').slice(0, 12);
+
+/** The route of the service's document that takes the same input for a queued run. */
+function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
+  const [provider, model] = id.split('/');
+  const route = '/paths/~1v2~1models~1%7Bprovider%7D~1%7Bmodel%7D~1requests/post';
+  return {
+    operationRef: `${externalDocs.url}#${route}`,
+    parameters: { provider, model },
+    requestBody: '$request.body',
+    description: 'The same input as a queued run, whose answer links to its state, result and cancellation.',
+  };
+}
 
 const result = { description: "The partner model's own output, unchanged." };
 

@@ -22,7 +22,7 @@ export interface CatalogProblem {
 /** What one file says: a model, one that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
   | { model: Model }
-  | { ended: string; aliases: string[]; successor?: string }
+  | { ended: string; aliases: string[]; successor?: string; source?: string }
   | { hidden: true }
   | { provider: ProviderDefinition }
 );

@@ -44,16 +44,6 @@ function wrongType({ params, data }: ErrorObject): Wording {
   return typeWords[wanted];
 }
 
-const formatWords: Record<string, Wording> = {
-  uri: { type: 'url_parsing', msg: 'Input should be a valid URL', ctx: { error: 'not an absolute URL' } },
-  uuid: { type: 'uuid_parsing', msg: 'Input should be a valid UUID', ctx: { error: 'not a UUID' } },
-  'date-time': {
-    type: 'datetime_parsing',
-    msg: 'Input should be a valid datetime',
-    ctx: { error: 'not an RFC 3339 date and time' },
-  },
-};
-
 const bounded =
   (type: string, key: string, words: string, noun?: string): Word =>
   ({ params }) => {
@@ -155,7 +145,6 @@ const words = {
       ctx: { pattern },
     };
   },
-  format: ({ params }) => formatWords[params['format'] as string] ?? unworded,
   oneOf: () => valueError('the value fits more than one of the forms that exclude each other'),
   not: ({ schema }) =>
     Object.keys(schema as JsonSchema).length === 0

@@ -2,8 +2,11 @@ import { StartupError } from '#errors';
 import { type INestApplicationContext, type NestApplicationOptions, ShutdownSignal } from '@nestjs/common';
 import { InternalServer } from './internal-server.js';
 import { type Log, LOG, nestLogger } from './log.js';
+import { type ServerUrls, unreachable } from './reachability.js';
 
 interface Bootable<App extends INestApplicationContext> {
+  /** Told on standard error when they take no connection: the app itself waits longer, and some it can do without. */
+  servers(): ServerUrls;
   /** Builds the app with these options; a `StartupError` refuses the start with its message alone. */
   create(options: NestApplicationOptions): Promise<App>;
   /** Opens the app to its work; returns the message of the log line about it, and what the line says beside that. */
@@ -28,6 +31,9 @@ export async function boot<App extends INestApplicationContext>(bootable: Bootab
 }
 
 async function start<App extends INestApplicationContext>(bootable: Bootable<App>): Promise<void> {
+  void unreachable(bootable.servers()).then((lines) =>
+    lines.forEach((line) => process.stderr.write(`${line}\n`)),
+  );
   // Buffered until the app's own log is there. What Nest says about a failed start is dropped: `boot` says it.
   const app = await bootable.create({ bufferLogs: true, autoFlushLogs: false, abortOnError: false });
   const log = app.get<Log>(LOG);

@@ -25,6 +25,43 @@ async function batchesOf(workspaceId: string): Promise<number[]> {
   return rows.map(({ runs }) => runs);
 }
 
+describe('admissions of many workspaces', () => {
+  it('travel together: one commit for all that came while a statement was under way', async () => {
+    const spaces = await Promise.all(Array.from({ length: 12 }, () => gateway.workspace()));
+    const runs = await Promise.all(
+      [...spaces, ...spaces].map(async ({ id }) => ({ id, runId: await gateway.run(id) })),
+    );
+    const [row] = await gateway.sql<{ commits: number }>(
+      'SELECT count(DISTINCT xmin::text)::integer AS commits FROM run WHERE id = ANY($1)',
+      [runs.map(({ runId }) => runId)],
+    );
+    expect(row?.commits).toBe(2);
+    for (const { id } of spaces) expect(await gateway.counters(id)).toMatchObject({ inflight: 2 });
+  });
+
+  it('each get their own bodies and answers', async () => {
+    const spaces = await Promise.all(
+      Array.from({ length: 5 }, () => gateway.workspace({ inflightLimit: 2 })),
+    );
+    const wanted = [...spaces, ...spaces, ...spaces].map(({ id }, index) => ({
+      id,
+      runId: v7(),
+      body: Buffer.from(`{"nth":${index}}`),
+      mode: 'sync' as const,
+    }));
+    const answers = await Promise.all(wanted.map(({ id, ...facts }) => gateway.admit(id, facts)));
+    const kinds = [...Array<string>(10).fill('admitted'), ...Array<string>(5).fill('refused')];
+    expect(answers.map(({ kind }) => kind)).toEqual(kinds);
+    const rows = await gateway.sql<{ id: string; workspace: string; body: Buffer }>(
+      'SELECT id, workspace_id AS workspace, body FROM run JOIN payload ON run_id = id WHERE id = ANY($1) ORDER BY id',
+      [wanted.map(({ runId }) => runId)],
+    );
+    expect(rows).toEqual(
+      wanted.slice(0, 10).map(({ id, runId, body }) => ({ id: runId, workspace: id, body })),
+    );
+  });
+});
+
 describe('admissions of one workspace', () => {
   it('that come while a statement is under way travel together in the next, 50 at most', async () => {
     const { id } = await gateway.workspace();

@@ -42,7 +42,12 @@ export type Admitted =
 
 const lookEveryMs = 100;
 
-const statement = { name: 'admit', text: 'SELECT admit($1::jsonb, $2::bytea[]) AS results' };
+/** One batch: a call for each of its workspaces, in the order of their ids. */
+const statement = {
+  name: 'admit',
+  text: `SELECT admit(space_id, runs, ($3::bytea[])[first : first + jsonb_array_length(runs) - 1], $5::boolean) AS results
+    FROM unnest($1::uuid[], $2::jsonb[], $4::integer[]) AS each (space_id, runs, first)`,
+};
 
 /** Bounds of one batch, so that a slow or large neighbour cannot hold the workspace row for long. */
 const batchRows = 50;
@@ -55,33 +60,54 @@ interface Waiting {
 }
 
 /**
- * Admits runs in one round trip each. Admissions of one workspace that arrive while a call is under way
- * travel together in the next: the row lock of a hot workspace is taken once a batch, not once a run.
+ * Admits runs in one round trip each. What arrives while a call is under way travels together in the next, so a busy
+ * gateway commits once a batch and not once a run. A workspace whose row is locked when its turn comes gets a line of its
+ * own, which waits for that row: it holds up nobody else.
  */
 @Injectable()
 export class AdmissionRepository {
-  private readonly waiting = new Map<string, Waiting[]>();
+  private readonly shared: Waiting[] = [];
+  private readonly own = new Map<string, Waiting[]>();
+  private isSharing = false;
 
   constructor(private readonly database: Database) {}
 
   admit(admission: Admission): Promise<Admitted> {
     return new Promise((resolve, reject) => {
-      const line = this.waiting.get(admission.workspaceId);
-      if (line) {
-        line.push({ admission, resolve, reject });
-        return;
-      }
-      this.waiting.set(admission.workspaceId, [{ admission, resolve, reject }]);
-      void this.drain(admission.workspaceId);
+      const line = this.own.get(admission.workspaceId) ?? this.shared;
+      line.push({ admission, resolve, reject });
+      if (line === this.shared && !this.isSharing) void this.drainShared();
     });
   }
 
-  private async drain(workspaceId: string): Promise<void> {
-    const line = this.waiting.get(workspaceId) ?? [];
+  private async drainShared(): Promise<void> {
+    this.isSharing = true;
+    // Who has just been answered may come again before this goes on.
+    while (this.shared.length > 0) await this.drain(this.shared, false);
+    this.isSharing = false;
+  }
+
+  /** With those of the same workspace that have arrived meanwhile. */
+  private joinOwn(workspaceId: string, locked: Waiting[]): void {
+    const isHere = (each: Waiting) => each.admission.workspaceId === workspaceId;
+    const here = [...locked, ...this.shared.filter(isHere)];
+    this.shared.splice(0, Infinity, ...this.shared.filter((each) => !isHere(each)));
+    const line = this.own.get(workspaceId);
+    if (line) line.push(...here);
+    else void this.drainOwn(workspaceId, here);
+  }
+
+  private async drainOwn(workspaceId: string, line: Waiting[]): Promise<void> {
+    this.own.set(workspaceId, line);
+    while (line.length > 0) await this.drain(line, true);
+    this.own.delete(workspaceId);
+  }
+
+  private async drain(line: Waiting[], waits: boolean): Promise<void> {
     while (line.length > 0) {
       const batch = takeBatch(line);
       try {
-        await this.settle(batch);
+        await this.settle(batch, waits);
       } catch (error) {
         if (error instanceof RouterError) {
           // Those in line would fail the same way, each batch after a time-out of its own: all of them fail now.
@@ -90,19 +116,23 @@ export class AdmissionRepository {
           for (const each of line.splice(0)) each.reject(unsent);
         } else {
           // Something is wrong with one of them: each alone, so that it fails alone.
-          await Promise.all(batch.map((each) => this.settle([each]).catch(each.reject)));
+          await Promise.all(batch.map((each) => this.settle([each], waits).catch(each.reject)));
         }
       }
     }
-    this.waiting.delete(workspaceId);
   }
 
-  private async settle(batch: Waiting[]): Promise<void> {
+  private async settle(batch: Waiting[], waits: boolean): Promise<void> {
     await failpoint('admit.beforeCommit');
     try {
-      const results = await this.send(batch.map((each) => each.admission));
+      const groups = byWorkspace(batch);
+      const results = await this.send(groups, waits);
       await failpoint('admit.afterCommit');
-      batch.forEach((each, index) => each.resolve(results[index] as Admitted));
+      for (const [index, [workspaceId, group]] of groups.entries()) {
+        const admitted = results[index];
+        if (admitted) group.forEach((each, nth) => each.resolve(admitted[nth] as Admitted));
+        else this.joinOwn(workspaceId, group);
+      }
     } catch (error) {
       if (!(error instanceof AnswerLost)) throw error;
       await this.settleByLooking(batch, error);
@@ -150,39 +180,51 @@ export class AdmissionRepository {
     return new Map(rows.map((row) => [row.runId, row]));
   }
 
-  private async send(batch: Admission[]): Promise<Admitted[]> {
-    const items = batch.map(({ body, ...item }) => ({ ...item, ...('storedAs' in body && body) }));
-    const bodies = batch.map(({ body }) => payloadColumns(body)[0]);
-    const [row] = await this.database.write<{ results: Admitted[] }>(statement, [
-      JSON.stringify(items),
+  /** By workspace: null for one whose row is locked, when the call does not wait for it. */
+  private async send(groups: [string, Waiting[]][], waits: boolean): Promise<(Admitted[] | null)[]> {
+    const runs = groups.map(([, group]) =>
+      JSON.stringify(
+        group.map(({ admission: { body, workspaceId: _, ...run } }) => ({
+          ...run,
+          ...('storedAs' in body && body),
+        })),
+      ),
+    );
+    const bodies = groups.flatMap(([, group]) =>
+      group.map(({ admission }) => payloadColumns(admission.body)[0]),
+    );
+    let first = 1;
+    const firsts = groups.map(([, group]) => (first += group.length) - group.length);
+    const rows = await this.database.write<{ results: Admitted[] | null }>(statement, [
+      groups.map(([workspaceId]) => workspaceId),
+      runs,
       bodies,
+      firsts,
+      waits,
     ]);
-    return row?.results ?? [];
+    return rows.map(({ results }) => results);
   }
 }
 
-/**
- * Takes the head of the line, one use of a key at a time: whether a second use is a retry shows only when
- * the first was not refused.
- */
+/** In the order of their ids, so that two gateways lock them in the same order. */
+function byWorkspace(batch: Waiting[]): [string, Waiting[]][] {
+  const groups = new Map<string, Waiting[]>();
+  for (const each of batch) {
+    const group = groups.get(each.admission.workspaceId);
+    if (group) group.push(each);
+    else groups.set(each.admission.workspaceId, [each]);
+  }
+  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Takes the head of the line. */
 function takeBatch(line: Waiting[]): Waiting[] {
-  const batch = new Set<Waiting>();
-  const keys = new Set<string>();
+  let rows = 0;
   let bytes = 0;
-  for (const waiting of line) {
-    const { key, body } = waiting.admission;
-    if (key !== undefined && keys.has(key)) continue;
-    bytes += 'storedAs' in body ? 0 : body.byteLength;
-    if (batch.size === batchRows || (batch.size > 0 && bytes > batchBytes)) break;
-    if (key !== undefined) keys.add(key);
-    batch.add(waiting);
+  for (const { admission } of line) {
+    bytes += 'storedAs' in admission.body ? 0 : admission.body.byteLength;
+    if (rows === batchRows || (rows > 0 && bytes > batchBytes)) break;
+    rows += 1;
   }
-  let left = 0;
-  for (const waiting of line) {
-    if (batch.has(waiting)) continue;
-    line[left] = waiting;
-    left += 1;
-  }
-  line.length = left;
-  return [...batch];
+  return line.splice(0, rows);
 }

@@ -132,6 +132,21 @@ export class ApiKeyRepository {
     );
   }
 
+  /** It works for so many seconds yet, and no longer than it would have; 0 revokes it. Answers when it ends. */
+  async end(id: string, afterSeconds: number): Promise<Date> {
+    const [row] = await this.database.write<{ endsAt: Date }>(
+      {
+        name: 'end_key',
+        text: `UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => $2)),
+            revoked_at = CASE WHEN $2 = 0 THEN router_now() ELSE revoked_at END
+          WHERE id = $1 RETURNING expires_at AS "endsAt"`,
+      },
+      [id, afterSeconds],
+    );
+    if (!row) throw new Error('the key is gone');
+    return row.endsAt;
+  }
+
   /** By id or prefix, of one workspace or of any; `revoked` is false for a key that was no longer live. */
   async revoke(idOrPrefix: string, workspaceId?: string): Promise<{ revoked: boolean } | null> {
     const [row] = await this.database.write<{ revoked: boolean }>(

@@ -1,4 +1,5 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
+export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
 export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
@@ -13,6 +14,7 @@ export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
 export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
+export { recordOperatorAction } from './operator-actions.js';
 export { OperatorReader, type OperatorRun, type WorkspaceState } from './operator-reader.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';

@@ -90,6 +90,20 @@ export class OperatorReader {
     });
   }
 
+  /** Whose run it is, as long as it or its audit record is kept. */
+  async find(runId: string): Promise<{ workspaceId: string; workspace: string; model: string } | null> {
+    const [row] = await this.database.list<{ workspaceId: string; workspace: string; model: string }>({
+      // The audit records have an index by workspace and run only.
+      text: `SELECT workspace.id AS "workspaceId", workspace.name AS workspace, found.model FROM workspace, LATERAL (
+          SELECT model FROM run WHERE id = $1 AND workspace_id = workspace.id
+          UNION ALL
+          SELECT model FROM audit_record WHERE workspace_id = workspace.id AND run_id = $1
+        ) AS found LIMIT 1`,
+      values: [runId],
+    });
+    return row ?? null;
+  }
+
   /** Live runs that have a slot and do not come forward, oldest first. Parked ones wait for their own workspace. */
   async stuck(afterSeconds: number, { after, limit }: Page): Promise<OperatorRun[]> {
     return this.database.list<OperatorRun & Record<string, unknown>>({

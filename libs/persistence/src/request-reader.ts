@@ -67,7 +67,7 @@ const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid I
 const listed = `(SELECT * FROM (
     (SELECT id AS "requestId", model, stage, bucket, ${keyId}, ${times},
         reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
-      FROM run WHERE stage <> 'completed' AND ${wanted('id')} ORDER BY id DESC LIMIT $10)
+      FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $10)
     UNION ALL
     (SELECT run_id, model, stage, bucket, ${keyId}, ${times},
         cost_micros::float, billed_micros::float, basis, age_of(completed_at, $11, $12) = 'kept'

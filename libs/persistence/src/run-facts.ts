@@ -91,6 +91,8 @@ export interface FinishedRun {
   outcome: 'succeeded' | 'failed' | 'cancelled';
   bucket: Bucket | null;
   billedMicros: number;
+  /** The server that the caller picked or was given, where the model has several. */
+  server: string | null;
   basis: Basis | null;
   reservedMicros: number;
   reportedMicros: number | null;

@@ -47,8 +47,8 @@ const addToBalance = `WITH changed AS (
   SELECT id, $2, balance_micros, $3 FROM changed`;
 
 export class UnknownWorkspace extends Error {
-  constructor(name: string) {
-    super(`There is no workspace "${name}".`);
+  constructor(readonly nameOrId: string) {
+    super(`There is no workspace "${nameOrId}".`);
     this.name = 'UnknownWorkspace';
   }
 }
@@ -103,6 +103,32 @@ export class WorkspaceRepository {
       return manager.query<Granted[]>('SELECT run_id AS "runId", provider FROM promote($1)', [id]);
     });
     return { workspace: await this.find(id), granted };
+  }
+
+  /**
+   * Deletes a workspace without live runs, its keys and its files. What its runs cost stays, in ledger and audit
+   * records, under its id. False while runs live.
+   */
+  async delete(nameOrId: string, by: string): Promise<boolean> {
+    const { id, name } = await this.find(nameOrId);
+    return this.workspaces.manager.transaction(async (manager) => {
+      // Whoever admits a run takes this lock first.
+      await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
+      const live = await manager.query<unknown[]>('SELECT FROM outbox WHERE workspace_id = $1 LIMIT 1', [id]);
+      if (live.length > 0) return false;
+      await manager.query('UPDATE stored_object SET delete_at = router_now() WHERE workspace_id = $1', [id]);
+      await manager.query('DELETE FROM webhook WHERE workspace_id = $1', [id]);
+      await manager.query('DELETE FROM idempotency_key WHERE workspace_id = $1', [id]);
+      await manager.query('DELETE FROM api_key WHERE workspace_id = $1', [id]);
+      await manager.query('DELETE FROM workspace WHERE id = $1', [id]);
+      await manager.insert(OperatorAction, {
+        actor: by,
+        action: 'workspace.delete',
+        subject: name,
+        details: { id },
+      });
+      return true;
+    });
   }
 
   /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */

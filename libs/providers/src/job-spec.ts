@@ -50,7 +50,7 @@ interface JobBase {
   assetsNeedKey?: boolean | undefined;
   exchange?: TokenExchange;
   /** The header fields that authenticate a call; left out, a bearer token. */
-  auth?(secret: string, nowMs: number): Record<string, string>;
+  auth?(secret: string, nowMs: number, call: HttpCall): Record<string, string>;
   submit?: {
     /** Left out, the row's path below the base. */
     url?(run: Run): string;

@@ -1,4 +1,4 @@
-import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt } from '#schemas';
+import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt, valuesAt } from '#schemas';
 import type {
   FailureClass,
   Handle,
@@ -13,7 +13,7 @@ import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
-import type { CancelRule, HandleFields, JobSpec, Kept } from './job-spec.js';
+import type { CancelRule, HandleFields, JobSpec, Kept, RunStatus } from './job-spec.js';
 import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
@@ -85,7 +85,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     credentialOrigins,
     assetsNeedKey: spec.assetsNeedKey,
     exchange: spec.exchange,
-    credential: (_call, secret, nowMs) => spec.auth?.(secret, nowMs) ?? { authorization: `Bearer ${secret}` },
+    credential: (call, secret, nowMs) =>
+      spec.auth?.(secret, nowMs, call) ?? { authorization: `Bearer ${secret}` },
     ...(takesFiles && {
       files: (run) =>
         fileUses(run, {
@@ -143,13 +144,13 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const reading = read('poll', signal);
     if ('kind' in reading) return reading;
     const { reply, json } = reading;
-    const word =
-      poll.status === 'http' || json === undefined ? String(reply.status) : wordAt(json, poll.status);
-    switch (statuses.get(folded(word))) {
+    const words =
+      poll.status === 'http' || json === undefined ? [String(reply.status)] : wordsAt(json, poll.status);
+    switch (together(words.map((word) => statuses.get(folded(word))))) {
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading);
       case 'failed':
-        return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${word}` });
+        return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${words.join(', ')}` });
       case 'canceled':
         return { kind: 'canceled' };
       default:
@@ -220,10 +221,22 @@ function ruleFailure(
   };
 }
 
-function wordAt(json: Json, pointer: JsonPointer): string {
-  const word = valueAt(json, pointer);
-  return typeof word === 'object' || word === undefined ? '' : String(word);
+const wordOf = (value: Json | undefined): string =>
+  typeof value === 'object' || value === undefined ? '' : String(value);
+
+const wordAt = (json: Json, pointer: JsonPointer): string => wordOf(valueAt(json, pointer));
+
+const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
+
+/** What several parts of one run come to: it goes on while one of them does, and one that succeeded is a result. */
+function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
+  const [first = 'running'] = parts;
+  if (!parts.every(isOver)) return 'running';
+  return parts.includes('succeeded') ? 'succeeded' : first;
 }
+
+const isOver = (status: RunStatus | undefined): boolean =>
+  status !== undefined && status !== 'queued' && status !== 'running';
 
 /** A share of 1; undefined for what is none, and for 0, which says nothing. */
 function shareAt(json: Json | undefined, { at, of }: { at: JsonPointer; of: number }): number | undefined {

@@ -9,7 +9,6 @@ import { builtInDeclarations } from './declared/built-in.js';
 import { bytedance } from './providers/bytedance/bytedance.js';
 import { google } from './providers/google/google.js';
 import { kling } from './providers/kling/kling.js';
-import { minimax } from './providers/minimax/minimax.js';
 import { openai } from './providers/openai/openai.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
@@ -21,7 +20,6 @@ export const providerList: readonly ProviderDefinition[] = [
   bytedance,
   google,
   kling,
-  minimax,
   openai,
   replicate,
   runway,

@@ -49,6 +49,8 @@ function connect(urls: string, options: RedisOptions): RedisClient {
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...options,
   };
+  const sentinels = sentinelsOf(urls);
+  if (sentinels) return new Redis({ ...common, ...sentinels, retryStrategy: reconnectDelayMs });
   if (others.length === 0) return new Redis(first, { ...common, retryStrategy: reconnectDelayMs });
   const { enableOfflineQueue = true, ...redisOptions } = common;
   return new Cluster([first, ...others], {
@@ -56,6 +58,24 @@ function connect(urls: string, options: RedisOptions): RedisClient {
     clusterRetryStrategy: reconnectDelayMs,
     redisOptions: { ...redisOptions, ...credentials(first) },
   });
+}
+
+/** The addresses of `redis+sentinel://user:password@host:port,host:port/name`, which no URL parser takes. */
+function sentinelsOf(url: string): RedisOptions | undefined {
+  const [, user = '', hosts, name = ''] = /^redis\+sentinel:\/\/(?:([^@]*)@)?([^/]+)\/(.+)$/.exec(url) ?? [];
+  if (hosts === undefined) return undefined;
+  const sentinels = hosts.split(',').map((address) => {
+    const { hostname, port } = new URL(`redis://${address}`);
+    return { host: hostname, port: Number(port || 26_379) };
+  });
+  return {
+    sentinels,
+    name,
+    ...credentials(`redis://${user === '' ? '' : `${user}@`}host`),
+    sentinelRetryStrategy: reconnectDelayMs,
+    // A failover is announced: the client need not wait until the old primary's silence shows.
+    failoverDetector: true,
+  };
 }
 
 /** Nodes that the cluster itself names are reached with the first URL's credentials. */

@@ -18,8 +18,8 @@ export class RedisSignals extends RunSignals {
     super();
   }
 
-  async publish(runId: string): Promise<void> {
-    if (isReady(this.producer)) await this.producer.publish(CHANNEL + runId, '').catch(() => {});
+  async publish(runId: string, news: Buffer | string = ''): Promise<void> {
+    if (isReady(this.producer)) await this.producer.publish(CHANNEL + runId, news).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -41,7 +41,9 @@ export class RedisSignals extends RunSignals {
   private open(): RedisClient {
     const subscriber = this.connect();
     subscriber.on('error', (error) => this.outage.trouble(error, 'subscriber'));
-    subscriber.on('message', (channel: string) => this.wake(channel.slice(CHANNEL.length)));
+    subscriber.on('messageBuffer', (channel: Buffer, news: Buffer) =>
+      this.wake(channel.toString('latin1', CHANNEL.length), news.length > 0 ? news : undefined),
+    );
     subscriber.on('ready', () => void this.resume());
     // A subscriber sends nothing by itself, so only a ping shows that the other end is gone.
     this.heartbeat = setInterval(() => {

@@ -1,15 +1,21 @@
+/** What came with a signal: nothing where it was lost, or where the transport carries only the run's id. */
+type Wake = (news?: Buffer) => void;
+
 /** Wakes whoever waits for a run. What is published while the server is away is lost: the row is the truth. */
 export abstract class RunSignals {
-  private readonly byRun = new Map<string, Set<() => void>>();
+  private readonly byRun = new Map<string, Set<Wake>>();
 
-  /** Tells every subscriber of the run, in every process, that its row has changed. Never rejects. */
-  abstract publish(runId: string): Promise<void>;
+  /**
+   * Tells every subscriber of the run, in every process, that its row has changed. `news` spares them reading it, and
+   * may not arrive. Never rejects.
+   */
+  abstract publish(runId: string, news?: Buffer): Promise<void>;
 
   /**
    * Calls `wake` each time the run is published until the returned function is called, and once after every
    * reconnection, because what was published meanwhile is lost.
    */
-  subscribe(runId: string, wake: () => void): () => void {
+  subscribe(runId: string, wake: Wake): () => void {
     const present = this.byRun.get(runId);
     if (present) present.add(wake);
     else {
@@ -35,10 +41,10 @@ export abstract class RunSignals {
     return [...this.byRun.keys()];
   }
 
-  protected wake(runId: string): void {
+  protected wake(runId: string, news?: Buffer): void {
     // Of a copy, because a subscriber that wakes usually leaves and may come back at once.
     const wakes = Array.from(this.byRun.get(runId) ?? []);
-    for (const wake of wakes) wake();
+    for (const wake of wakes) wake(news);
   }
 
   protected wakeAll(): void {

@@ -23,16 +23,21 @@ describe('queue settings', () => {
     expect(() => readSettings(queueSettings, Object.fromEntries(examples))).not.toThrow();
   });
 
-  it.each(['redis://a:6379', 'rediss://user:pass@a:6380/1', 'redis://a:1, redis://b:2'])(
-    'accept %s',
+  it.each([
+    'redis://a:6379',
+    'rediss://user:pass@a:6380/1',
+    'redis://a:1, redis://b:2',
+    'redis+sentinel://:pass@a:26379,b:26379/primary',
+  ])('accept %s', (url) => {
+    expect(readSettings(queueSettings, { REDIS_URL: url }).REDIS_URL).toBe(url);
+  });
+
+  it.each(['a:6379', 'http://a', 'redis://a:1,b:2', 'redis://', 'redis+sentinel://a:26379'])(
+    'refuse %s',
     (url) => {
-      expect(readSettings(queueSettings, { REDIS_URL: url }).REDIS_URL).toBe(url);
+      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow(/REDIS_URL: must look like/);
     },
   );
-
-  it.each(['a:6379', 'http://a', 'redis://a:1,b:2', 'redis://'])('refuse %s', (url) => {
-    expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow(/REDIS_URL: must look like/);
-  });
 });
 
 describe('search path', () => {

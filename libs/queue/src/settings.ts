@@ -4,15 +4,15 @@ import { milliseconds } from '#schemas';
 const redisUrl = z
   .string()
   .regex(
-    /^rediss?:\/\/[^,\s]+(,\s*rediss?:\/\/[^,\s]+)*$/,
-    'must look like redis://host:6379, or several of them separated by commas',
+    /^(rediss?:\/\/[^,\s]+(,\s*rediss?:\/\/[^,\s]+)*|redis\+sentinel:\/\/[^\s/]+\/[^\s/]+)$/,
+    'must look like redis://host:6379, several of them separated by commas, or redis+sentinel://host:26379,host:26379/name',
   );
 
 /** What the queues read beside the settings of the database, which carries them without `REDIS_URL`. */
 export const queueSettings = {
   REDIS_URL: redisUrl.optional().meta({
     description:
-      'Redis or Valkey that carries run ids and wake-ups; several URLs separated by commas mean a cluster. Absent: the database carries them.',
+      'Redis or Valkey that carries run ids and wake-ups; several URLs separated by commas mean a cluster; redis+sentinel://:password@host:26379,host:26379/name finds the primary of that name by its sentinels. Absent: the database carries them.',
     example: 'redis://127.0.0.1:6379',
   }),
   QUEUE_COMMAND_TIMEOUT_MS: milliseconds(500).meta({

@@ -1,3 +1,4 @@
+import { objectives } from '../alerts.js';
 import { type Dashboard, quantiles, rate } from '../panel.js';
 
 const calls = 'http_server_request_duration_seconds_count';
@@ -23,11 +24,11 @@ export const overview: Dashboard = {
         },
         {
           title: 'Error rate',
-          says: 'Our own failures only. The objective is one in a thousand.',
+          says: 'Our own failures only, of the calls without status polls. The objective is one in a thousand.',
           unit: 'percentunit',
           queries: [
             [
-              `(sum(rate(${calls}{error_type=~"internal_error|service_unavailable"}[$__rate_interval])) or vector(0)) / sum(rate(${calls}[$__rate_interval]))`,
+              `(sum(rate(${objectives.availability.failed}[$__rate_interval])) or vector(0)) / sum(rate(${objectives.availability.all}[$__rate_interval]))`,
               'failed',
             ],
           ],

@@ -33,6 +33,13 @@ const container = (app: string) => `model-router-${process.pid}-${app}`;
 const stateOf = (app: string, field: string) =>
   outputOf('inspect', '--format', `{{${field}}}`, container(app));
 
+const healthy = (app: 'gateway' | 'worker') =>
+  waitFor(async () => (await podman('healthcheck', 'run', container(app))).code === 0, {
+    withinMs: 120_000,
+    what: `a healthy ${app}`,
+    everyMs: 200,
+  });
+
 /** Takes more memory than it may have as soon as it is told to. */
 const greedy = `process.on('SIGUSR2', () => { const held = []; setInterval(() => held.push(Buffer.alloc(64e6, 1)), 1); });`;
 
@@ -56,12 +63,6 @@ describeWith('containers of the image', () => {
   const start = (app: 'gateway' | 'worker', env: Record<string, string>, ...more: string[]) =>
     outputOf('run', '--detach', '--name', container(app), ...more, ...flags(env), image, app);
   const once = (words: string[], env = {}) => podman('run', '--rm', ...flags(env), image, ...words);
-  const healthy = (app: 'gateway' | 'worker') =>
-    waitFor(async () => (await podman('healthcheck', 'run', container(app))).code === 0, {
-      withinMs: 120_000,
-      what: `a healthy ${app}`,
-      everyMs: 200,
-    });
   const stages = async () =>
     (
       await database.query<{ stage: string; runs: number }>(

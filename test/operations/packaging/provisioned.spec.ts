@@ -53,6 +53,7 @@ describe('what docker/compose.yaml scrapes and shows', () => {
     ) as { datasources: { type: string; url: string; isDefault: boolean }[] };
     expect(datasources).toMatchObject([
       { type: 'prometheus', url: 'http://prometheus:9090', isDefault: true },
+      { type: 'grafana-postgresql-datasource', url: 'postgres:5432' },
     ]);
 
     const { providers } = parse(textOf(mounted(grafana, `${provisioning}/dashboards/model-router.yaml`))) as {
@@ -62,9 +63,15 @@ describe('what docker/compose.yaml scrapes and shows', () => {
     expect(shown).toEqual(filesBelow('monitoring/dashboards'));
     for (const file of shown) {
       const text = textOf(file);
-      const { uid: own, templating } = JSON.parse(text) as { uid: string; templating: { list: object[] } };
+      const { uid: own, templating } = JSON.parse(text) as {
+        uid: string;
+        templating: { list: { type: string; name: string; query: unknown }[] };
+      };
       const uids = [...text.matchAll(/"uid": "([^"]*)"/g)].map(([, uid = '']) => uid);
-      expect(new Set(uids)).toEqual(new Set(['${datasource}', own]));
+      const variables = templating.list.flatMap(({ type, name }) =>
+        type === 'datasource' ? [`\${${name}}`] : [],
+      );
+      expect(new Set(uids)).toEqual(new Set([...variables, own]));
 
       expect(templating.list).toContainEqual(
         expect.objectContaining({ type: 'datasource', name: 'datasource', query: datasources[0]?.type }),

@@ -66,3 +66,34 @@ it('describes the whole call: who answers, with which credential, and every fail
   for (const [, pointer = ''] of text.matchAll(/"#(\/components\/[^"]+)"/g))
     expect([pointer, valueAt(document, pointer) !== undefined]).toEqual([pointer, true]);
 });
+
+it('leads to the queued routes: to the submission, and from there to state, result and cancellation', async () => {
+  const { caller } = await gateway().caller();
+  const document = (await caller.call('GET', '/v2/models/bfl/flux-2-pro/openapi.json')).json();
+  const sync = valueAt(document, '/paths/~1v2~1models~1bfl~1flux-2-pro/post/responses/200/links/SubmitRun');
+  const { operationRef, parameters } = sync as { operationRef: string; parameters: object };
+  expect(parameters).toEqual({ provider: 'bfl', model: 'flux-2-pro' });
+  const [address = '', pointer = ''] = operationRef.split('#');
+  const service: unknown = await (await fetch(new URL(new URL(address).pathname, gateway().url))).json();
+  const submit = valueAt(service, decodeURIComponent(pointer)) as { operationId: string; responses: object };
+  expect(submit.operationId).toBe('v2SubmitRun');
+  const links = Object.values(valueAt(submit, '/responses/201/links') as object) as {
+    operationId: string;
+    parameters: object;
+  }[];
+  const { paths } = service as { paths: Record<string, Record<string, { operationId: string }>> };
+  const found = links.map((link) =>
+    Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([, { operationId }]) => operationId === link.operationId)
+        .map(([method]) => `${method} ${path} ${Object.keys(link.parameters).join()}`),
+    ),
+  );
+  const run = '/v2/models/{provider}/{model}/requests/{request_id}';
+  expect(found).toEqual([
+    [`get ${run}/status provider,model,request_id`],
+    [`get ${run}/status/stream provider,model,request_id`],
+    [`get ${run} provider,model,request_id`],
+    [`put ${run}/cancel provider,model,request_id`],
+  ]);
+});

@@ -134,9 +134,15 @@ const coverageText = ({ counts, ids }: Coverage): string =>
         yesOrNo(simulated),
       ]),
     ]),
+    ...ids.flatMap(({ id, ended, source = 'no source is named', successor }) =>
+      ended === undefined
+        ? []
+        : [`${id} ended on ${ended}${successor ? `, now ${successor}` : ''}: ${source}`],
+    ),
     `${ids.length} ids: ${Object.entries(counts)
       .map(([what, count]) => `${count} ${what}`)
       .join(', ')}.`,
+    `${counts.known + counts.alias} known, of which the simulator plays ${counts.simulated}; ${counts.ended} ended, for the reasons above; ${counts.missing} missing.`,
   ].join('\n');
 
 const yesOrNo = (value: boolean | undefined): string => (value === undefined ? '' : value ? 'yes' : 'no');

@@ -8,6 +8,7 @@ import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 
 interface AddOptions {
+  workspace: string;
   cents: number;
   note: string;
 }
@@ -20,14 +21,14 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     .description(
       'Add credits to a workspace, through its ledger; an unlimited workspace becomes a limited one.',
     )
-    .argument('<name>', 'its name or id')
+    .requiredOption('--workspace <name>', 'its name or id')
     .requiredOption(
       '--cents <n>',
       'US cents; a negative number takes credits back',
       centsToMicros(-mostCents),
     )
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
-    .action(async (name: string, { cents: micros, note }: AddOptions) => {
+    .action(async ({ workspace: name, cents: micros, note }: AddOptions) => {
       const { workspace } = await withWorkspaces(desk.env, (workspaces) =>
         workspaces.change(name, { addedMicros: micros, note }, actor()),
       );
@@ -45,9 +46,9 @@ export const creditsCommands: CommandGroup = (program, desk) => {
   credits
     .command('list')
     .description('The last entries of a workspace’s ledger, newest first: credits added, runs billed.')
-    .argument('<name>', 'its name or id')
+    .requiredOption('--workspace <name>', 'its name or id')
     .option('--limit <n>', 'most entries shown', wholeNumber(1, 10_000), 50)
-    .action(async (name: string, { limit }: { limit: number }) => {
+    .action(async ({ workspace: name, limit }: { workspace: string; limit: number }) => {
       desk.answer(
         await withWorkspaces(desk.env, async (workspaces, database) => {
           const workspace = await workspaces.find(name);

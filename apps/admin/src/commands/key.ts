@@ -1,10 +1,18 @@
-import { ApiKeyRepository, type KeyRow, type WorkspaceRepository } from '#persistence';
+import {
+  ApiKeyRepository,
+  type Database,
+  type KeyRow,
+  recordOperatorAction,
+  type WorkspaceRepository,
+} from '#persistence';
 import { callerScopes, type Scope } from '#schemas';
-import type { Answer } from '../answer.js';
+import { actor } from '../actor.js';
+import type { Answer, Desk } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
 import { line, scopeList, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
+import { unknownName } from '../unknown-name.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -27,9 +35,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
     .option('--expires-days <n>', 'days until it expires (default: never)', wholeNumber(1, 36_500))
     .action(async (options: CreateOptions) => {
       desk.answer(
-        await withWorkspaces(desk.env, (workspaces, database) =>
-          create(workspaces, new ApiKeyRepository(database), options),
-        ),
+        await withWorkspaces(desk.env, (workspaces, database) => create(workspaces, database, options)),
       );
     });
 
@@ -50,31 +56,42 @@ export const keyCommands: CommandGroup = (program, desk) => {
     .description('Revoke an API key; the gateways refuse it from then on.')
     .argument('<prefix|id>', 'as "key list" shows it')
     .action(async (prefixOrId: string) => {
+      desk.answer(await withWorkspaces(desk.env, (_, database) => revoke(database, prefixOrId, desk)));
+    });
+
+  key
+    .command('rotate')
+    .description('Make a key like another one, which goes on working for a time.')
+    .argument('<prefix|id>', 'as "key list" shows it')
+    .option(
+      '--keep-hours <n>',
+      'how long the old one goes on working; 0 revokes it now',
+      wholeNumber(0, 8760),
+      24,
+    )
+    .action(async (prefixOrId: string, { keepHours }: { keepHours: number }) => {
       desk.answer(
-        await withWorkspaces(desk.env, (_, database) => revoke(new ApiKeyRepository(database), prefixOrId)),
+        await withWorkspaces(desk.env, (workspaces, database) =>
+          rotate(workspaces, database, prefixOrId, keepHours),
+        ),
       );
     });
 };
 
 async function create(
   workspaces: WorkspaceRepository,
-  keys: ApiKeyRepository,
+  database: Database,
   options: CreateOptions,
 ): Promise<Answer> {
+  const keys = new ApiKeyRepository(database);
   const { name, scopes, expiresDays } = options;
   const workspace = await workspaces.find(options.workspace);
   const expiresAt = expiresDays === undefined ? null : new Date(Date.now() + expiresDays * dayMs);
   const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt });
+  const details = { workspace: workspace.name, scopes };
+  await recordOperatorAction(database, { actor: actor(), action: 'key.create', subject: row.id, details });
   return {
-    document: {
-      key,
-      id: row.id,
-      prefix: row.prefix,
-      workspace: workspace.name,
-      name,
-      scopes,
-      expires_at: expiresAt?.toISOString() ?? null,
-    },
+    document: newKeyDocument(key, row, workspace.name),
     text: [
       key,
       '',
@@ -82,6 +99,16 @@ async function create(
     ].join('\n'),
   };
 }
+
+const newKeyDocument = (key: string, row: KeyRow, workspace: string) => ({
+  key,
+  id: row.id,
+  prefix: row.prefix,
+  workspace,
+  name: row.name,
+  scopes: row.scopes,
+  expires_at: row.expiresAt?.toISOString() ?? null,
+});
 
 async function list(
   workspaces: WorkspaceRepository,
@@ -121,7 +148,54 @@ const keyDocument = (key: KeyRow, workspace: string) => ({
   revoked_at: key.revokedAt?.toISOString() ?? null,
 });
 
-async function revoke(keys: ApiKeyRepository, prefixOrId: string): Promise<Answer> {
-  if (!(await keys.revoke(prefixOrId))?.revoked) throw new Error(`There is no live key "${prefixOrId}".`);
+/** One that works; of others, those that are near are named. */
+async function liveKey(keys: ApiKeyRepository, prefixOrId: string): Promise<KeyRow> {
+  const live = (await keys.list()).filter(({ state }) => state === 'live');
+  const found = live.find(({ id, prefix }) => id === prefixOrId || prefix === prefixOrId);
+  if (found) return found;
+  throw unknownName(
+    'live key',
+    prefixOrId,
+    live.map(({ prefix }) => prefix),
+  );
+}
+
+async function revoke(database: Database, prefixOrId: string, desk: Desk): Promise<Answer> {
+  const keys = new ApiKeyRepository(database);
+  const { id, prefix, name } = await liveKey(keys, prefixOrId);
+  await desk.confirm(`The key ${prefix} (${name}) is revoked.`);
+  await keys.revoke(id);
+  await recordOperatorAction(database, { actor: actor(), action: 'key.revoke', subject: id });
   return { document: { revoked: prefixOrId }, text: `revoked ${prefixOrId}` };
+}
+
+async function rotate(
+  workspaces: WorkspaceRepository,
+  database: Database,
+  prefixOrId: string,
+  keepHours: number,
+): Promise<Answer> {
+  const keys = new ApiKeyRepository(database);
+  const old = await liveKey(keys, prefixOrId);
+  const workspace = await workspaces.find(old.workspaceId);
+  const { key, row } = await keys.create(old.workspaceId, old);
+  const endsAt = await keys.end(old.id, keepHours * 3600);
+  await recordOperatorAction(database, {
+    actor: actor(),
+    action: 'key.rotate',
+    subject: old.id,
+    details: { new_id: row.id },
+  });
+  return {
+    document: {
+      ...newKeyDocument(key, row, workspace.name),
+      replaces: { ...keyDocument(old, workspace.name), expires_at: endsAt.toISOString() },
+    },
+    text: [
+      key,
+      '',
+      `This is the only time the key is shown. Its prefix is ${row.prefix}, its workspace ${workspace.name}.`,
+      `${old.prefix} ${keepHours === 0 ? 'is revoked' : `works until ${endsAt.toISOString()}`}.`,
+    ].join('\n'),
+  };
 }

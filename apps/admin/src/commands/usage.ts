@@ -1,4 +1,5 @@
 import { UsageReader, type UsageRange, type UsageRecord, type WorkspaceRepository } from '#persistence';
+import { usageGroupings } from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { centsFromMicros, centsText } from '../money.js';
@@ -18,6 +19,11 @@ interface ListOptions extends RangeOptions {
   limit: number;
 }
 
+interface SummaryOptions extends RangeOptions {
+  workspace: string;
+  by: (typeof usageGroupings)[number];
+}
+
 interface ExportOptions extends RangeOptions {
   workspace?: string;
   format: keyof typeof exportFormats;
@@ -30,6 +36,23 @@ export const usageCommands: CommandGroup = (program, desk) => {
   const usage = program
     .command('usage')
     .description('What was used and what it cost, from the audit records.');
+
+  withRange(
+    usage
+      .command('summary', { isDefault: true })
+      .description('What a workspace used and was billed, in groups; "usage" alone means it.'),
+  )
+    .requiredOption('--workspace <name>', 'its name or id')
+    .addOption(
+      new Option('--by <group>', 'what the runs are grouped by').choices(usageGroupings).default('day'),
+    )
+    .action(async (options: SummaryOptions) => {
+      desk.answer(
+        await withWorkspaces(desk.env, (workspaces, database) =>
+          summary(workspaces, new UsageReader(database), options),
+        ),
+      );
+    });
 
   withRange(usage.command('list').description('The last finished runs of a workspace, newest first.'))
     .requiredOption('--workspace <name>', 'its name or id')
@@ -66,6 +89,30 @@ const withRange = (command: Command): Command =>
   command
     .option('--from <time>', 'runs that ended then or later; ISO 8601', instant)
     .option('--until <time>', 'runs that ended before then; ISO 8601', instant);
+
+const maxGroups = 10_000;
+
+async function summary(
+  workspaces: WorkspaceRepository,
+  usage: UsageReader,
+  { workspace, by, from, until }: SummaryOptions,
+): Promise<Answer> {
+  const { id, name } = await workspaces.find(workspace);
+  const groups = await usage.groups({ workspaceId: id, from, until }, [by], maxGroups);
+  const rows = groups.map(({ day, model, keyId, runs, succeeded, billedMicros }) => ({
+    [by === 'key' ? 'key_id' : by]: day ?? model ?? keyId ?? null,
+    runs,
+    succeeded,
+    billed_cents: centsFromMicros(billedMicros),
+  }));
+  return {
+    document: { workspace: name, by, groups: rows },
+    text: table([
+      [by.toUpperCase(), 'RUNS', 'SUCCEEDED', 'BILLED (CENTS)'],
+      ...rows.map((each) => Object.values(each).map((value) => String(value ?? '-'))),
+    ]),
+  };
+}
 
 async function list(
   workspaces: WorkspaceRepository,
@@ -130,14 +177,18 @@ async function exportAll(
 ): Promise<void> {
   const { heading, line } = exportFormats[format];
   const chosen = workspace === undefined ? await workspaces.list() : [await workspaces.find(workspace)];
+  let exported = 0;
   if (heading !== '') await desk.print(heading);
   for (const { id } of chosen) {
     const range: UsageRange = { workspaceId: id, from, until };
     let last: UsageRecord | undefined;
     do {
+      desk.status?.(`\r${exported} runs`);
       const records = await usage.page(range, pageRows, last);
       if (records.length > 0) await desk.print(records.map(line).join(''));
+      exported += records.length;
       last = records.length < pageRows ? undefined : records.at(-1);
     } while (last !== undefined);
   }
+  desk.status?.(`\r${' '.repeat(30)}\r`);
 }

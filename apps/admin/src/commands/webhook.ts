@@ -1,16 +1,20 @@
 import {
+  type Database,
   type ListedWebhook,
+  recordOperatorAction,
   WebhookRepository,
   type Workspace,
   type WorkspaceRepository,
 } from '#persistence';
-import { routerQueueRequestId, webhookStates } from '#schemas';
-import { InvalidArgumentError, Option } from 'commander';
+import { webhookStates } from '#schemas';
+import { Option } from 'commander';
+import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
-import { wholeNumber } from '../option-values.js';
+import { requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
+import { redeliver } from './run.js';
 
 interface ListOptions {
   workspace?: string;
@@ -42,43 +46,37 @@ export const webhookCommands: CommandGroup = (program, desk) => {
     .command('redeliver')
     .description('Call once more, with eight tries from now on, whatever became of the webhook.')
     .argument('<request-id>', 'the run', requestId)
-    .action(async (runId: string) => {
-      const isKnown = await withWorkspaces(desk.env, (_workspaces, database) =>
-        new WebhookRepository(database).redeliver(runId),
-      );
-      if (!isKnown) throw new Error(`There is no webhook of the run ${runId}.`);
-      desk.answer({
-        document: { request_id: runId, state: 'pending' },
-        text: `The webhook of ${runId} is due.`,
-      });
-    });
+    .action(async (runId: string) => desk.answer(await redeliver(desk, runId)));
 
   const secret = webhook.command('secret').description('What the webhooks of a workspace are signed with.');
   const secrets = (
     name: string,
     description: string,
-    act: (all: WorkspaceRepository, name: string) => Promise<Workspace>,
+    act: (all: WorkspaceRepository, name: string, database: Database) => Promise<Workspace>,
   ) =>
     secret
       .command(name)
       .description(description)
-      .argument('<workspace>', 'its name or id')
-      .action(async (of: string) => {
-        desk.answer(await withWorkspaces(desk.env, async (all) => secretAnswer(await act(all, of))));
+      .requiredOption('--workspace <name>', 'its name or id')
+      .action(async ({ workspace }: { workspace: string }) => {
+        desk.answer(
+          await withWorkspaces(desk.env, async (all, database) =>
+            secretAnswer(await act(all, workspace, database)),
+          ),
+        );
       });
   secrets('show', 'Show it.', (all, name) => all.find(name));
   secrets(
     'rotate',
     'Make a new one; the one before it signs as well for 24 hours, unless it is rotated again.',
-    (all, name) => all.rotateWebhookSecret(name),
+    async (all, name, database) => {
+      const workspace = await all.rotateWebhookSecret(name);
+      const action = { actor: actor(), action: 'webhook.rotate_secret', subject: workspace.name };
+      await recordOperatorAction(database, action);
+      return workspace;
+    },
   );
 };
-
-function requestId(text: string): string {
-  if (!routerQueueRequestId.safeParse(text).success)
-    throw new InvalidArgumentError('It must be a request id.');
-  return text;
-}
 
 const secretAnswer = ({ name, webhookSecrets: [secret = ''] }: Workspace): Answer => ({
   document: { workspace: name, secret },

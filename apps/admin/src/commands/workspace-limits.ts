@@ -7,7 +7,7 @@ import { withWorkspaces } from '../open-database.js';
 import { centsToMicros, wholeNumber } from '../option-values.js';
 import { table } from '../table.js';
 
-interface LimitOptions {
+export interface LimitOptions {
   inflight?: number;
   committedCents?: number;
   backlog?: number;
@@ -21,16 +21,12 @@ const mostBytes = 2 ** 50;
 
 /** `workspace limits`: shows the allowances, and changes them for waiting runs too. */
 export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
-  workspace
-    .command('limits')
-    .description('Show or change allowances; a change takes effect at once, on parked runs too.')
+  withLimits(
+    workspace
+      .command('limits')
+      .description('Show or change allowances; a change takes effect at once, on parked runs too.'),
+  )
     .argument('<name>', 'its name or id')
-    .option('--inflight <n>', 'runs in flight', wholeNumber(0))
-    .option('--committed-cents <n>', 'spend committed to runs in flight, in US cents', centsToMicros())
-    .option('--backlog <n>', 'parked runs', wholeNumber(0))
-    .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
-    .option('--files <n>', 'uploaded files', wholeNumber(0))
-    .option('--file-bytes <n>', 'size of the uploaded files together, in bytes', wholeNumber(0, mostBytes))
     .action(async (name: string, options: LimitOptions) => {
       const limits = limitsOf(options);
       desk.answer(
@@ -43,7 +39,16 @@ export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
     });
 }
 
-const limitsOf = ({
+export const withLimits = (command: Command): Command =>
+  command
+    .option('--inflight <n>', 'runs in flight', wholeNumber(0))
+    .option('--committed-cents <n>', 'spend committed to runs in flight, in US cents', centsToMicros())
+    .option('--backlog <n>', 'parked runs', wholeNumber(0))
+    .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
+    .option('--files <n>', 'uploaded files', wholeNumber(0))
+    .option('--file-bytes <n>', 'size of the uploaded files together, in bytes', wholeNumber(0, mostBytes));
+
+export const limitsOf = ({
   inflight,
   committedCents,
   backlog,

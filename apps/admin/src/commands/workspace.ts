@@ -2,13 +2,23 @@ import type { WorkspaceRepository } from '#persistence';
 import { type Command, Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
-import { centsText } from '../money.js';
+import { checkGlobs } from '../known-models.js';
+import { centsText, microsFromCents } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { type Credits, creditsToMicros, factor, globs, workspaceName } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 import { workspaceAnswer, workspaceDocument } from '../workspace-answer.js';
-import { workspaceLimitsCommand } from './workspace-limits.js';
+import {
+  type LimitOptions,
+  limitsAnswer,
+  limitsOf,
+  withLimits,
+  workspaceLimitsCommand,
+} from './workspace-limits.js';
+
+/** What a new workspace can spend before anybody says more. */
+const openingCents = 1000;
 
 interface SettingOptions {
   enabled?: true;
@@ -22,11 +32,20 @@ interface SettingOptions {
 export const workspaceCommands: CommandGroup = (program, desk) => {
   const workspace = program
     .command('workspace')
-    .description('WorkspaceRepository, what they may run, and their limits.');
+    .description('Workspaces, what they may run, and their limits.');
 
-  withSettings(workspace.command('create').description('Create a workspace.'))
+  withLimits(
+    withSettings(
+      workspace
+        .command('create')
+        .description(
+          `Create a workspace. It starts with limits: 5 runs in flight, 10,000 cents committed, 600 runs per minute, and ${openingCents} cents of credits unless more is said.`,
+        ),
+    ),
+  )
     .argument('<name>', 'its name', workspaceName)
-    .action(async (name: string, options: SettingOptions) => {
+    .action(async (name: string, options: SettingOptions & LimitOptions) => {
+      await checkGlobs(desk.env, globsOf(options));
       desk.answer(await withWorkspaces(desk.env, (workspaces) => create(workspaces, name, options)));
     });
 
@@ -34,6 +53,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     .argument('<name>', 'its name or id')
     .action(async (name: string, options: SettingOptions, command: Command) => {
       if (Object.keys(options).length === 0) command.error('error: name at least one option to change');
+      await checkGlobs(desk.env, globsOf(options));
       desk.answer(await withWorkspaces(desk.env, (workspaces) => change(workspaces, name, options)));
     });
 
@@ -43,7 +63,35 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     .argument('<name>', 'its name or id')
     .action(async (name: string) => {
       desk.answer(
-        await withWorkspaces(desk.env, async (workspaces) => workspaceAnswer(await workspaces.find(name))),
+        await withWorkspaces(desk.env, async (workspaces) => {
+          const found = await workspaces.find(name);
+          const { text, document } = workspaceAnswer(found);
+          const limits = limitsAnswer(found);
+          return { document: { ...document, limits: limits.document }, text: `${text}\n\n${limits.text}` };
+        }),
+      );
+    });
+
+  workspace
+    .command('delete')
+    .description(
+      'Delete a workspace without live runs, with its keys and files. Ledger and audit records stay.',
+    )
+    .argument('<name>', 'its name or id')
+    .action(async (name: string) => {
+      desk.answer(
+        await withWorkspaces(desk.env, async (workspaces) => {
+          const found = await workspaces.find(name);
+          await desk.confirm(`The workspace ${found.name} is deleted, with its keys and files.`);
+          if (!(await workspaces.delete(found.id, actor())))
+            throw new Error(
+              `${found.name} has live runs: disable it, and cancel them or wait for their end.`,
+            );
+          return {
+            document: { deleted: found.name, id: found.id },
+            text: `${found.name} (${found.id}) is deleted.`,
+          };
+        }),
       );
     });
 
@@ -64,7 +112,9 @@ const withSettings = (command: Command): Command =>
     .option('--visible <globs>', 'models it may see, comma-separated; "" for none (default: "**")', globs)
     .option('--runnable <globs>', 'models it may run, comma-separated; "" for none (default: "**")', globs)
     .option('--markup <factor>', 'what its runs cost is multiplied by (default: 1)', factor)
-    .option('--credits-cents <n|unlimited>', 'its credits in US cents (default: unlimited)', creditsToMicros);
+    .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros);
+
+const globsOf = ({ visible = [], runnable = [] }: SettingOptions): string[] => [...visible, ...runnable];
 
 const settingsOf = ({ enabled, disabled, visible, runnable, markup }: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
@@ -76,13 +126,14 @@ const settingsOf = ({ enabled, disabled, visible, runnable, markup }: SettingOpt
 async function create(
   workspaces: WorkspaceRepository,
   name: string,
-  options: SettingOptions,
+  options: SettingOptions & LimitOptions,
 ): Promise<Answer> {
   if ((await workspaces.list()).some((workspace) => workspace.name === name))
     throw new Error(`There is already a workspace "${name}".`);
-  const { creditsCents: credits = 'unlimited' } = options;
+  const { creditsCents: credits = microsFromCents(openingCents) } = options;
   const created = await workspaces.create(name, {
     ...settingsOf(options),
+    ...limitsOf(options),
     balanceMicros: credits === 'unlimited' ? null : 0,
   });
   if (credits === 'unlimited' || credits === 0) return workspaceAnswer(created);

@@ -1,10 +1,12 @@
 import { CopyText } from './copy-text.tsx';
+import classes from './parts.module.css';
 
 /** An id, shortened in the middle, whole on hover and when copied. */
 export function CopyId({ id }: { id: string }) {
   return (
-    <span title={id}>
-      <code>{id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id}</code> <CopyText text={id} />
+    <span title={id} className={classes.id}>
+      <code>{id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id}</code>
+      <CopyText text={id} />
     </span>
   );
 }

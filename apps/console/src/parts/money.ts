@@ -3,11 +3,10 @@ const whole = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD
 /** Two decimals, and as many more as a small amount needs to be no zero. */
 export function dollarsOfCents(cents: number): string {
   const dollars = cents / 100;
-  if (dollars === 0 || Math.abs(dollars) >= 1) return whole.format(dollars);
+  if (Number.isInteger(cents) || Math.abs(dollars) >= 1) return whole.format(dollars);
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency: 'USD',
-    minimumFractionDigits: 2,
     maximumSignificantDigits: 3,
   }).format(dollars);
 }

@@ -66,7 +66,7 @@ export class FalUploadsController {
     try {
       return openCursor(upload, this.sealing());
     } catch {
-      throw new RouterError('unauthorized', 'The address of the upload is not, or no longer, good.');
+      throw new RouterError('unauthorized', 'The URL of the upload is not valid, or has expired.');
     }
   }
 

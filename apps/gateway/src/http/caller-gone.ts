@@ -3,7 +3,8 @@ import type { FastifyReply } from 'fastify';
 /** Aborts when the caller's connection has closed, or when the answer has been sent. */
 export function callerGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
+  // Most answers end so: an error with its stack would be made for each of them.
+  reply.raw.once('close', () => gone.abort('gone'));
   return gone.signal;
 }
 

@@ -12,7 +12,9 @@ export function documentFrame(generation: Generation, baseUrl: string | undefine
   const { security, responses } = route;
   const parameters = route.parameters?.filter((each) => each.in !== 'path');
   const { securitySchemes, ...parts } = components;
-  const named = referenced({ parameters, responses }, parts);
+  // The result's content is the model's own.
+  const { '200': ok, ...failures } = responses;
+  const named = referenced({ parameters, failures, headers: ok?.headers }, parts);
   const usable = Object.entries(securitySchemes).filter(([name]) => security.some((each) => name in each));
   return {
     servers,

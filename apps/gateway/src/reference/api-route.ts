@@ -25,6 +25,8 @@ export interface Answer {
   /** Media types with their shapes; null for bytes that have none. Empty for an answer without a body. */
   content: Readonly<Record<string, z.ZodType | null>>;
   headers: readonly HeaderName[];
+  /** Names of operations that take this answer up, with where each of their parameters comes from. */
+  links: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The buckets that a failure of this status can name. */
   buckets: readonly Bucket[];
 }
@@ -55,7 +57,15 @@ export const answer = (
   description: string,
   content: Answer['content'] = {},
   headers: readonly HeaderName[] = [],
-): Answer => ({ status, description, content, headers: ['X-Service-Request-Id', ...headers], buckets: [] });
+  links: Answer['links'] = {},
+): Answer => ({
+  status,
+  description,
+  content,
+  headers: ['X-Service-Request-Id', ...headers],
+  links,
+  buckets: [],
+});
 
 export const json = (shape: z.ZodType): Answer['content'] => ({ 'application/json': shape });
 

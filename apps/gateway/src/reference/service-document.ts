@@ -109,7 +109,7 @@ function operation(handler: (...args: never[]) => unknown, path: string) {
     security: reflector.get(Access, handler) ? credentials(generation) : [],
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && { requestBody: { required: true, content: requestContent(route.body) } }),
-    responses: Object.fromEntries(answers.map((answer) => [answer.status, response(answer)])),
+    responses: Object.fromEntries(answers.map((answer) => [answer.status, response(answer, generation)])),
   };
 }
 
@@ -126,12 +126,18 @@ const parameter = (place: 'path' | 'query' | 'header', name: string, shape: z.co
   ...described(shape),
 });
 
-function response({ description, headers, content, buckets }: Answer) {
+function response({ description, headers, content, links, buckets }: Answer, generation: string) {
+  const followers = Object.entries(links);
   return {
     description,
     headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     ...(Object.keys(content).length > 0 && {
       content: Object.fromEntries(Object.entries(content).map(([type, shape]) => [type, media(shape)])),
+    }),
+    ...(followers.length > 0 && {
+      links: Object.fromEntries(
+        followers.map(([name, parameters]) => [name, { operationId: `${generation}${name}`, parameters }]),
+      ),
     }),
     ...(buckets.length > 0 && { 'x-service-error-types': buckets }),
   };

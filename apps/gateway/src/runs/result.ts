@@ -1,5 +1,5 @@
 import { InputRejection, RouterError } from '#errors';
-import type { PayloadBody, RunResult, RunState } from '#persistence';
+import type { PayloadBody, RunOutcome, RunState } from '#persistence';
 import { cents } from './cents.js';
 
 /** The output of a run that succeeded, with its own content type. */
@@ -21,7 +21,7 @@ export const settledHeaders = ({
       };
 
 /** What a finished run answers: its output, or the error that the synchronous route would have answered. */
-export function outputOf(result: RunResult): Output {
+export function outputOf(result: RunOutcome): Output {
   switch (result.outcome) {
     case 'succeeded':
       if (result.output === null) throw new Error('a kept run has no output');
@@ -35,7 +35,7 @@ export function outputOf(result: RunResult): Output {
   }
 }
 
-function failureOf({ bucket, status, failure }: RunResult): RouterError {
+function failureOf({ bucket, status, failure }: RunOutcome): RouterError {
   if (failure?.fields !== undefined) return new InputRejection(failure.fields);
   return new RouterError(bucket ?? 'internal_error', failure?.detail ?? 'The request failed.', {
     ...(status !== null && { status }),

@@ -32,6 +32,15 @@ export interface AdmittedRun {
   delivered: boolean;
 }
 
+/** How the call wants its run. `onAccepted` is called just before the run is admitted. */
+interface Wanted {
+  mode: Admission['mode'];
+  /** The server that the caller picks. */
+  picked?: string | undefined;
+  webhook?: WebhookAddress | undefined;
+  onAccepted?: (runId: string) => void;
+}
+
 /** The one path in, of both ways of delivery: accept the input, admit the run in one round trip, enqueue it. */
 @Injectable()
 export class RunAdmission {
@@ -52,12 +61,12 @@ export class RunAdmission {
     request: FastifyRequest,
     caller: Caller,
     segments: ModelSegments,
-    mode: Admission['mode'],
-    { picked, webhook }: { picked?: string | undefined; webhook?: WebhookAddress | undefined },
+    wanted: Wanted,
   ): Promise<AdmittedRun> {
-    const input = await this.input.accept(request, caller, segments, picked);
+    const input = await this.input.accept(request, caller, segments, wanted.picked);
     try {
-      const run = await this.admit(request, caller, input, mode, webhook);
+      wanted.onAccepted?.(input.runId);
+      const run = await this.admit(request, caller, input, wanted);
       request.runId = run.runId;
       return run;
     } finally {
@@ -69,8 +78,7 @@ export class RunAdmission {
     request: FastifyRequest,
     caller: Caller,
     input: Awaited<ReturnType<RunInput['accept']>>,
-    mode: Admission['mode'],
-    webhook: WebhookAddress | undefined,
+    { mode, webhook }: Wanted,
   ): Promise<AdmittedRun> {
     const { runId, model, key, fingerprint, body, servings } = input;
     const [{ row, price }] = servings;

@@ -101,24 +101,6 @@ export const runModel = {
   ],
 } as const;
 
-export const submitQuery = serverQuery.extend(webhookQuery.shape);
-
-export const submitRun = {
-  ...withInput,
-  query: submitQuery,
-  name: 'SubmitRun',
-  area: 'Queued runs',
-  summary: 'Submit a run and get its handle',
-  description:
-    'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
-  answers: [
-    answer(201, 'The run is admitted.', json(routerQueueSubmitResponse), ['Idempotent-Replayed']),
-    failure(400, ['invalid_input'], 'The request is malformed, or its webhook may not be called.'),
-    ...refusals,
-    rejectedFields(),
-  ],
-} as const;
-
 export const estimateCost = {
   query: serverQuery,
   body: routerModelInput,
@@ -192,5 +174,38 @@ export const cancelRun = {
     failure(400, ['invalid_input'], 'The run has completed already.', { shape: routerQueueCancelResponse }),
     runNotFound,
     agedOut,
+  ],
+} as const;
+
+/** The parameters of the routes of a run, out of the call that submitted it. */
+const submittedRun = {
+  provider: '$request.path.provider',
+  model: '$request.path.model',
+  request_id: '$response.body#/request_id',
+};
+
+export const submitQuery = serverQuery.extend(webhookQuery.shape);
+
+export const submitRun = {
+  ...withInput,
+  query: submitQuery,
+  name: 'SubmitRun',
+  area: 'Queued runs',
+  summary: 'Submit a run and get its handle',
+  description:
+    'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
+  answers: [
+    answer(
+      201,
+      'The run is admitted.',
+      json(routerQueueSubmitResponse),
+      ['Idempotent-Replayed'],
+      Object.fromEntries(
+        [getRunStatus, streamRunStatus, collectRun, cancelRun].map(({ name }) => [name, submittedRun]),
+      ),
+    ),
+    failure(400, ['invalid_input'], 'The request is malformed, or its webhook may not be called.'),
+    ...refusals,
+    rejectedFields(),
   ],
 } as const;

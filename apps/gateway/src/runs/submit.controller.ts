@@ -33,7 +33,8 @@ export class SubmitController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueSubmitResponse> {
     const webhook = webhookOf(query, this.settings.WEBHOOK_ALLOWED_ORIGINS);
-    const run = await this.admission.admitFrom(request, caller, segments, 'queued', {
+    const run = await this.admission.admitFrom(request, caller, segments, {
+      mode: 'queued',
       picked: query.model_provider,
       webhook,
     });

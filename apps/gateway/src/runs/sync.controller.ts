@@ -34,8 +34,11 @@ export class SyncController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const gone = callerGone(reply);
-    const run = await this.admission.admitFrom(request, caller, segments, 'sync', { picked });
-    const result = await this.held.outcome(run, gone);
+    const { run, result } = await this.held.outcome(
+      (onAccepted) =>
+        this.admission.admitFrom(request, caller, segments, { mode: 'sync', picked, onAccepted }),
+      gone,
+    );
     await this.delivery.send(reply, run, result);
   }
 }

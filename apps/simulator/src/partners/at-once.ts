@@ -75,15 +75,23 @@ export const ideogram: Partner = {
           form: 'or JSON' as const,
           modelOf: ({ model }: Record<string, string>) => model,
         })),
+        {
+          path: '/v1/text-to-image/:model',
+          form: true as const,
+          modelOf: ({ model }: Record<string, string>) => model,
+        },
       ],
     },
   ],
 };
 
-/** The connection is held until the video is made, and then brings it. */
+/** The connection is held until the video is made, and then brings it; the newer address is polled. */
 export const ltx: Partner = {
   name: 'ltx',
-  protocols: [{ submits: ['/text-to-video', '/image-to-video'].map((path) => ({ path })) }],
+  protocols: [
+    { submits: ['/v1/text-to-video', '/v1/image-to-video'].map((path) => ({ path })) },
+    { name: 'jobs', submits: [{ path: '/v2/text-to-video' }], poll: { path: '/v2/text-to-video/:id' } },
+  ],
 };
 
 export const openai: Partner = {

@@ -19,10 +19,10 @@ const submissions = [
   ['elevenlabs', '/text-to-speech/v', { 'xi-api-key': 'k' }, { model_id: 'm', text: 'a' }],
   ['fal', '/fal-ai/flux/dev', { authorization: 'Key k' }, { prompt: 'a' }],
   ['ideogram', '/v1/ideogram-v3/generate', { 'api-key': 'k' }, { prompt: 'a' }],
-  ['ltx', '/text-to-video', bearer, { model: 'm', prompt: 'a', duration: 6, resolution: '1920x1080' }],
+  ['ltx', '/v1/text-to-video', bearer, { model: 'm', prompt: 'a', duration: 6, resolution: '1920x1080' }],
   ['luma', '/generations/video', bearer, { model: 'm', prompt: 'a' }],
   ['meshy', '/openapi/v2/text-to-3d', bearer, { mode: 'preview', prompt: 'a' }],
-  ['minimax', '/video_generation', bearer, { model: 'T2V-01', prompt: 'a' }],
+  ['minimax', '/v1/video_generation', bearer, { model: 'T2V-01', prompt: 'a' }],
   ['openai', '/images/generations', bearer, { model: 'm', prompt: 'a' }],
   [
     'pixverse',
@@ -206,7 +206,7 @@ describe('what a partner’s own schema refuses', () => {
   it.each([
     ['bfl', '/v1/flux-2-pro', { 'x-key': 'k' }, { prompt: 'a', width: 1 }, 422, '"loc":["body","width"]'],
     ['openai', '/audio/speech', bearer, { input: 'a', voice: 'ash' }, 400, '"param":"model"'],
-    ['minimax', '/video_generation', bearer, { prompt: 'a' }, 200, '"status_code":2013'],
+    ['minimax', '/v1/video_generation', bearer, { prompt: 'a' }, 200, '"status_code":2013'],
     [
       'runway',
       '/v1/text_to_image',

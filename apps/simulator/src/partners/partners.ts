@@ -16,7 +16,9 @@ import { google } from './google.js';
 import { kling } from './kling.js';
 import * as hosts from './hosts.js';
 import * as polled from './polled.js';
+import { runware } from './runware.js';
 import * as studios from './studios.js';
+import { tencent } from './tencent.js';
 
 /** By name. */
 export const partners: readonly Partner[] = [
@@ -33,6 +35,8 @@ export const partners: readonly Partner[] = [
   openai,
   openrouter,
   recraft,
+  runware,
+  tencent,
   ...Object.values(hosts),
   ...Object.values(polled),
   ...Object.values(studios),

@@ -69,10 +69,10 @@ export const minimax: Partner = {
   protocols: [
     {
       name: 'video',
-      submits: [{ path: '/video_generation', promptOptional: (model) => !model.startsWith('T2V') }],
-      poll: { path: '/query/video_generation', idOf: ({ query }) => query['task_id'] ?? '' },
+      submits: [{ path: '/v1/video_generation', promptOptional: (model) => !model.startsWith('T2V') }],
+      poll: { path: '/v1/query/video_generation', idOf: ({ query }) => query['task_id'] ?? '' },
       fetch: {
-        path: '/files/retrieve',
+        path: '/v1/files/retrieve',
         idOf: ({ query: { file_id = '' } }) =>
           /^\d{1,20}$/.test(file_id) ? String(BigInt(file_id) + 1n) : '',
       },
@@ -80,8 +80,18 @@ export const minimax: Partner = {
       values: ({ generation }) => ({ fileid: String(BigInt(generation.id) - 1n) }),
     },
     {
+      name: 'tasks',
+      submits: [
+        {
+          path: '/v2/video_generation',
+          promptOf: ({ content }) => content && JSON.stringify(content),
+        },
+      ],
+      poll: { path: '/v2/query/video_generation/:id' },
+    },
+    {
       name: 'audio',
-      submits: [{ path: '/t2a_v2', promptOf: (body) => body['text'] }, { path: '/music_generation' }],
+      submits: [{ path: '/v1/t2a_v2', promptOf: (body) => body['text'] }, { path: '/v1/music_generation' }],
     },
   ],
 };

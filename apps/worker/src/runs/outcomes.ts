@@ -1,6 +1,13 @@
 import { RouterError } from '#errors';
 import { failpoint, type Log, LOG, Metrics, recordRun } from '#observability';
-import { type Claim, type Ending, type PayloadBody, type RunFacts, RunRepository } from '#persistence';
+import {
+  announcement,
+  type Claim,
+  type Ending,
+  type PayloadBody,
+  type RunFacts,
+  RunRepository,
+} from '#persistence';
 import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
 import { type QueueName, RunQueues, RunSignals } from '#queue';
 import { runKeys } from '#storage';
@@ -120,7 +127,8 @@ export class Outcomes {
     await failpoint('finish.afterCommit', run.runId);
     if (finished.won) {
       recordRun(run.runId, finished.record, this.log, this.metrics, note);
-      await this.signals.publish(run.runId);
+      const isHeld = finished.record.delivery === 'sync';
+      await this.signals.publish(run.runId, isHeld ? announcement(ending, finished.record) : undefined);
     } else {
       this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
     }

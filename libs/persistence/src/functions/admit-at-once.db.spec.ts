@@ -120,14 +120,18 @@ describe('admissions at once on two gateways', () => {
   });
 });
 
-/** One statement for several workspaces. */
-const admit = (pool: Pool, items: AdmissionFacts[], workspaceIds: string[]) =>
-  pool.query<{ results: Admitted[] }>('SELECT admit($1::jsonb, $2::bytea[]) AS results', [
-    JSON.stringify(
-      items.map((each, index) => ({ ...admissionOf(workspaceIds[index] ?? '', each), body: undefined })),
-    ),
-    items.map(() => Buffer.from('{}')),
-  ]);
+/** One statement for several workspaces, which waits for each of them. */
+const admit = async (pool: Pool, items: AdmissionFacts[], workspaceIds: string[]): Promise<Admitted[]> => {
+  const inOrder = items
+    .map((each, index) => ({ spaceId: workspaceIds[index] ?? '', run: admissionOf('', each) }))
+    .toSorted((one, other) => (one.spaceId < other.spaceId ? -1 : 1));
+  const { rows } = await pool.query<{ results: Admitted[] }>(
+    `SELECT admit(space_id, jsonb_build_array(run), ARRAY[''::bytea], true) AS results
+     FROM unnest($1::uuid[], $2::jsonb[]) AS each (space_id, run)`,
+    [inOrder.map(({ spaceId }) => spaceId), inOrder.map(({ run }) => ({ ...run, body: undefined }))],
+  );
+  return rows.flatMap(({ results }) => results);
+};
 
 describe('batches that overlap', () => {
   it('never wait for each other in a circle, whatever their order', async () => {
@@ -145,36 +149,33 @@ describe('batches that overlap', () => {
           places.map((place) => spaces[place]?.id ?? ''),
         );
       });
-      const results = (await Promise.all(batches)).flatMap(({ rows }) => rows[0]?.results ?? []);
-      expect(tally(results)).toEqual({ admitted: 72, existing: 72 });
+      expect(tally((await Promise.all(batches)).flat())).toEqual({ admitted: 72, existing: 72 });
     } finally {
       await pool.end();
     }
   });
 
-  it('take keys in one order: whoever waits for one holds none that comes later', async () => {
+  it('take keys under the lock of their workspace: whoever waits for it holds none', async () => {
     const { id } = await gateway(0).workspace();
+    const letGo = await holdWorkspace(file.url, id);
     const pool = new Pool({ connectionString: file.url });
     const client = await pool.connect();
-    const take = (key: string) =>
-      client.query(
-        `INSERT INTO idempotency_key VALUES ($1, $2, '', gen_random_uuid(), router_now()) ON CONFLICT DO NOTHING`,
-        [id, key],
-      );
     try {
-      // Only so that a failure comes soon.
-      await client.query(`BEGIN; SET LOCAL lock_timeout = '2s'`);
-      await take('a');
-      const waiting = admit(pool, [{ key: 'b' }, { key: 'a' }], [id, id]);
-      await waitFor(async () => (await gateway(0).waiting()) === 1, {
+      const waiting = gateway(0).admit(id, { key: 'a' });
+      await waitFor(async () => (await gateway(1).waiting()) === 1, {
         withinMs: 60_000,
         what: 'the batch to wait',
       });
-      await take('b');
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '2s'`);
+      await client.query(
+        `INSERT INTO idempotency_key VALUES ($1, 'a', '', gen_random_uuid(), router_now())`,
+        [id],
+      );
       await client.query('ROLLBACK');
-      const [row] = (await waiting).rows;
-      expect(tally(row?.results ?? [])).toEqual({ admitted: 2 });
+      await letGo();
+      expect(await waiting).toMatchObject({ kind: 'admitted' });
     } finally {
+      await letGo();
       client.release(true);
       await pool.end();
     }
@@ -194,8 +195,7 @@ describe('batches that overlap', () => {
       });
       await gateway(0).sql('SELECT 1 FROM workspace WHERE id = $1 FOR UPDATE NOWAIT', [two]);
       await letGo();
-      const [row] = (await waiting).rows;
-      expect(row?.results.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
+      expect((await waiting).map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
     } finally {
       await letGo();
       await pool.end();

@@ -21,7 +21,8 @@ DECLARE
   billed bigint;
   basis text;
   left_micros bigint;
-  granted jsonb;
+  parked integer;
+  granted jsonb := '[]';
 BEGIN
   SELECT workspace_id INTO space_id FROM run WHERE id = finished_id;
   PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
@@ -63,7 +64,7 @@ BEGIN
     inflight = inflight - CASE WHEN gone.queue = 'backlog' THEN 0 ELSE 1 END,
     committed_micros = committed_micros - CASE WHEN gone.queue = 'backlog' THEN 0 ELSE done.reserved_micros END,
     backlog = backlog - CASE WHEN gone.queue = 'backlog' THEN 1 ELSE 0 END
-  WHERE id = done.workspace_id RETURNING balance_micros INTO left_micros;
+  WHERE id = done.workspace_id RETURNING balance_micros, backlog INTO left_micros, parked;
   IF gone.queue = 'backlog' THEN
     PERFORM leave_backlog(done.workspace_id, gone.place);
   END IF;
@@ -83,8 +84,10 @@ BEGIN
       AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
   END IF;
 
-  SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
-  FROM promote(done.workspace_id);
+  IF parked > 0 THEN
+    SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
+    FROM promote(done.workspace_id);
+  END IF;
   IF done.call ? 'webhook' THEN
     -- As with a run: enqueued at once, and by the reconciler only when that could not be.
     INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
@@ -95,7 +98,7 @@ BEGIN
   END IF;
   RETURN jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
     'workspaceId', done.workspace_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
-    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'basis', basis,
+    'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'server', done.facts ->> 'server', 'basis', basis,
     'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup), 'traceparent', done.facts ->> 'traceparent',
     'phasesMs', jsonb_strip_nulls(jsonb_build_object(
       'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),

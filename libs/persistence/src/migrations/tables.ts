@@ -38,7 +38,9 @@ BEGIN
   NEW.committed_peak_micros := greatest(OLD.committed_peak_micros, NEW.committed_micros);
   RETURN NEW;
 END $$;
-CREATE TRIGGER workspace_peaks BEFORE UPDATE ON workspace FOR EACH ROW EXECUTE FUNCTION workspace_keep_peaks();
+CREATE TRIGGER workspace_peaks BEFORE UPDATE ON workspace FOR EACH ROW
+  WHEN (NEW.inflight > OLD.inflight_peak OR NEW.committed_micros > OLD.committed_peak_micros)
+  EXECUTE FUNCTION workspace_keep_peaks();
 
 CREATE TABLE api_key (
   id uuid PRIMARY KEY,
@@ -61,22 +63,24 @@ CREATE TABLE run (
   model text NOT NULL,
   provider text NOT NULL,
   mode text NOT NULL CHECK (mode IN ('queued', 'sync')),
-  stage text NOT NULL CHECK (stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')),
-  -- Bumped by every claim: a worker that lost its claim cannot write.
-  epoch integer NOT NULL DEFAULT 0,
   -- The model's facts as resolved at admission; later catalog changes touch no live run.
   facts jsonb NOT NULL,
   reserved_micros bigint NOT NULL CHECK (reserved_micros >= 0),
   -- Billed when no reply says what the run cost; it and the reserved amount include the mark-up.
   computed_micros bigint NOT NULL CONSTRAINT run_computed_micros_check CHECK (computed_micros <= reserved_micros),
   markup numeric NOT NULL,
-  -- What the last reply that says so reports as the partner's own price.
-  reported_micros bigint,
   -- Who admitted the run: key:<id> or token:<subject>.
   credential text NOT NULL,
   -- The call that did: request id, route, origin, idempotency key.
   call jsonb NOT NULL,
   admitted_position integer NOT NULL,
+  admitted_at timestamptz NOT NULL DEFAULT router_now(),
+  -- What is written later stands behind what is not: an update logs a row from its first change on.
+  stage text NOT NULL CHECK (stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')),
+  -- Bumped by every claim: a worker that lost its claim cannot write.
+  epoch integer NOT NULL DEFAULT 0,
+  -- What the last reply that says so reports as the partner's own price.
+  reported_micros bigint,
   handle jsonb,
   -- Pause before the next poll when the handle was saved: what a caller is told to wait.
   poll_after_ms integer,
@@ -93,7 +97,6 @@ CREATE TABLE run (
   cancel_sent_at timestamptz,
   -- The caller of a held call closed its connection: an attribution, not an outcome.
   caller_left_at timestamptz,
-  admitted_at timestamptz NOT NULL DEFAULT router_now(),
   granted_at timestamptz,
   dispatched_at timestamptz,
   -- The provider was done, and the assets of its output were copied next.
@@ -109,7 +112,8 @@ CREATE TABLE run (
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
 -- The live runs of a workspace, newest first; those that ended are listed by their audit records.
-CREATE INDEX run_live ON run (workspace_id, id) WHERE stage <> 'completed';
+-- By the outcome, which is written once: an update of what an index's condition names writes to every index.
+CREATE INDEX run_live ON run (workspace_id, id) WHERE outcome IS NULL;
 
 CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,10 +1,13 @@
+import type { Json } from '#schemas';
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
 import { envelope, form, references, settled, type Encoding } from '../encodings.js';
+import { withSet } from '../set-members.js';
 import { sentenceFields } from '../fields.js';
 import { job, upstream } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
 import { protocols } from '../protocols.js';
 import type { Rule } from '../rules.js';
+import { tc3 } from '../tc3.js';
 import { placeholderProblems } from './placeholders.js';
 import { linear } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
@@ -60,7 +63,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
     assetsNeedKey: row.assets_need_key,
-    auth: (secret: string) => mapped(row.auth, (value) => value.replaceAll('{secret}', () => secret)),
+    auth: authOf(row),
     submit: {
       url: (run: Run) => inSubmit(run)(submit.url),
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
@@ -90,6 +93,13 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     cancel: cancel && { call: called(cancel), replies: cancel.replies },
   });
 }
+
+const authOf =
+  ({ auth, signature }: ProviderRow) =>
+  (secret: string, nowMs: number, call: HttpCall): Record<string, string> => ({
+    ...mapped(auth, (value) => value.replaceAll('{secret}', () => secret)),
+    ...(signature && tc3(signature.tc3.service)(secret, nowMs, call)),
+  });
 
 type DeclaredCall = NonNullable<ProviderRow['fetch']>;
 
@@ -142,6 +152,7 @@ const addressOf = (name: string, run: Run, base: string): string =>
 function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encoding {
   if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
   if ('settled' in encode) return settled(encode.settled);
+  if ('set' in encode) return withSet((uuid) => mapped(encode.set, filledWith({ uuid })), encode.list);
   return 'form' in encode
     ? form(encode.form)
     : references(encode.references.within, encode.references.members);
@@ -157,6 +168,9 @@ const originsLike = (origin: string): RegExp =>
   new RegExp(
     `^${origin.replaceAll('.', String.raw`\.`).replace(String.raw`*\.`, String.raw`(?:[a-z0-9-]+\.)+`)}$`,
   );
+
+const filledWith = (values: Readonly<Record<string, string>>) => (template: Json) =>
+  filledJson(template, (name) => values[name]);
 
 const mapped = <T, R>(record: Readonly<Record<string, T>>, change: (value: T) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));

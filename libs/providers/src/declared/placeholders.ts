@@ -8,7 +8,7 @@ interface Problem {
 
 /** What the fields of a declaration mean together: every value in braces exists where it stands. */
 export function placeholderProblems(row: ProtocolRow): Problem[] {
-  const { handle = {}, submit, poll, fetch, cancel, auth } = row;
+  const { handle = {}, submit, poll, fetch, cancel } = row;
   const kept = Object.entries(handle);
   const polled = kept.flatMap(([name, field]) => ('polled' in field ? [name] : []));
   const required = kept.flatMap(([name, field]) => ('optional' in field && field.optional ? [] : [name]));
@@ -27,10 +27,14 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
           ...misplaced(['submit', 'upload', 'url'], submit.upload.url, []),
         ]
       : []),
-    ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
-    ...(Object.values(auth).some((value) => namesIn(value).includes('secret'))
-      ? []
-      : [{ path: ['auth'], message: 'a call without {secret} has no key' }]),
+    ...authProblems(row),
+    ...[submit.encode, submit.variant?.encode].flatMap((encode) =>
+      encode && 'set' in encode
+        ? textsIn(encode.set).flatMap((text) =>
+            unknown(['submit', 'encode', 'set'], text, (name) => name === 'uuid', namesIn),
+          )
+        : [],
+    ),
     ...unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.')),
     ...(poll === undefined ? withoutPoll(row) : []),
     ...(fetch === undefined
@@ -64,6 +68,23 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
         ),
       ];
     }),
+  ];
+}
+
+function authProblems({ auth, signature, submit }: ProtocolRow): Problem[] {
+  const encodings = [submit.encode, submit.variant?.encode];
+  const takesFiles =
+    [submit.base64, submit.upload].some((files) => files !== undefined) ||
+    encodings.some((encode) => encode && 'form' in encode);
+  const hasKey =
+    signature !== undefined || Object.values(auth).some((value) => namesIn(value).includes('secret'));
+  return [
+    ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
+    ...(hasKey ? [] : [{ path: ['auth'], message: 'a call without {secret} has no key' }]),
+    // Files are read from the store while they are sent, after the header that would have to sign them.
+    ...(signature && takesFiles
+      ? [{ path: ['signature'], message: 'a body that is signed takes no files' }]
+      : []),
   ];
 }
 

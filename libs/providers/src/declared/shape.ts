@@ -51,6 +51,14 @@ const encode = z
         .describe('Members of the input become entries of one list.'),
     }),
     z.strictObject({
+      set: z
+        .record(z.string(), z.json())
+        .describe(
+          'Members that are the router’s own, whatever the caller names there; {uuid} in a text is a UUID of the run, the same in every try.',
+        ),
+      list: z.literal(true).optional().describe('The body is the one element of a list.'),
+    }),
+    z.strictObject({
       settled: z
         .array(z.string().min(1))
         .min(1)
@@ -229,7 +237,19 @@ export const providerRow = z
     assets_need_key: z.boolean().default(false).meta({
       description: 'Whether assets on these origins open with the key alone; else it is not sent for them.',
     }),
-    auth: headers.meta({ description: 'Header fields that authenticate a call; {secret} is the key.' }),
+    auth: headers.default({}).meta({
+      description: 'Header fields that authenticate a call; {secret} is the key.',
+    }),
+    signature: z
+      .strictObject({
+        tc3: z
+          .strictObject({ service: z.string().min(1).describe('The service, as in its host name.') })
+          .describe('TC3-HMAC-SHA256 of Tencent Cloud; the key is SecretId:SecretKey.'),
+      })
+      .optional()
+      .meta({
+        description: 'In the place of `auth`, or beside it: a signature over each call, by its name.',
+      }),
     unique_header: header
       .optional()
       .meta({ description: 'A header field that gets a new UUID in every call.' }),

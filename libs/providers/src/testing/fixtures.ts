@@ -20,10 +20,14 @@ export interface Facts {
   /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
   result: ResultPhase;
   submitPath: string;
-  /** How the caller's bytes become the body: `{"name": …}` around them, or a form; left out, they are the body. */
-  encoding?: { envelope: string } | 'form';
+  /**
+   * How the caller's bytes become the body: `{"name": …}` around them, the one element of a list with these members
+   * first, or a form; left out, they are the body.
+   */
+  encoding?: { envelope: string } | { list: string } | 'form';
   /** Left out, `the-secret`. */
   secret?: string;
+  /** By name; a value that begins with `^` is a pattern. */
   credential: Record<string, string>;
   settings?: Record<string, string>;
   /** Every call after the submission, in order: poll, fetch, cancel. */

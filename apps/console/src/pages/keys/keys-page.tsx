@@ -1,12 +1,105 @@
+import { Badge, Button, Table } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { type ApiKey, keysQuery, type NewApiKey } from '../../api/keys.ts';
+import { workspaceQuery } from '../../api/workspace.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { TableSkeleton } from '../../parts/skeletons.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts.ts';
+import { CreatedKey } from './created-key.tsx';
+import { NewKeyForm } from './new-key-form.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+import classes from './keys-page.module.css';
 
 export function KeysPage() {
+  const { data, error, refetch } = useQuery(keysQuery);
+  const ownId = useQuery(workspaceQuery).data?.credential.key_id;
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<NewApiKey>();
+  // The newest first: the service lists the oldest first.
+  const keys = data?.data.toReversed();
   return (
     <>
-      <PageTitle title={texts.frame.keys} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle title={texts.keys.title} detail={texts.keys.about}>
+        <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setCreating(true)}>
+          {texts.keys.create}
+        </Button>
+      </PageTitle>
+      {created && <CreatedKey created={created} close={() => setCreated(undefined)} />}
+      {keys === undefined ? (
+        error ? (
+          <Failure error={error} retry={() => void refetch()} />
+        ) : (
+          <TableSkeleton />
+        )
+      ) : keys.length === 0 ? (
+        <Empty title={texts.keys.empty} detail={texts.keys.emptyText} />
+      ) : (
+        <Table.ScrollContainer minWidth={0}>
+          <Table className={classes.table}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{texts.keys.name}</Table.Th>
+                <Table.Th>{texts.keys.scopes}</Table.Th>
+                <Table.Th>{texts.keys.state}</Table.Th>
+                <Table.Th>{texts.keys.created}</Table.Th>
+                <Table.Th>{texts.keys.expires}</Table.Th>
+                <Table.Th>
+                  <span className="visually-hidden">{texts.keys.revoke}</span>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {keys.map((key) => (
+                <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      <NewKeyForm opened={isCreating} close={() => setCreating(false)} onCreated={setCreated} />
     </>
+  );
+}
+
+function KeyRow({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
+  const { name, prefix, scopes, state, created_at, expires_at } = apiKey;
+  return (
+    <Table.Tr className={classes.row} data-dead={state !== 'live'}>
+      <Table.Td className={classes.name}>
+        <span>
+          {name} {isOwn && <span className="dimmed">{texts.keys.own}</span>}
+        </span>
+        <code className="dimmed">{prefix}…</code>
+      </Table.Td>
+      <Table.Td className={classes.scopes}>
+        {scopes.map((scope) => (
+          <Badge key={scope} variant="default" className={classes.scope}>
+            {scope}
+          </Badge>
+        ))}
+      </Table.Td>
+      <Table.Td>
+        <StateMark tone={state === 'live' ? 'good' : 'calm'}>{texts.keys.states[state]}</StateMark>
+      </Table.Td>
+      <Table.Td data-label={texts.keys.created}>
+        <Moment at={created_at} />
+      </Table.Td>
+      <Table.Td data-label={texts.keys.expires}>
+        {expires_at === undefined ? (
+          <span className="dimmed">{texts.keys.never}</span>
+        ) : (
+          <Moment at={expires_at} />
+        )}
+      </Table.Td>
+      <Table.Td className={classes.action}>
+        {state === 'live' && <RevokeKey apiKey={apiKey} isOwn={isOwn} />}
+      </Table.Td>
+    </Table.Tr>
   );
 }

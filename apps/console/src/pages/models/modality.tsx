@@ -4,7 +4,7 @@ import { texts } from '../../texts.ts';
 import classes from './models.module.css';
 import type { Modality } from './search.ts';
 
-export const modalityIcons: Record<Modality, LucideIcon> = {
+const modalityIcons: Record<Modality, LucideIcon> = {
   image: Image,
   video: Clapperboard,
   audio: AudioLines,

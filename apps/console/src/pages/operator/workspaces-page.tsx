@@ -1,12 +1,155 @@
+import { Button, Table, TextInput } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { useState } from 'react';
+import { type Workspace, workspacesQuery } from '../../api/operator.ts';
+import { Command } from '../../parts/command.tsx';
+import { CopyId } from '../../parts/copy-id.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Meter } from '../../parts/meter.tsx';
+import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { count } from '../../parts/quantities.ts';
+import { TableSkeleton } from '../../parts/skeletons.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts.ts';
+import { EditWorkspace } from './edit-workspace.tsx';
+import classes from './operator.module.css';
 
 export function WorkspacesPage() {
+  const { q } = useSearch({ from: '/workspaces' });
+  const navigate = useNavigate({ from: '/workspaces' });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    workspacesQuery(q),
+  );
+  const [edited, setEdited] = useState<Workspace>();
+  const workspaces = data?.pages.flatMap((page) => page.data);
   return (
     <>
-      <PageTitle title={texts.frame.workspaces} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle title={texts.workspaces.title} detail={texts.workspaces.about}>
+        <TextInput
+          type="search"
+          aria-label={texts.workspaces.search}
+          placeholder={texts.workspaces.search}
+          leftSection={<Search size={14} aria-hidden />}
+          defaultValue={q}
+          onChange={({ currentTarget: { value } }) =>
+            void navigate({ search: value === '' ? {} : { q: value }, replace: true })
+          }
+        />
+      </PageTitle>
+      {workspaces === undefined ? (
+        error ? (
+          <Failure error={error} retry={() => void refetch()} />
+        ) : (
+          <TableSkeleton />
+        )
+      ) : workspaces.length === 0 ? (
+        <Empty title={texts.workspaces.empty} detail={texts.workspaces.emptyText}>
+          <Command text={texts.workspaces.command} label={texts.workspaces.copyCommand} />
+        </Empty>
+      ) : (
+        <>
+          <div className={classes.scroll}>
+            <Table className={classes.table}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{texts.workspaces.name}</Table.Th>
+                  <Table.Th>{texts.workspaces.inflight}</Table.Th>
+                  <Table.Th>{texts.workspaces.committed}</Table.Th>
+                  <Table.Th>{texts.workspaces.backlog}</Table.Th>
+                  <Table.Th>{texts.workspaces.perMinute}</Table.Th>
+                  <Table.Th className={classes.number}>{texts.workspaces.credits}</Table.Th>
+                  <Table.Th className={classes.number}>{texts.workspaces.today}</Table.Th>
+                  <Table.Th>
+                    <span className="visually-hidden">{texts.workspaces.edit}</span>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {workspaces.map((workspace) => (
+                  <WorkspaceRow key={workspace.id} workspace={workspace} edit={() => setEdited(workspace)} />
+                ))}
+              </Table.Tbody>
+            </Table>
+          </div>
+          {hasNextPage && (
+            <Button
+              variant="default"
+              mt={16}
+              loading={isFetchingNextPage}
+              onClick={() => void fetchNextPage()}
+            >
+              {texts.parts.more}
+            </Button>
+          )}
+        </>
+      )}
+      <EditWorkspace workspace={edited} close={() => setEdited(undefined)} />
     </>
+  );
+}
+
+function WorkspaceRow({ workspace, edit }: { workspace: Workspace; edit: () => void }) {
+  const { id, name, enabled, limits, credits_cents, held_cents, today } = workspace;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <strong>{name}</strong>
+        {!enabled && <StateMark tone="warn">{texts.workspaces.disabled}</StateMark>}
+        <div className={classes.small}>
+          <CopyId id={id} />
+        </div>
+      </Table.Td>
+      <Table.Td>
+        <Use label={texts.workspaces.inflight} {...limits.inflight} />
+      </Table.Td>
+      <Table.Td>
+        <Use label={texts.workspaces.committed} {...limits.committed_spend_cents} written={dollarsOfCents} />
+      </Table.Td>
+      <Table.Td>
+        <Use label={texts.workspaces.backlog} {...limits.backlog} />
+      </Table.Td>
+      <Table.Td>
+        <Use label={texts.workspaces.perMinute} {...limits.runs_per_minute} />
+      </Table.Td>
+      <Table.Td className={classes.number}>
+        {credits_cents === null ? texts.parts.unlimited : dollarsOfCents(credits_cents)}
+        <div className={classes.small}>{texts.workspaces.held(dollarsOfCents(held_cents))}</div>
+      </Table.Td>
+      <Table.Td className={classes.number}>
+        {dollarsOfCents(today.cost_cents)}
+        <div className={classes.small}>{texts.workspaces.runs(count(today.runs))}</div>
+      </Table.Td>
+      <Table.Td className={classes.action}>
+        <Button variant="default" size="xs" onClick={edit} aria-label={`${texts.workspaces.edit} ${name}`}>
+          {texts.workspaces.edit}
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Use({
+  label,
+  limit,
+  current,
+  written = count,
+}: {
+  label: string;
+  limit: number;
+  current: number;
+  written?: (value: number) => string;
+}) {
+  return (
+    <Meter
+      compact
+      label={label}
+      limit={limit}
+      current={current}
+      text={texts.parts.of(written(current), written(limit))}
+    />
   );
 }

@@ -1,12 +1,92 @@
-import { Empty } from '../../parts/empty.tsx';
+import { Button } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { RotateCcw, X } from 'lucide-react';
+import { cancelRun, type RunDetail, runQuery } from '../../api/run.ts';
+import { CopyId } from '../../parts/copy-id.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { PageSkeleton } from '../../parts/skeletons.tsx';
+import { Status } from '../../parts/status.tsx';
 import { texts } from '../../texts.ts';
+import { Phases } from './phases.tsx';
+import { RunCost, RunFacts, RunWebhook } from './run-facts.tsx';
+import { RunFailure } from './run-failure.tsx';
+import { RunInput, RunOutput } from './run-payloads.tsx';
+import classes from './run-page.module.css';
 
 export function RunPage() {
+  const { requestId } = useParams({ from: '/runs/$requestId' });
+  const { data: run, error, refetch } = useQuery(runQuery(requestId));
+  if (run === undefined) {
+    return error ? <Failure error={error} retry={() => void refetch()} /> : <PageSkeleton />;
+  }
   return (
     <>
-      <PageTitle title={texts.frame.runs} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle
+        title={run.model}
+        detail={
+          <span className={classes.about} role="status">
+            <Status run={run} />
+            <CopyId id={run.request_id} />
+            <Moment at={run.created_at} />
+          </span>
+        }
+      >
+        <Actions run={run} />
+      </PageTitle>
+      <Phases run={run} />
+      <div className={classes.columns}>
+        <div className={classes.payloads}>
+          {run.error_type !== undefined && <RunFailure run={run} bucket={run.error_type} />}
+          <RunOutput run={run} />
+          <RunInput run={run} />
+        </div>
+        <aside className={classes.facts}>
+          <RunCost run={run} />
+          <RunFacts run={run} />
+          <RunWebhook run={run} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Actions({ run }: { run: RunDetail }) {
+  const [provider = '', model = ''] = run.model.split('/');
+  const queries = useQueryClient();
+  const cancellation = useMutation({
+    mutationFn: () => cancelRun(run),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['run', run.request_id] }),
+  });
+  return (
+    <>
+      {run.status !== 'COMPLETED' && (
+        <Button
+          variant="default"
+          leftSection={<X size={14} aria-hidden />}
+          loading={cancellation.isPending}
+          disabled={run.cancel_requested_at !== undefined}
+          onClick={() => cancellation.mutate()}
+        >
+          {run.cancel_requested_at === undefined ? texts.run.cancel : texts.run.cancelling}
+        </Button>
+      )}
+      <Button
+        variant={run.status === 'COMPLETED' ? 'filled' : 'default'}
+        leftSection={<RotateCcw size={14} aria-hidden />}
+        renderRoot={(props) => (
+          <Link
+            to="/models/$provider/$model"
+            params={{ provider, model }}
+            search={{ from: run.request_id }}
+            {...props}
+          />
+        )}
+      >
+        {texts.run.again}
+      </Button>
     </>
   );
 }

@@ -1,12 +1,53 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { Command } from '../../parts/command.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { exampleCommand } from '../../parts/example-command.ts';
+import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { isFiltered, runQueryOf, useRunFilters } from './run-filters.ts';
+import { RunTable } from './run-table.tsx';
+import { useRuns } from './use-runs.ts';
 
 export function RunsPage() {
+  const [filters, change] = useRunFilters();
+  // When the page was opened: a range that moved on would ask for other pages each minute.
+  const [openedMs] = useState(() => Date.now());
+  const { runs, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useRuns(
+    runQueryOf(filters, openedMs),
+  );
+  const clear = () =>
+    change({ status: undefined, error: undefined, model: undefined, key: undefined, range: undefined });
   return (
     <>
-      <PageTitle title={texts.frame.runs} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle title={texts.runs.title} detail={texts.runs.about} />
+      <FilterBar filters={filters} change={change} clear={clear} />
+      {error && runs.length === 0 ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : isPending ? (
+        <TableSkeleton rows={12} />
+      ) : runs.length > 0 ? (
+        <RunTable
+          runs={runs}
+          isMore={hasNextPage}
+          readMore={() => {
+            if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+          }}
+        />
+      ) : isFiltered(filters) ? (
+        <Empty title={texts.runs.noMatch} detail={texts.runs.noMatchText}>
+          <Button variant="default" size="xs" onClick={clear}>
+            {texts.runs.clear}
+          </Button>
+        </Empty>
+      ) : (
+        <Empty title={texts.runs.empty} detail={texts.runs.emptyText}>
+          <Command text={exampleCommand()} label={texts.runs.copyCommand} />
+        </Empty>
+      )}
     </>
   );
 }

@@ -1,12 +1,158 @@
+import { Button, Group, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { keysQuery } from '../../api/keys.ts';
+import { Command } from '../../parts/command.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { exampleCommand } from '../../parts/example-command.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts.ts';
+import { UsageChart } from './usage-chart.tsx';
+import { csvOf, type Measure, shareOf, sums, useUsage } from './usage-data.ts';
+import { daysOf, rangeDays, type RangeName, useUsageSearch } from './usage-range.ts';
+import { UsageTable } from './usage-table.tsx';
+import classes from './usage-page.module.css';
+
+const ranges = Object.keys(rangeDays).map((value) => ({
+  value,
+  label: texts.usage.ranges[value as RangeName],
+}));
 
 export function UsagePage() {
+  const [search, change] = useUsageSearch();
+  const [openedMs] = useState(() => Date.now());
+  const days = daysOf(search, openedMs);
+  const { data, error, refetch, isPlaceholderData } = useUsage(days);
+  const keyList = useQuery(keysQuery).data?.data;
+  const keyNames = useMemo(() => new Map(keyList?.map(({ id, name }) => [id, name])), [keyList]);
+  const measure: Measure = search.show === 'runs' ? 'runs' : 'cost_cents';
+  const by = search.by ?? 'model';
+  const rows = data?.data ?? [];
+  const nameOf = {
+    model: ({ model = '' }) => model,
+    day: ({ day = '' }) => day,
+    key: ({ key_id }: { key_id?: string }) =>
+      key_id === undefined ? texts.usage.token : (keyNames.get(key_id) ?? key_id),
+  }[by];
   return (
     <>
-      <PageTitle title={texts.frame.usage} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle title={texts.usage.title} detail={texts.usage.about}>
+        <Button
+          variant="default"
+          leftSection={<Download size={14} aria-hidden />}
+          disabled={rows.length === 0}
+          onClick={() => save(csvOf(rows, keyNames), `usage-${days.from}-${days.to}.csv`)}
+        >
+          {texts.usage.export}
+        </Button>
+      </PageTitle>
+      <div className={classes.pickers}>
+        <SegmentedControl
+          aria-label={texts.usage.range}
+          data={ranges}
+          value={search.from === undefined ? (search.range ?? '30d') : ''}
+          onChange={(range) => change({ range: range as RangeName, from: undefined, to: undefined })}
+        />
+        <Group gap={8} wrap="nowrap">
+          <Day
+            label={texts.usage.from}
+            value={days.from}
+            onChange={(from) => change({ from, to: days.to })}
+          />
+          <span aria-hidden className="dimmed">
+            –
+          </span>
+          <Day label={texts.usage.to} value={days.to} onChange={(to) => change({ from: days.from, to })} />
+        </Group>
+        <SegmentedControl
+          className={classes.measure}
+          aria-label={texts.usage.measure}
+          data={[
+            { value: 'cost_cents', label: texts.usage.cost },
+            { value: 'runs', label: texts.usage.runs },
+          ]}
+          value={measure}
+          onChange={(show) => change({ show: show === 'runs' ? 'runs' : undefined })}
+        />
+      </div>
+      {error ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Skeleton height={380} />
+      ) : rows.length === 0 ? (
+        <Empty title={texts.usage.empty} detail={texts.usage.emptyText}>
+          <Command text={exampleCommand()} label={texts.runs.copyCommand} />
+        </Empty>
+      ) : (
+        <div aria-busy={isPlaceholderData}>
+          <dl className={`figures ${classes.totals}`}>
+            <Total name={texts.usage.cost} value={dollarsOfCents(data.total.cost_cents)} />
+            <Total name={texts.usage.runs} value={count(data.total.runs)} />
+            <Total name={texts.usage.success} value={shareOf(data.total)} />
+            <Total
+              name={texts.usage.perRun}
+              value={data.total.runs === 0 ? '–' : dollarsOfCents(data.total.cost_cents / data.total.runs)}
+            />
+          </dl>
+          <UsageChart rows={rows} days={days} measure={measure} />
+          <div className={classes.tableHead}>
+            <h2>{texts.usage.table}</h2>
+            <SegmentedControl
+              size="xs"
+              aria-label={texts.usage.by}
+              data={(['model', 'key', 'day'] as const).map((value) => ({
+                value,
+                label: texts.usage.bys[value],
+              }))}
+              value={by}
+              onChange={(value) => change({ by: value === 'model' ? undefined : value })}
+            />
+          </div>
+          <UsageTable
+            sums={by === 'day' ? sums(rows, nameOf).sort(newestFirst) : sums(rows, nameOf)}
+            heading={texts.usage.bys[by]}
+            measure={measure}
+          />
+        </div>
+      )}
     </>
   );
+}
+
+const newestFirst = (one: { name: string }, other: { name: string }) => (one.name < other.name ? 1 : -1);
+
+function Total({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** A day counts once it is whole: while it is typed the browser reports none. */
+function Day({ label, value, onChange }: { label: string; value: string; onChange: (day: string) => void }) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      value={value}
+      max="9999-12-31"
+      onChange={({ currentTarget }) => {
+        if (currentTarget.value !== '') onChange(currentTarget.value);
+      }}
+      size="sm"
+    />
+  );
+}
+
+function save(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
 }

@@ -1,12 +1,136 @@
+import { Button, SegmentedControl, Table } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { deliveriesQuery, type Delivery } from '../../api/webhooks.ts';
+import { Command } from '../../parts/command.tsx';
+import { CopyId } from '../../parts/copy-id.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { exampleCommand } from '../../parts/example-command.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
+import { DeliveryState, Redeliver } from './delivery-parts.tsx';
+import { Secret } from './secret.tsx';
+import classes from './webhooks-page.module.css';
+
+const options = [
+  { value: '', label: texts.webhooks.all },
+  ...(['pending', 'delivered', 'given_up'] as const).map((value) => ({
+    value,
+    label: texts.webhooks.states[value],
+  })),
+];
 
 export function WebhooksPage() {
+  const { state } = useSearch({ from: '/webhooks' });
+  const navigate = useNavigate({ from: '/webhooks' });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    deliveriesQuery(state),
+  );
+  const deliveries = data?.pages.flatMap((page) => page.data);
   return (
     <>
-      <PageTitle title={texts.frame.webhooks} />
-      <Empty title={texts.soon.title} detail={texts.soon.detail} />
+      <PageTitle title={texts.webhooks.title} detail={texts.webhooks.about} />
+      <Secret />
+      <div className={classes.head}>
+        <h2>{texts.webhooks.deliveries}</h2>
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.webhooks.state}
+          data={options}
+          value={state ?? ''}
+          onChange={(value) =>
+            void navigate({
+              search: value === '' ? {} : { state: value as Delivery['state'] },
+              replace: true,
+            })
+          }
+        />
+      </div>
+      {deliveries === undefined ? (
+        error ? (
+          <Failure error={error} retry={() => void refetch()} />
+        ) : (
+          <TableSkeleton />
+        )
+      ) : deliveries.length === 0 ? (
+        <Empty title={texts.webhooks.empty} detail={texts.webhooks.emptyText}>
+          {state === undefined && (
+            <Command
+              text={exampleCommand('?webhook_url=https://your.example/webhooks')}
+              label={texts.runs.copyCommand}
+            />
+          )}
+        </Empty>
+      ) : (
+        <>
+          <Deliveries deliveries={deliveries} />
+          {hasNextPage && (
+            <Button
+              variant="default"
+              mt={16}
+              loading={isFetchingNextPage}
+              onClick={() => void fetchNextPage()}
+            >
+              {texts.parts.more}
+            </Button>
+          )}
+        </>
+      )}
     </>
+  );
+}
+
+function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
+  return (
+    <div className={classes.scroll}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{texts.webhooks.time}</Table.Th>
+            <Table.Th>{texts.webhooks.run}</Table.Th>
+            <Table.Th>{texts.webhooks.url}</Table.Th>
+            <Table.Th>{texts.webhooks.state}</Table.Th>
+            <Table.Th className={classes.number}>{texts.webhooks.tries}</Table.Th>
+            <Table.Th>
+              <span className="visually-hidden">{texts.webhooks.redeliver}</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {deliveries.map((delivery) => (
+            <Table.Tr key={delivery.request_id}>
+              <Table.Td className={classes.time}>
+                <Moment at={delivery.created_at} />
+              </Table.Td>
+              <Table.Td>
+                <Link to="/runs/$requestId" params={{ requestId: delivery.request_id }}>
+                  {delivery.model}
+                </Link>
+                <div className={classes.small}>
+                  <CopyId id={delivery.request_id} />
+                </div>
+              </Table.Td>
+              <Table.Td className={classes.url}>{delivery.url}</Table.Td>
+              <Table.Td>
+                <DeliveryState delivery={delivery} />
+                <div className={classes.small}>{delivery.problem}</div>
+                {delivery.next_try_at !== undefined && (
+                  <div className={classes.small}>
+                    {texts.webhooks.nextTry} <Moment at={delivery.next_try_at} />
+                  </div>
+                )}
+              </Table.Td>
+              <Table.Td className={classes.number}>{delivery.tries}</Table.Td>
+              <Table.Td className={classes.action}>
+                <Redeliver delivery={delivery} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 }

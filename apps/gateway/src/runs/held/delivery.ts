@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
-import { HeldRunRepository, type RunResult } from '#persistence';
+import { HeldRunRepository, type RunOutcome } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Payloads } from '../payloads.js';
@@ -16,7 +16,7 @@ export class Delivery {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  async send(reply: FastifyReply, run: AdmittedRun, result: RunResult): Promise<void> {
+  async send(reply: FastifyReply, run: AdmittedRun, result: RunOutcome): Promise<void> {
     const { workspaceId, key, runId, delivered } = run;
     if (delivered) {
       if (!isReplayable(result)) throw cannotReplay();
@@ -67,7 +67,7 @@ export class Delivery {
 }
 
 /** Whether a delivered result can be repeated honestly: the provider's own asset URLs may have expired meanwhile. */
-const isReplayable = ({ outcome, providerUrls }: RunResult): boolean =>
+const isReplayable = ({ outcome, providerUrls }: RunOutcome): boolean =>
   outcome !== 'succeeded' || !providerUrls;
 
 const cannotReplay = (): RouterError =>

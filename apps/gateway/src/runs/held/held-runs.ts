@@ -1,15 +1,15 @@
 import { RouterError } from '#errors';
 import { Metrics, withTimeout } from '#observability';
-import { RunReader, type RunResult } from '#persistence';
+import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
 import { type AdmittedRun, noLongerKept } from '../run-admission.js';
 import { RunCancellation } from '../run-cancellation.js';
 import type { HeldSettings } from './settings.js';
-import { WakeUps } from './wake-ups.js';
+import { type Watch, WakeUps } from './wake-ups.js';
 
 /** Whose connection is held, and for which run. */
-type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId'>;
+type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId' | 'replayed'>;
 
 /** Holds a synchronous call until its run has its outcome, the deadline is reached or the caller is gone. */
 @Injectable()
@@ -22,28 +22,45 @@ export class HeldRuns {
     private readonly metrics: Metrics,
   ) {}
 
-  /** The finished run; throws `deadline_exceeded`, or `client_disconnected` when `disconnected` aborted. */
-  async outcome(run: HeldRun, disconnected: AbortSignal): Promise<RunResult> {
+  /**
+   * Admits a run and waits for its outcome. The run is watched before it is admitted: nothing that is announced of it
+   * is missed, so its row is read only when the announcement did not bring the outcome. Throws `deadline_exceeded`, or
+   * `client_disconnected` when `disconnected` aborted.
+   */
+  async outcome<Run extends HeldRun>(
+    admit: (onAccepted: (runId: string) => void) => Promise<Run>,
+    disconnected: AbortSignal,
+  ): Promise<{ run: Run; result: RunOutcome }> {
+    let watch: Watch | undefined;
+    try {
+      const run = await admit((runId) => (watch = this.wakeUps.watch(runId)));
+      if (run.replayed) {
+        watch?.end();
+        watch = this.wakeUps.watch(run.runId);
+      }
+      return { run, result: await this.hold(run, watch as Watch, disconnected) };
+    } finally {
+      watch?.end();
+    }
+  }
+
+  private async hold(run: HeldRun, watch: Watch, disconnected: AbortSignal): Promise<RunOutcome> {
     this.metrics.heldCalls.inc();
     const result = await withTimeout(this.settings.SYNC_DEADLINE_MS, this.wakeUps.stopping, (ended) =>
-      this.wait(run, AbortSignal.any([ended, disconnected])),
+      this.wait(run, watch, AbortSignal.any([ended, disconnected])),
     ).finally(() => this.metrics.heldCalls.dec());
     return result ?? this.leave(run, disconnected.aborted);
   }
 
-  private async wait(run: HeldRun, signal: AbortSignal): Promise<RunResult | null> {
-    // Subscribed before the first read: a signal between the two must not be missed.
-    const watch = this.wakeUps.watch(run.runId);
-    try {
-      while (!signal.aborted) {
-        const result = await this.read(run);
-        if (result !== null) return result;
-        await watch.next(signal);
-      }
-      return null;
-    } finally {
-      watch.end();
+  private async wait(run: HeldRun, watch: Watch, signal: AbortSignal): Promise<RunOutcome | null> {
+    // A run that this call joined may be finished already.
+    let result: RunOutcome | null = run.replayed ? await this.read(run) : null;
+    while (result === null && !signal.aborted) {
+      const news = await watch.next(signal);
+      if (signal.aborted && !news) break;
+      result = news ? announcedOutcome(news) : await this.read(run);
     }
+    return result;
   }
 
   /**
@@ -59,7 +76,7 @@ export class HeldRuns {
     }
   }
 
-  private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunResult> {
+  private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunOutcome> {
     const left = await this.cancellation.release(run.runId, isDisconnected);
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {

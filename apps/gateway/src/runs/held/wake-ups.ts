@@ -2,12 +2,16 @@ import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { HeldRunRepository } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { setMaxListeners } from 'node:events';
 import { SETTINGS } from '../../settings.module.js';
 import type { HeldSettings } from './settings.js';
 
-interface Watch {
-  /** Resolves at the next signal that the run may have its outcome, at the latest when `signal` ends. */
-  next(signal: AbortSignal): Promise<void>;
+export interface Watch {
+  /**
+   * Resolves at the next signal that the run may have its outcome, at the latest when `signal` ends; with what came
+   * along of that outcome.
+   */
+  next(signal: AbortSignal): Promise<Buffer | undefined>;
   end(): void;
 }
 
@@ -27,6 +31,8 @@ export class WakeUps implements OnModuleDestroy {
     @Inject(SETTINGS) settings: HeldSettings,
     @Inject(LOG) log: Log,
   ) {
+    // Every held call listens to it.
+    setMaxListeners(0, this.closing.signal);
     this.checks = every(settings.SYNC_CHECK_MS, () => this.check(), {
       onError: (error) =>
         log.warn({ error, held_runs: this.watched.size }, 'the runs of held calls could not be checked'),
@@ -45,9 +51,11 @@ export class WakeUps implements OnModuleDestroy {
 
   watch(runId: string): Watch {
     let woken = false;
+    let told: Buffer | undefined;
     let wake: (() => void) | undefined;
-    const waker = () => {
+    const waker = (news?: Buffer) => {
       woken = true;
+      told ??= news;
       wake?.();
     };
     const unsubscribe = this.signals.subscribe(runId, waker);
@@ -60,7 +68,7 @@ export class WakeUps implements OnModuleDestroy {
             signal.removeEventListener('abort', settle);
             woken = false;
             wake = undefined;
-            resolve();
+            resolve(told);
           };
           if (woken || signal.aborted) return settle();
           signal.addEventListener('abort', settle);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { providerList } from '../../providers.js';
 import { failuresOf } from '../../testing/failures.js';
-import { minimax } from './minimax.js';
+
+const minimax = providerList.find(({ name }) => name === 'minimax');
+if (!minimax) throw new Error('there is no minimax');
 
 const { submitted, polled } = failuresOf(
   minimax,

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { withEnvironmentFile } from './environment.js';
+
+const home = process.cwd();
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'environment-'));
+  process.chdir(folder);
+});
+afterEach(() => {
+  process.chdir(home);
+  rmSync(folder, { recursive: true });
+});
+
+it('is the environment alone where no file is there, or where it names the database itself', () => {
+  expect(withEnvironmentFile({ A: '1' }, undefined)).toEqual({ A: '1' });
+  writeFileSync('.env', 'DATABASE_URL=postgres://file\n');
+  const env = { DATABASE_URL: 'postgres://environment' };
+  expect(withEnvironmentFile(env, undefined)).toBe(env);
+});
+
+it('is completed by .env, else by what the local start wrote; what the environment says wins', () => {
+  mkdirSync('.local');
+  writeFileSync('.local/admin.env', "DATABASE_URL='postgres://local'\nJWT_SECRET='a'\n");
+  expect(withEnvironmentFile({ JWT_SECRET: 'b' }, undefined)).toEqual({
+    DATABASE_URL: 'postgres://local',
+    JWT_SECRET: 'b',
+  });
+  writeFileSync('.env', 'DATABASE_URL=postgres://dot\n');
+  expect(withEnvironmentFile({}, undefined)).toEqual({ DATABASE_URL: 'postgres://dot' });
+});
+
+it('is completed by the file that is given, which must be there', () => {
+  writeFileSync('mine', 'DATABASE_URL=postgres://mine\n');
+  expect(withEnvironmentFile({}, 'mine')).toEqual({ DATABASE_URL: 'postgres://mine' });
+  expect(() => withEnvironmentFile({}, 'nosuch')).toThrow('nosuch cannot be read');
+});

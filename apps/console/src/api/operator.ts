@@ -1,0 +1,60 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, bodyOf } from './client.ts';
+import type { components } from './openapi.d.ts';
+
+export type Workspace = components['schemas']['OperatorWorkspace'];
+export type WorkspaceChange = components['schemas']['OperatorWorkspaceChange'];
+export type Provider = components['schemas']['OperatorProvider'];
+export type OperatorRun = components['schemas']['OperatorRun'];
+
+const pollMs = 5_000;
+
+export const workspacesQuery = (q: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'workspaces', q],
+    queryFn: ({ pageParam, signal }) =>
+      bodyOf(
+        api.GET('/v2/operator/workspaces', {
+          params: { query: { limit: 50, ...(q && { q }), ...(pageParam && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    refetchInterval: pollMs,
+  });
+
+export const providersQuery = queryOptions({
+  queryKey: ['operator', 'providers'],
+  queryFn: ({ signal }) => bodyOf(api.GET('/v2/operator/providers', { signal })),
+  refetchInterval: pollMs,
+});
+
+export const providerQuery = (provider: string) =>
+  queryOptions({
+    queryKey: ['operator', 'providers', provider],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET('/v2/operator/providers/{provider}', { params: { path: { provider } }, signal })),
+    refetchInterval: pollMs,
+  });
+
+export const queuesQuery = queryOptions({
+  queryKey: ['operator', 'queues'],
+  queryFn: ({ signal }) => bodyOf(api.GET('/v2/operator/queues', { signal })),
+  refetchInterval: pollMs,
+});
+
+export const operatorRunsQuery = (filter: { state: 'stuck' | 'failed'; provider?: string }) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'runs', filter],
+    queryFn: ({ pageParam, signal }) =>
+      bodyOf(
+        api.GET('/v2/operator/runs', {
+          params: { query: { limit: 50, ...filter, ...(pageParam && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    refetchInterval: pollMs,
+  });

@@ -1,0 +1,30 @@
+import { Button } from '@mantine/core';
+import { CircleCheck } from 'lucide-react';
+import type { NewApiKey } from '../../api/keys.ts';
+import { Command } from '../../parts/command.tsx';
+import { texts } from '../../texts.ts';
+import classes from './keys-page.module.css';
+
+/** The only time that the text of a key is seen. */
+export function CreatedKey({ created: { name, key }, close }: { created: NewApiKey; close: () => void }) {
+  return (
+    <section className={classes.created} role="status" aria-label={texts.keys.made(name)}>
+      <h2>
+        <CircleCheck size={18} aria-hidden />
+        {texts.keys.made(name)}
+      </h2>
+      <p className="dimmed">{texts.keys.once}</p>
+      <Command text={key} label={texts.keys.copyKey} />
+      <p className="dimmed">{texts.keys.tryIt}</p>
+      <Command
+        text={`curl '${location.origin}/v2/models?limit=3' -H 'X-API-Key: ${key}'`}
+        label={texts.keys.copyCommand}
+      />
+      <div className={classes.buttons}>
+        <Button variant="default" onClick={close}>
+          {texts.keys.stored}
+        </Button>
+      </div>
+    </section>
+  );
+}

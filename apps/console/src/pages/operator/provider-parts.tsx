@@ -1,0 +1,21 @@
+import type { Provider } from '../../api/operator.ts';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { texts } from '../../texts.ts';
+
+/** The worst that is to be said of it. */
+export function ProviderState({ provider: { has_key, pauses } }: { provider: Provider }) {
+  if (pauses.some(({ asked_by }) => asked_by === 'operator'))
+    return <StateMark tone="warn">{texts.providers.paused}</StateMark>;
+  if (pauses.length > 0) return <StateMark tone="warn">{texts.providers.backingOff}</StateMark>;
+  if (has_key === null) return <StateMark tone="waiting">{texts.providers.unknown}</StateMark>;
+  return has_key ? (
+    <StateMark tone="good">{texts.providers.ready}</StateMark>
+  ) : (
+    <StateMark tone="calm">{texts.providers.noKey}</StateMark>
+  );
+}
+
+/** The share of runs that failed. */
+export function failed({ requests, succeeded }: Provider['last_day']): string {
+  return requests === 0 ? '–' : `${((100 * (requests - succeeded)) / requests).toFixed(1)}%`;
+}

@@ -1,0 +1,102 @@
+import { Autocomplete, Button, Select } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { bucketOptions } from '../../parts/buckets.ts';
+import { texts } from '../../texts.ts';
+import { keysQuery } from '../../api/keys.ts';
+import { modelsQuery } from '../../api/models.ts';
+import classes from './filter-bar.module.css';
+import { isFiltered, rangeOptions } from './run-filters.ts';
+import type { RunsSearch } from './search.ts';
+
+const statusOptions = (['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const).map((value) => ({
+  value,
+  label: texts.runs.statuses[value],
+}));
+
+interface FilterBarProps {
+  filters: RunsSearch;
+  change: (changes: Partial<RunsSearch>) => void;
+  clear: () => void;
+}
+
+export function FilterBar({ filters, change, clear }: FilterBarProps) {
+  const keys = useQuery(keysQuery).data?.data ?? [];
+  const keyOptions = keys.map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <search className={classes.bar}>
+      <Select
+        label={texts.runs.status}
+        placeholder={texts.runs.any}
+        data={statusOptions}
+        value={filters.status ?? null}
+        onChange={(status) => change({ status: status ?? undefined })}
+        clearable
+        size="xs"
+      />
+      <Select
+        label={texts.runs.error}
+        placeholder={texts.runs.any}
+        data={bucketOptions}
+        value={filters.error ?? null}
+        onChange={(error) => change({ error: error ?? undefined })}
+        clearable
+        searchable
+        size="xs"
+      />
+      <ModelFilter key={filters.model} model={filters.model} change={change} />
+      {keyOptions.length > 0 && (
+        <Select
+          label={texts.runs.key}
+          placeholder={texts.runs.any}
+          data={keyOptions}
+          value={filters.key ?? null}
+          onChange={(key) => change({ key: key ?? undefined })}
+          clearable
+          size="xs"
+        />
+      )}
+      <Select
+        label={texts.runs.time}
+        placeholder={texts.runs.allTime}
+        data={rangeOptions}
+        value={filters.range ?? null}
+        onChange={(range) => change({ range: range ?? undefined })}
+        clearable
+        size="xs"
+      />
+      {isFiltered(filters) && (
+        <Button variant="subtle" color="gray" size="xs" onClick={clear}>
+          {texts.runs.clear}
+        </Button>
+      )}
+    </search>
+  );
+}
+
+/** Any id may be written; those of the catalog are suggested. */
+function ModelFilter({ model, change }: { model: string | undefined; change: FilterBarProps['change'] }) {
+  const [text, setText] = useState(model ?? '');
+  const models = useInfiniteQuery(modelsQuery).data ?? [];
+  const apply = (value: string) => {
+    if (value !== (model ?? '')) change({ model: value === '' ? undefined : value });
+  };
+  return (
+    <Autocomplete
+      label={texts.runs.model}
+      placeholder={texts.runs.any}
+      data={models.map(({ id }) => id)}
+      limit={20}
+      value={text}
+      onChange={setText}
+      onOptionSubmit={apply}
+      onBlur={() => apply(text.trim())}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') apply(text.trim());
+      }}
+      onClear={() => apply('')}
+      clearable
+      size="xs"
+    />
+  );
+}

@@ -1,0 +1,42 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { texts } from '../../texts.ts';
+import type { RunsSearch } from './search.ts';
+import type { RunQuery } from './use-runs.ts';
+
+export const rangesMs = {
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 7 * 86_400_000,
+  month: 30 * 86_400_000,
+} as const;
+
+export type RangeName = keyof typeof rangesMs;
+
+/** The filters, and how to change some of them; the address is where they are kept. */
+export function useRunFilters(): [RunsSearch, (changes: Partial<RunsSearch>) => void] {
+  const filters = useSearch({ from: '/runs' });
+  const navigate = useNavigate({ from: '/runs' });
+  const change = (changes: Partial<RunsSearch>) =>
+    void navigate({ replace: true, search: (before) => ({ ...before, ...changes }) });
+  return [filters, change];
+}
+
+/** A range is cut to minutes, so that the same filter asks the same question for a while. */
+export function runQueryOf({ status, error, model, key, range }: RunsSearch, nowMs: number): RunQuery {
+  const ms = rangesMs[range as RangeName] as number | undefined;
+  return {
+    ...(status && { status: status as NonNullable<RunQuery['status']> }),
+    ...(error && { error_type: error as NonNullable<RunQuery['error_type']> }),
+    ...(model && { model }),
+    ...(key && { key }),
+    ...(ms !== undefined && { from: new Date(Math.floor((nowMs - ms) / 60_000) * 60_000).toISOString() }),
+  };
+}
+
+export const isFiltered = (filters: RunsSearch): boolean =>
+  Object.values(filters).some((value) => value !== undefined && value !== '');
+
+export const rangeOptions = Object.keys(rangesMs).map((value) => ({
+  value,
+  label: texts.runs.ranges[value as RangeName],
+}));

@@ -1,0 +1,18 @@
+/** The filters of the runs, as the address has them. */
+export interface RunsSearch {
+  status?: string;
+  error?: string;
+  model?: string;
+  key?: string;
+  range?: string;
+}
+
+export function runsSearch(search: Record<string, unknown>): RunsSearch {
+  const names = ['status', 'error', 'model', 'key', 'range'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = search[name];
+      return typeof value === 'string' && value !== '' ? [[name, value]] : [];
+    }),
+  );
+}

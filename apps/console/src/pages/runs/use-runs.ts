@@ -1,0 +1,59 @@
+import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+
+export type Run = components['schemas']['RouterRequest'];
+type RunPage = components['schemas']['RouterRequestListResponse'];
+
+/** What of the runs is asked for, in the words of the API. */
+export interface RunQuery {
+  status?: Run['status'];
+  error_type?: NonNullable<Run['error_type']>;
+  model?: string;
+  key?: string;
+  from?: string;
+  to?: string;
+}
+
+const pageSize = 100;
+const pollMs = 2_500;
+
+const readPage = (query: RunQuery & { cursor?: string }, signal: AbortSignal): Promise<RunPage> =>
+  bodyOf(api.GET('/v2/requests', { params: { query: { ...query, limit: pageSize } }, signal }));
+
+/** The runs that match, newest first: pages as they are scrolled to, and the newest page again every few seconds. */
+export function useRuns(query: RunQuery) {
+  const pages = useInfiniteQuery<
+    RunPage,
+    Error,
+    InfiniteData<RunPage>,
+    readonly unknown[],
+    string | undefined
+  >({
+    queryKey: ['runs', query],
+    queryFn: ({ pageParam, signal }) =>
+      readPage(pageParam === undefined ? query : { ...query, cursor: pageParam }, signal),
+    initialPageParam: undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    staleTime: Infinity,
+  });
+  const newest = useQuery({
+    queryKey: ['runs', 'newest', query],
+    queryFn: ({ signal }) => readPage(query, signal),
+    refetchInterval: pollMs,
+    enabled: pages.isSuccess,
+  });
+  const runs = useMemo(
+    () => merged(newest.data?.data ?? [], pages.data?.pages.flatMap(({ data }) => data) ?? []),
+    [newest.data, pages.data],
+  );
+  return { ...pages, runs };
+}
+
+/** A run of the newest page replaces what was read of it before. */
+function merged(newest: Run[], read: Run[]): Run[] {
+  const oldest = newest.at(-1)?.request_id;
+  if (oldest === undefined) return read;
+  return [...newest, ...read.filter(({ request_id }) => request_id < oldest)];
+}

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, bodyOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+
+type Usage = components['schemas']['RouterUsageResponse'];
+export type UsageRow = Usage['data'][number];
+export type Measure = 'cost_cents' | 'runs';
+
+/** By day, model and key at once: chart, table and export are cuts of the same numbers. */
+export function useUsage({ from, to }: { from: string; to: string }) {
+  return useQuery({
+    queryKey: ['usage', from, to],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v2/usage', {
+          params: { query: { group_by: 'day,model,key', from, to: `${to}T23:59:59.999Z` } },
+          signal,
+        }),
+      ),
+    placeholderData: (before) => before,
+  });
+}
+
+export interface UsageSum {
+  name: string;
+  runs: number;
+  succeeded: number;
+  cost_cents: number;
+}
+
+/** The rows added up by one of their fields, the dearest first. */
+export function sums(rows: readonly UsageRow[], nameOf: (row: UsageRow) => string): UsageSum[] {
+  const byName = new Map<string, UsageSum>();
+  for (const row of rows) {
+    const name = nameOf(row);
+    const sum = byName.get(name) ?? { name, runs: 0, succeeded: 0, cost_cents: 0 };
+    sum.runs += row.runs;
+    sum.succeeded += row.succeeded;
+    sum.cost_cents += row.cost_cents;
+    byName.set(name, sum);
+  }
+  return [...byName.values()].sort(
+    (one, other) => other.cost_cents - one.cost_cents || other.runs - one.runs,
+  );
+}
+
+/** For a spreadsheet: what is in a cell is never taken for a formula. */
+export function csvOf(rows: readonly UsageRow[], keyNames: ReadonlyMap<string, string>): string {
+  const lines = rows.map(({ day = '', model = '', key_id = '', runs, succeeded, cost_cents }) =>
+    [day, model, key_id, cell(keyNames.get(key_id) ?? ''), runs, succeeded, cost_cents].join(','),
+  );
+  return ['day,model,key_id,key,runs,succeeded,cost_cents', ...lines, ''].join('\r\n');
+}
+
+const cell = (text: string): string => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+
+export const shareOf = ({ runs, succeeded }: { runs: number; succeeded: number }): string =>
+  runs === 0 ? '–' : `${((100 * succeeded) / runs).toFixed(1)}%`;

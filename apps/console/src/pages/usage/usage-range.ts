@@ -1,0 +1,51 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+export const rangeDays = { '7d': 7, '30d': 30, '90d': 90, '12m': 365 } as const;
+export type RangeName = keyof typeof rangeDays;
+
+/** What the page shows, as its address has it. */
+export interface UsageSearch {
+  range?: RangeName;
+  /** Days of UTC, both included; they count instead of a range. */
+  from?: string;
+  to?: string;
+  show?: 'runs';
+  by?: 'key' | 'day';
+}
+
+const day = (value: unknown) =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? value : undefined;
+
+export const usageSearch = ({ range, from, to, show, by }: Record<string, unknown>): UsageSearch => ({
+  ...(typeof range === 'string' && range in rangeDays && { range: range as RangeName }),
+  ...(day(from) && day(to) && { from: day(from), to: day(to) }),
+  ...(show === 'runs' && { show }),
+  ...((by === 'key' || by === 'day') && { by }),
+});
+
+export function useUsageSearch(): [UsageSearch, (changes: UsageSearch) => void] {
+  const search = useSearch({ from: '/usage' });
+  const navigate = useNavigate({ from: '/usage' });
+  return [
+    search,
+    (changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true }),
+  ];
+}
+
+const dayMs = 86_400_000;
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** The first and the last day that are meant. */
+export function daysOf(
+  { range = '30d', from, to }: UsageSearch,
+  nowMs: number,
+): { from: string; to: string } {
+  if (from !== undefined && to !== undefined) return { from, to };
+  return { from: dayOf(nowMs - (rangeDays[range] - 1) * dayMs), to: dayOf(nowMs) };
+}
+
+/** Every day from one to the other, whether anything ran on it or not. */
+export function everyDay({ from, to }: { from: string; to: string }): string[] {
+  const days = Math.min(400, Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1);
+  return Array.from({ length: Math.max(0, days) }, (_, at) => dayOf(Date.parse(from) + at * dayMs));
+}

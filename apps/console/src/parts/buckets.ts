@@ -1,0 +1,8 @@
+import { texts } from '../texts.ts';
+
+export type Bucket = keyof typeof texts.buckets;
+
+export const bucketOptions = Object.entries(texts.buckets).map(([value, { name }]) => ({
+  value,
+  label: name,
+}));

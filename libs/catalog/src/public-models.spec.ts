@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { inputErrors } from './check-input.js';
+import { type Catalog, loadCatalog, type Model } from './index.js';
+
+/** What hosted routers publish of a model; written by scripts/public-models.mjs. */
+interface PublicModel {
+  id: string;
+  required: string[];
+  properties: string[];
+  enums?: Record<string, unknown[]>;
+  inputs?: Record<string, unknown>[];
+}
+
+const models = readFileSync(path.join(import.meta.dirname, 'testing/public-models.jsonl'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as PublicModel);
+
+/** Where ours is another on purpose, by reason. What has no reason fails, and so does a reason that nothing needs. */
+const refusedMembers = {
+  'a partner would call elsewhere': ['callback_url', 'webhookUrl', 'webhook_secret', 'webhook_url'],
+  'a partner would store elsewhere': ['output'],
+};
+const requiredHere = {
+  'the partner refuses an input without it': [
+    'byteplus/seedream-4-0-250828 prompt',
+    'byteplus/seedream-4-5-251128 prompt',
+    'kling/kling-v2-master prompt',
+    'luma/photon-1 prompt',
+    'luma/photon-flash-1 prompt',
+    'openrouter/chat-completions model',
+    'veo/veo-3.1-fast-generate-001 instances',
+    'veo/veo-3.1-generate-001 instances',
+    'veo/veo-3.1-lite-generate-001 instances',
+  ],
+  'what it costs depends on it': [
+    'meshy/meshy-5 mode',
+    'meshy/meshy-6 mode',
+    'meshy/meshy-7 mode',
+    'meshy/meshy-7.1 mode',
+  ],
+};
+const refusedValues = {
+  'the path names the model': ['meshy/meshy-6 ai_model'],
+  'the partner has the value for other models of the same schema': [
+    'byteplus/seedance-1-0-pro-250528 resolution',
+    'byteplus/seedance-1-0-pro-fast-251015 resolution',
+    'byteplus/seedance-1-5-pro-251215 resolution',
+    'kling/kling-v2-master duration',
+    'luma_2/uni-1 type',
+    'luma_2/uni-1-max type',
+    'runway/gen4_turbo ratio',
+  ],
+};
+/** Their protocols are not spoken yet; one that has come may be taken off this list. */
+const awaited = [
+  'ideogram/p-image-ideogram',
+  'ltx/ltx-2-5-fast',
+  'ltx/ltx-2-5-pro',
+  'minimax/minimax-h3',
+  'runware/runware-gpt-image-2',
+  'runware/runware-gpt-image-2.5-flare',
+  'runware/runware-gpt-image-2.5-sunburst',
+  'runware/runware-nano-banana-2',
+  'runware/runware-nano-banana-pro',
+  'runware/runware-seedance-2.0',
+  'runware/runware-seedance-2.5',
+  'tencent/hunyuan-3d-part',
+  'tencent/hunyuan-3d-smart-topology',
+  'tencent/hunyuan-3d-texture-edit',
+  'tencent/hunyuan-3d-uv',
+];
+const named = (reasons: Record<string, string[]>) => Object.values(reasons).flat().sort();
+const distinct = (found: string[]) => [...new Set(found)].sort();
+
+describe('the models that hosted routers publish', () => {
+  let catalog: Catalog;
+  beforeAll(async () => {
+    catalog = await loadCatalog();
+  });
+
+  /** Of every model that has not ended. */
+  const differences = (of: (model: Model, published: PublicModel) => string[]) =>
+    distinct(
+      models.flatMap((published) => {
+        const model = catalog.find(published.id);
+        return model === undefined ? [] : of(model, published);
+      }),
+    );
+
+  it('are here under their own ids, or have ended', () => {
+    const others = models.filter(({ id }) => catalog.find(id)?.id !== id).map(({ id }) => id);
+    const gone = catalog.ended.map(({ id }) => id);
+    expect(others.filter((id) => ![...gone, ...awaited].includes(id))).toEqual([]);
+  });
+
+  it.each(models.flatMap(({ id, inputs = [] }) => inputs.map((input) => [id, input] as const)))(
+    'run with the published input, which does not name the model: %s',
+    (id, { model: _name, ...input }) => {
+      const model = catalog.find(id);
+      expect(model && inputErrors(model, input)).toEqual(model && []);
+    },
+  );
+
+  it('have no member that is refused by its name, but for those of callbacks', () => {
+    const refused = differences((model, { properties }) =>
+      properties.filter((name) =>
+        inputErrors(model, { [name]: null }).some(
+          ({ loc, type }) => loc[1] === name && type === 'extra_forbidden',
+        ),
+      ),
+    );
+    expect(refused).toEqual(named(refusedMembers));
+  });
+
+  // Where no member is published, nothing is known of what is required.
+  it('require no member here that they do not require there', () => {
+    const required = differences(({ id, input }, published) =>
+      published.properties.length === 0
+        ? []
+        : (input.required ?? [])
+            .filter((name) => !published.required.includes(name))
+            .map((name) => `${id} ${name}`),
+    );
+    expect(required).toEqual(named(requiredHere));
+  });
+
+  it('have no enumerated value that is refused', () => {
+    const refused = differences((model, { id, enums = {} }) =>
+      Object.entries(enums)
+        .filter(([name, values]) =>
+          values.some((value) => inputErrors(model, { [name]: value }).some(({ loc }) => loc[1] === name)),
+        )
+        .map(([name]) => `${id} ${name}`),
+    );
+    expect(refused).toEqual(named(refusedValues));
+  });
+});

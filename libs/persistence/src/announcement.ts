@@ -1,0 +1,43 @@
+import { endingRow, type Ending, type FinishedRun } from './run-facts.js';
+import type { RunResult } from './run-reader.js';
+
+/** What a caller is told of a finished run. */
+export type RunOutcome = Pick<
+  RunResult,
+  'outcome' | 'bucket' | 'status' | 'failure' | 'output' | 'providerUrls' | 'billedMicros' | 'server'
+>;
+
+/** A larger output is read from its row. */
+const maxBytes = 64 * 1024;
+
+/**
+ * The outcome of a run that was just written, for a gateway that holds its caller: JSON, and behind a line feed the
+ * bytes of the output. Undefined for an output that is too large.
+ */
+export function announcement(ending: Ending, { billedMicros, server }: FinishedRun): Buffer | undefined {
+  const body = 'body' in ending && !('storedAs' in ending.body) ? ending.body : undefined;
+  if (body && body.byteLength > maxBytes) return undefined;
+  const head = `{"billedMicros":${billedMicros},"server":${JSON.stringify(server)},${endingRow(ending).slice(1)}\n`;
+  return Buffer.concat([Buffer.from(head), body ?? new Uint8Array()]);
+}
+
+/** Reads what `announcement` wrote. */
+export function announcedOutcome(news: Buffer): RunOutcome {
+  const end = news.indexOf('\n');
+  const { outcome, bucket, status, failure, mediaType, storedAs, providerUrls, billedMicros, server } =
+    JSON.parse(news.toString('utf8', 0, end)) as Omit<RunOutcome, 'output'> & {
+      mediaType: string;
+      storedAs?: string;
+    };
+  const body = storedAs === undefined ? news.subarray(end + 1) : { storedAs };
+  return {
+    outcome,
+    bucket: bucket ?? null,
+    status,
+    failure: failure ?? null,
+    output: outcome === 'succeeded' ? { mediaType, body } : null,
+    providerUrls: providerUrls ?? false,
+    billedMicros,
+    server,
+  };
+}

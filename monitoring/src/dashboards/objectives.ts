@@ -1,0 +1,73 @@
+import { objectives as promised } from '../alerts.js';
+import type { Dashboard, Panel } from '../panel.js';
+
+const { availability, latency } = promised;
+const window = '30d';
+const kept = {
+  availability: `1 - (sum(increase(${availability.failed}[${window}])) or vector(0)) / sum(increase(${availability.all}[${window}]))`,
+  latency: `sum(increase(${latency.inTime}[${window}])) / sum(increase(${latency.all}[${window}]))`,
+};
+/** Of the budget of what may be missed, the share that is left. */
+const left = (share: string, missed: number) => `1 - (1 - (${share})) / ${missed}`;
+
+const stat = (title: string, says: string, expression: string, warning: number, good: number): Panel => ({
+  kind: 'stat',
+  title,
+  says,
+  unit: 'percentunit',
+  queries: [[expression, '']],
+  thresholds: [
+    { from: null, color: 'red' },
+    { from: warning, color: 'orange' },
+    { from: good, color: 'green' },
+  ],
+});
+const burnt = (title: string, says: string, expression: string): Panel => ({
+  title,
+  says,
+  unit: 'percentunit',
+  queries: [[expression, 'missed']],
+});
+
+export const objectives: Dashboard = {
+  uid: 'model-router-objectives',
+  title: 'Model router: objectives',
+  rows: [
+    {
+      title: 'Availability: 999 of 1,000 calls do not fail through us, over 30 days',
+      panels: [
+        stat('Available', 'Status polls are not counted.', kept.availability, 0.999, 0.9995),
+        stat(
+          'Budget left',
+          'Below zero the objective is missed.',
+          left(kept.availability, availability.missed),
+          0,
+          0.25,
+        ),
+        burnt(
+          'Failed through us',
+          'internal_error and service_unavailable, of the calls without status polls.',
+          `(sum(rate(${availability.failed}[$__rate_interval])) or vector(0)) / sum(rate(${availability.all}[$__rate_interval]))`,
+        ),
+      ],
+    },
+    {
+      title: 'Latency: 99 of 100 calls that wait for no provider take at most 0.3 s, over 30 days',
+      panels: [
+        stat('In time', 'Queued submissions, status, collect and cancel.', kept.latency, 0.99, 0.995),
+        stat(
+          'Budget left',
+          'Below zero the objective is missed.',
+          left(kept.latency, latency.missed),
+          0,
+          0.25,
+        ),
+        burnt(
+          'Too late',
+          'Of the same calls.',
+          `1 - sum(rate(${latency.inTime}[$__rate_interval])) / sum(rate(${latency.all}[$__rate_interval]))`,
+        ),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,81 @@
+// What a load costs each process: CPU from /proc, commits and write-ahead log from Postgres. These hold on a busy machine.
+import { readFileSync, readdirSync } from 'node:fs';
+import { Redis } from 'ioredis';
+
+const ticksPerSecond = 100;
+
+/** The processes of a service by name, each with what it has started. Apps are added by their pid. */
+export async function processesOf({ client, env }, apps) {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  const pids = { postgres: parentOf(rows[0].pid) };
+  if (env.REDIS_URL !== undefined) {
+    const redis = new Redis(env.REDIS_URL);
+    pids.redis = Number(/process_id:(\d+)/.exec(await redis.info('server'))[1]);
+    redis.disconnect();
+  }
+  for (const [name, app] of Object.entries(apps)) pids[name] = app.pid;
+  return pids;
+}
+
+/** Does the work, which answers how many requests it made, and says what each of them cost. */
+export async function metered({ client }, pids, work) {
+  const [before, databaseBefore] = [cpuMs(pids), await written(client)];
+  const startedMs = performance.now();
+  const requests = await work();
+  const seconds = (performance.now() - startedMs) / 1000;
+  const [after, databaseAfter] = [cpuMs(pids), await written(client)];
+  const cpu = Object.fromEntries(
+    Object.keys(pids).map((name) => [name, (after[name] - before[name]) / requests]),
+  );
+  return {
+    requests,
+    perSecond: requests / seconds,
+    cpu,
+    totalMs: Object.values(cpu).reduce((sum, ms) => sum + ms, 0),
+    commits: (databaseAfter.commits - databaseBefore.commits) / requests,
+    walBytes: (databaseAfter.wal - databaseBefore.wal) / requests,
+  };
+}
+
+export const costText = ({ cpu, totalMs, commits, walBytes }) =>
+  `${totalMs.toFixed(2)} ms CPU (${Object.entries(cpu)
+    .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
+    .join(', ')}), ${commits.toFixed(2)} commits, ${(walBytes / 1024).toFixed(2)} KiB WAL`;
+
+/** What other sessions have committed, as far as they have reported it, and where the log stands. */
+async function written(client) {
+  // Sessions report what they did when they have been idle for a moment.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const { rows } = await client.query(
+    `SELECT pg_stat_clear_snapshot(), xact_commit::float AS commits, (pg_current_wal_lsn() - '0/0')::float AS wal
+     FROM pg_stat_database WHERE datname = current_database()`,
+  );
+  return rows[0];
+}
+
+function cpuMs(pids) {
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, treeMs(pid)]));
+}
+
+/** Of the process and its children; those that have ended are in its own account. */
+function treeMs(pid) {
+  const [user, system, endedUser, endedSystem] = fieldsOf(pid).slice(11, 15).map(Number);
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid);
+  return children.reduce(
+    (sum, child) => sum + treeMs(Number(child)),
+    ((user + system + endedUser + endedSystem) * 1000) / ticksPerSecond,
+  );
+}
+
+const parentOf = (pid) => Number(fieldsOf(pid)[1]);
+
+/** From the state on; the name before it may contain anything. None of a process that is gone. */
+function fieldsOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+  } catch {
+    return Array(50).fill('0');
+  }
+}

@@ -1,0 +1,45 @@
+// A stateless gateway of the field, from npm: it is installed in a folder of its own, and is no dependency of ours.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../../dist/apps/local/src/ports.js';
+
+const name = '@portkey-ai/gateway';
+const version = '1.15.2';
+
+/** Answers its address, its pid, and the request that it passes on to the partner as OpenAI's; null when it cannot be had. */
+export async function startPeer(partnerUrl, body) {
+  const folder = path.join(tmpdir(), `bench-peer-${version}`);
+  const main = path.join(folder, 'node_modules', name, 'build/start-server.js');
+  if (!existsSync(main)) {
+    mkdirSync(folder, { recursive: true });
+    const install = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
+    await promisify(execFile)('npm', [...install, `${name}@${version}`]).catch(() => {});
+    if (!existsSync(main)) return null;
+  }
+  const port = await freePort();
+  const child = spawn(process.execPath, [main, `--port=${port}`, '--headless'], { stdio: 'ignore' });
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (await fetch(url).catch(() => null)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return {
+    url,
+    pid: child.pid,
+    stop: async () => void child.kill('SIGTERM'),
+    request: {
+      method: 'POST',
+      path: '/v1/images/generations',
+      headers: {
+        'content-type': 'application/json',
+        'x-portkey-provider': 'openai',
+        'x-portkey-custom-host': `${partnerUrl}/openai`,
+        authorization: 'Bearer bench',
+      },
+      body,
+    },
+  };
+}

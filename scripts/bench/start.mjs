@@ -1,0 +1,42 @@
+// How long `npm start` takes from built to ready: a first start, which makes the data, and one on data that is there.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort } from '../../dist/apps/local/src/ports.js';
+
+const aimSeconds = 5;
+
+export async function* run() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-start-'));
+  try {
+    for (const what of ['first start', 'second start']) {
+      const port = await freePort();
+      const startedMs = performance.now();
+      const child = spawn(process.execPath, [path.resolve('dist/apps/local/src/main.js')], {
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), LOCAL_DIR: folder },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      while (!(await isReady(port)) && child.exitCode === null)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      const seconds = (performance.now() - startedMs) / 1000;
+      child.kill('SIGTERM');
+      await once(child, 'close');
+      yield {
+        what: `npm start from built to ready, ${what}`,
+        measured: `${seconds.toFixed(1)} s`,
+        aim: `≤ ${aimSeconds} s`,
+        reached: seconds <= aimSeconds,
+      };
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const isReady = (port) =>
+  fetch(`http://127.0.0.1:${port}/health/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );

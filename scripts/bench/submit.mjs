@@ -1,0 +1,75 @@
+// What a queued submit costs beside a durable row and a job, by the size of the input, the number of callers at once and
+// of workspaces. No worker runs.
+import { against, perSecond, share } from './load.mjs';
+import { costText, metered, processesOf } from './meter.mjs';
+import { hasRedis, startScript, startService } from './service.mjs';
+
+const model = 'openai/gpt-image-2';
+const inputOf = (kibibytes) => JSON.stringify({ prompt: 'a cat '.repeat((kibibytes * 1024) / 6) });
+
+export async function* run() {
+  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  try {
+    const gateway = await service.start('gateway');
+    const bare = await startScript('bare-runs.mjs', {
+      BARE: JSON.stringify({ databaseUrl: service.env.DATABASE_URL, redisUrl: service.env.REDIS_URL }),
+    });
+    const others = await Promise.all(
+      Array.from({ length: 49 }, (_each, index) => service.customer(`bench-${index}`)),
+    );
+    for (const [spaces, aim] of [
+      [[service], 0.8],
+      [[service, ...others], 0.75],
+    ]) {
+      for (const [kibibytes, concurrency] of [
+        [1, 64],
+        [1, 16],
+        [1, 1],
+        [64, 16],
+      ]) {
+        yield await compared(service, gateway, bare, { spaces, kibibytes, concurrency, aim });
+        await service.empty();
+      }
+    }
+    await bare.stop();
+  } finally {
+    await service.stop();
+  }
+}
+
+async function compared(service, gateway, bare, { spaces, kibibytes, concurrency, aim }) {
+  const body = inputOf(kibibytes);
+  const headers = spaces.map(({ key }) => ({ 'x-api-key': key, 'content-type': 'application/json' }));
+  let at = 0;
+  const submit = () => ({
+    path: `/v2/models/${model}/requests`,
+    method: 'POST',
+    headers: headers[at++ % headers.length],
+    body,
+  });
+  const floor = { path: '/submit', method: 'POST', headers: headers[0], body };
+  const terms = { concurrency, status: 201 };
+  const ours = () => perSecond(gateway.url, submit, terms);
+  await ours();
+  const rates = await against(() => perSecond(bare.url, floor, terms), ours);
+  const cost = async (name, app, load) => {
+    const pids = await processesOf(service, { [name]: app });
+    return costText(await metered(service, pids, load));
+  };
+  const times = async (load, url) => {
+    const counted = { requests: 0 };
+    await perSecond(url, load, { ...terms, counted });
+    return counted.requests;
+  };
+  const oursCost = await cost('gateway', gateway, () => times(submit, gateway.url));
+  const bareCost = await cost('bare', bare, () => times(floor, bare.url));
+  const isMain = kibibytes === 1 && concurrency === 64;
+  return {
+    ...share(
+      `queued submit, ${kibibytes} KiB, ${spaces.length === 1 ? 'one workspace' : `${spaces.length} workspaces`}, ${concurrency} at once, against a bare row and job`,
+      rates,
+      isMain ? aim : 0,
+    ),
+    more: [`a request: ${oursCost}`, `bare: ${bareCost}`],
+  };
+}

@@ -1,0 +1,167 @@
+import { ApiKeyRepository, Database, databaseSettings } from '#persistence';
+import { readSettings } from '#schemas';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
+import { failed, RunMaker, succeeded } from './finished-runs.js';
+import { answerOf, runAdmin } from './run-admin.js';
+
+interface Runs {
+  runs: { request_id: string; workspace: string; status: string; error_type: string | null }[];
+}
+
+describe('admin run, usage, provider and key', () => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let env: { DATABASE_URL: string };
+  let workspaceId: string;
+  let maker: RunMaker;
+  const runs: Record<'done' | 'broken' | 'waiting', string> = { done: '', broken: '', waiting: '' };
+
+  beforeAll(async () => {
+    testDatabase = await createDatabase();
+    env = { DATABASE_URL: testDatabase.url };
+    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
+    ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
+    maker = new RunMaker(database);
+    const call = { workspaceId, credential: 'token:ci' };
+    runs.done = (await maker.made(call, succeeded)).runId;
+    runs.broken = (await maker.made(call, failed('provider_error', 502))).runId;
+    runs.waiting = (await maker.admit(call)).runId;
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await testDatabase.drop();
+  });
+
+  const actions = (subject: string) =>
+    database.read<{ actor: string; action: string }>(
+      { name: '', text: 'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id' },
+      [subject],
+    );
+  const refusal = async (...words: string[]) => {
+    const { code, out, error } = await runAdmin(env, ...words);
+    expect([code, out]).toEqual([1, '']);
+    return error;
+  };
+
+  it('lists the runs of a workspace, newest first, and failed ones of all', async () => {
+    const { runs: all } = await answerOf<Runs>(env, 'run', 'list', '--workspace', 'acme');
+    expect(all.map(({ request_id }) => request_id)).toEqual([runs.waiting, runs.broken, runs.done]);
+    const ended = ['--workspace', 'acme', '--status', 'COMPLETED', '--error-type', 'provider_error'];
+    expect((await answerOf<Runs>(env, 'run', 'list', ...ended)).runs).toMatchObject([
+      { request_id: runs.broken },
+    ]);
+    expect((await answerOf<Runs>(env, 'run', 'list', '--failed')).runs).toMatchObject([
+      { request_id: runs.broken, workspace: 'acme', error_type: 'provider_error' },
+    ]);
+    expect((await answerOf<Runs>(env, 'run', 'list', '--stuck')).runs).toEqual([]);
+    expect(await refusal('run', 'list')).toContain('--workspace <name>, --stuck or --failed');
+  });
+
+  it('shows one run, whoever’s it is', async () => {
+    expect(await answerOf(env, 'run', 'show', runs.broken)).toMatchObject({
+      request_id: runs.broken,
+      workspace: 'acme',
+      status: 'COMPLETED',
+      error_type: 'provider_error',
+      cost_cents: 0,
+      webhook: null,
+    });
+    expect(await refusal('run', 'show', v7())).toContain('There is no run');
+  });
+
+  it('cancels a run with --yes, and says so in the record', async () => {
+    expect(await refusal('run', 'cancel', runs.waiting)).toContain('repeat it with --yes');
+    expect(await answerOf(env, 'run', 'cancel', runs.waiting, '--yes')).toMatchObject({ found: 'waiting' });
+    expect(await refusal('run', 'cancel', runs.waiting, '--yes')).toContain('is completed already');
+    expect(await actions(runs.waiting)).toEqual([
+      { actor: expect.stringMatching(/^admin:.+@.+$/), action: 'run.cancel' },
+    ]);
+    expect(await refusal('run', 'retry-delivery', runs.done)).toContain('no webhook');
+  });
+
+  it('adds up usage by day, model or key', async () => {
+    expect(await answerOf(env, 'usage', '--workspace', 'acme', '--by', 'model')).toEqual({
+      workspace: 'acme',
+      by: 'model',
+      groups: [{ model: 'bfl/flux-2-pro', runs: 3, succeeded: 1, billed_cents: expect.any(Number) }],
+    });
+    const by = async (group: string) =>
+      (await answerOf<{ groups: unknown[] }>(env, 'usage', '--workspace', 'acme', '--by', group)).groups;
+    expect(await by('key')).toMatchObject([{ key_id: null, runs: 3 }]);
+    expect(await by('day')).toMatchObject([{ day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), runs: 3 }]);
+  });
+
+  it('lists every provider, and pauses none that nobody knows', async () => {
+    const { providers } = await answerOf<{ providers: { provider: string }[] }>(env, 'provider', 'list');
+    expect(providers.length).toBeGreaterThan(30);
+    expect(providers).toContainEqual(
+      expect.objectContaining({ provider: 'bfl', has_key: null, last_day: { runs: 3, failed: 2 } }),
+    );
+    expect(await refusal('provider', 'pause', 'nosuch')).toBe('error: There is no provider "nosuch".\n');
+    expect(await refusal('provider', 'resume', 'runwy')).toContain('Did you mean "runway"');
+    await answerOf(env, 'provider', 'pause', 'bfl', '--reason', 'test');
+    await answerOf(env, 'provider', 'resume', 'bfl');
+    expect((await actions('bfl')).map(({ action }) => action)).toEqual(['provider.pause', 'provider.resume']);
+  });
+
+  it('suggests workspaces, models and keys that are near', async () => {
+    expect(await refusal('workspace', 'show', 'acne')).toBe(
+      'error: There is no workspace "acne". Did you mean "acme"?\n',
+    );
+    expect(await refusal('run', 'list', '--workspace', 'acme', '--model', 'bfl/flux-2-prp')).toContain(
+      '"bfl/flux-2-pro"',
+    );
+    expect(await refusal('workspace', 'set', 'acme', '--runnable', 'bfl/flux-2-prp')).toContain(
+      '"bfl/flux-2-pro"',
+    );
+  });
+
+  it('rotates a key: the new one is like it, the old one ends later or at once', async () => {
+    const made = await answerOf<{ key: string; prefix: string }>(
+      env,
+      'key',
+      'create',
+      '--workspace',
+      'acme',
+      '--scopes',
+      'run',
+      '--name',
+      'web',
+    );
+    const keys = new ApiKeyRepository(database);
+    const rotate = (...words: string[]) =>
+      answerOf<{ key: string; name: string; scopes: string[]; replaces: { expires_at: string } }>(
+        env,
+        'key',
+        'rotate',
+        made.prefix,
+        ...words,
+      );
+    const next = await rotate('--keep-hours', '2');
+    expect(next).toMatchObject({ name: 'web', scopes: ['run'] });
+    const endsInMs = Date.parse(next.replaces.expires_at) - Date.now();
+    expect(Math.abs(endsInMs - 7_200_000)).toBeLessThan(120_000);
+    expect([await keys.byApiKey(made.key), await keys.byApiKey(next.key)]).not.toContain(null);
+    await rotate('--keep-hours', '0');
+    expect(await keys.byApiKey(made.key)).toBeNull();
+    expect(await refusal('key', 'revoke', `${made.prefix.slice(0, -1)}!`)).toMatch(/Did you mean "rk_live_/);
+  });
+
+  it('deletes a workspace without live runs, and keeps what its runs cost', async () => {
+    const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'gone');
+    const live = await maker.admit({ workspaceId: id, credential: 'token:ci' });
+    await answerOf(env, 'key', 'create', '--workspace', 'gone');
+    expect(await refusal('workspace', 'delete', 'gone')).toContain('--yes');
+    expect(await refusal('workspace', 'delete', 'gone', '--yes')).toContain('has live runs');
+    await maker.end(live, succeeded);
+    expect(await answerOf(env, 'workspace', 'delete', 'gone', '--yes')).toEqual({ deleted: 'gone', id });
+    expect(await refusal('workspace', 'show', 'gone')).toContain('There is no workspace "gone".');
+    const kept = { name: '', text: 'SELECT FROM audit_record WHERE workspace_id = $1' };
+    expect(await database.read(kept, [id])).toHaveLength(1);
+  });
+});
+
+failOnLeftovers();

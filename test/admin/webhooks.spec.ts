@@ -1,0 +1,113 @@
+import { Database, databaseSettings, WebhookRepository } from '#persistence';
+import { readSettings } from '#schemas';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
+import { failed, RunMaker, succeeded } from './finished-runs.js';
+import { answerOf, runAdmin } from './run-admin.js';
+
+interface Listed {
+  webhooks: Record<string, unknown>[];
+}
+
+const url = 'https://hooks.example.com/a';
+
+describe('admin webhook', () => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let webhooks: WebhookRepository;
+  let env: { DATABASE_URL: string };
+  const runs: Record<'delivered' | 'givenUp' | 'other', string> = { delivered: '', givenUp: '', other: '' };
+
+  beforeAll(async () => {
+    testDatabase = await createDatabase();
+    env = { DATABASE_URL: testDatabase.url };
+    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
+    webhooks = new WebhookRepository(database);
+    const maker = new RunMaker(database);
+    const ended = async (workspaceId: string, ending = succeeded) => {
+      const call = {
+        workspaceId,
+        credential: 'token:x',
+        webhook: { url, receiver: url, form: 'standard' },
+      } as const;
+      return (await maker.made(call, ending)).runId;
+    };
+    const [acme, other] = await Promise.all(
+      ['acme', 'other'].map((name) => answerOf<{ id: string }>(env, 'workspace', 'create', name)),
+    );
+    runs.delivered = await ended(acme?.id ?? '');
+    runs.givenUp = await ended(acme?.id ?? '', failed('provider_error', 502));
+    runs.other = await ended(other?.id ?? '');
+    await webhooks.delivered(runs.delivered);
+    await webhooks.failed(runs.givenUp, 0, 'answered HTTP 500', null);
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await testDatabase.drop();
+  });
+
+  const listed = async (...options: string[]) =>
+    (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
+  const idsOf = (all: Listed['webhooks']) => all.map(({ request_id }) => request_id);
+
+  it('lists the webhooks of all workspaces, newest first, and those of one, in one state, as many as asked', async () => {
+    expect(idsOf(await listed())).toEqual([runs.other, runs.givenUp, runs.delivered]);
+    expect(idsOf(await listed('--workspace', 'acme'))).toEqual([runs.givenUp, runs.delivered]);
+    expect(idsOf(await listed('--state', 'pending'))).toEqual([runs.other]);
+    expect(idsOf(await listed('--limit', '1'))).toEqual([runs.other]);
+    expect(await listed('--workspace', 'acme', '--state', 'given_up')).toEqual([
+      {
+        request_id: runs.givenUp,
+        workspace: 'acme',
+        model: 'bfl/flux-2-pro',
+        url,
+        state: 'given_up',
+        tries: 1,
+        problem: 'answered HTTP 500',
+        completed_at: expect.any(String),
+        due_at: null,
+      },
+    ]);
+  });
+
+  it('lists them as a table for people', async () => {
+    const { out } = await runAdmin(env, 'webhook', 'list', '--state', 'given_up');
+    expect(out).toMatch(/^REQUEST +WORKSPACE +MODEL +STATE +TRIES +DUE +PROBLEM +URL\n/);
+    expect(out).toContain(`answered HTTP 500  ${url}`);
+  });
+
+  it('redelivers one that was given up, with all its tries', async () => {
+    expect(await webhooks.begin(runs.givenUp)).toBeNull();
+    const answer = await answerOf(env, 'webhook', 'redeliver', runs.givenUp);
+    expect(answer).toEqual({ request_id: runs.givenUp, state: 'pending' });
+    expect(await webhooks.begin(runs.givenUp)).toMatchObject({ tries: 0, url });
+  });
+
+  it('says when there is no such webhook, and refuses what is no request id or state', async () => {
+    const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+    const none = await runAdmin(env, 'webhook', 'redeliver', unknown);
+    expect([none.code, none.error]).toEqual([1, expect.stringContaining(`no webhook of the run ${unknown}`)]);
+    for (const words of [
+      ['redeliver', 'x'],
+      ['list', '--state', 'lost'],
+      ['list', '--limit', '0'],
+    ])
+      expect((await runAdmin(env, 'webhook', ...words)).code).toBe(2);
+  });
+
+  it('shows the secret of a workspace, and makes a new one beside which the former one signs on', async () => {
+    const secret = async (act: string) =>
+      (await answerOf<{ secret: string }>(env, 'webhook', 'secret', act, 'acme')).secret;
+    const before = await secret('show');
+    expect(before).toMatch(/^whsec_/);
+    const after = await secret('rotate');
+    expect(after).not.toBe(before);
+    expect(await secret('show')).toBe(after);
+    await webhooks.redeliver(runs.delivered);
+    expect((await webhooks.begin(runs.delivered))?.secrets).toEqual([after, before]);
+    expect((await runAdmin(env, 'webhook', 'secret', 'show', 'nobody')).code).toBe(1);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readSettings } from '#schemas';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { gatewaySettings } from '../../apps/gateway/src/settings.js';
+import { workerSettings } from '../../apps/worker/src/settings.js';
+import { pathOf, textOf } from '../documents/checkout-files.js';
+import { withTools } from '../harness/faults.js';
+import { type Manifest, rendered, typeErrors } from './rendered.js';
+
+const { describeWith, tools } = await withTools('kubectl', 'helm');
+const chart = pathOf('k8s/chart');
+const examples = ['production', 'external-secrets'];
+const valuesOf = (example: string) => ['--values', pathOf(`k8s/chart/examples/${example}.yaml`)];
+
+const helm = (...words: string[]) =>
+  spawnSync(tools.helm, words, { encoding: 'utf8', timeout: 60_000, maxBuffer: 2 ** 26 });
+
+function templated(...words: string[]): Manifest[] {
+  const { status, stdout, stderr } = helm('template', 'model-router', chart, ...words);
+  if (status !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+}
+const find = (manifests: Manifest[], kind: string, name: string) =>
+  manifests.find((each) => each.kind === kind && each.metadata.name === name);
+
+/** Without what Helm or the values add, and without what differs between the two by nature. */
+function bare(manifest: Manifest): unknown {
+  const copy = structuredClone(manifest) as Manifest & {
+    metadata: { annotations?: unknown };
+    spec?: {
+      template?: { metadata: { annotations?: unknown }; spec: { containers: Record<string, unknown>[] } };
+    };
+  };
+  delete copy.metadata.annotations;
+  delete copy.metadata.labels?.['app.kubernetes.io/managed-by'];
+  delete copy.spec?.template?.metadata.annotations;
+  const replicas = copy.spec as { replicas?: number } | undefined;
+  if (manifest.kind === 'Deployment') delete replicas?.replicas;
+  for (const container of copy.spec?.template?.spec.containers ?? []) {
+    delete container['image'];
+    delete container['imagePullPolicy'];
+  }
+  return JSON.parse(JSON.stringify(copy).replaceAll(/"model-router-[a-z0-9]{10}"/g, '"model-router"'));
+}
+
+describeWith('k8s/chart', () => {
+  it('passes helm lint, with its values and with each example', () => {
+    for (const words of [[], ...examples.map(valuesOf)]) {
+      const { status, stdout } = helm('lint', '--strict', chart, ...words);
+      expect({ status, stdout }).toMatchObject({ status: 0 });
+    }
+  });
+
+  it('makes of its own values what kustomize makes of the base', () => {
+    const made = new Map(templated().map((each) => [`${each.kind} ${each.metadata.name}`, each]));
+    const base = rendered(tools.kubectl, 'k8s/base').filter(({ kind }) => kind !== 'ConfigMap');
+    expect(base.length).toBeGreaterThan(12);
+    for (const manifest of base) {
+      const name = `${manifest.kind} ${manifest.metadata.name}`;
+      expect([name, made.has(name) && bare(made.get(name) as Manifest)]).toEqual([name, bare(manifest)]);
+    }
+  });
+
+  it.each(examples)('makes objects of the API’s types only, with examples/%s.yaml', (example) =>
+    expect(typeErrors(templated(...valuesOf(example)))).toBe(''),
+  );
+
+  it('configures with settings that exist and pass', () => {
+    const { data } = find(templated(...valuesOf('production')), 'ConfigMap', 'model-router') as unknown as {
+      data: Record<string, string>;
+    };
+    const known = { ...gatewaySettings, ...workerSettings };
+    expect(Object.keys(data).filter((name) => !Object.hasOwn(known, name))).toEqual([]);
+    const secret = {
+      DATABASE_URL: 'postgres://router:secret@postgres:5432/router',
+      JWT_SECRET: 'a-secret-of-at-least-32-characters',
+      SIGNING_SECRET: 'a-secret-of-at-least-32-characters',
+    };
+    expect(readSettings(gatewaySettings, { ...data, ...secret })).toMatchObject({
+      PUBLIC_BASE_URL: 'https://router.example.com',
+      CATALOG_DIR: '/etc/model-router/catalog',
+    });
+  });
+
+  it('migrates before an install and an upgrade, and under an account that is there by then', () => {
+    const manifests = templated();
+    const hooked = (kind: string) =>
+      (find(manifests, kind, 'migrate') as { metadata: { annotations?: object } } | undefined)?.metadata
+        .annotations;
+    expect(hooked('Job')).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
+    expect(hooked('ServiceAccount')).toMatchObject({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '-1',
+    });
+  });
+
+  it('puts in the values: image, secrets, catalog, scaling, networks, labels, monitoring', () => {
+    const manifests = templated(...valuesOf('production'));
+    const text = JSON.stringify(find(manifests, 'Deployment', 'worker'));
+    expect(text).toContain('registry.example.com/model-router:0.1.0@sha256:');
+    expect(text).toContain('"name":"black-forest-labs"');
+    expect(text).not.toContain('model-router-provider-bfl"');
+    expect(text).toContain('"mountPath":"/etc/model-router/catalog"');
+    expect(text).toContain('"memory":"2Gi"');
+    expect(text).toContain('"team":"platform"');
+    expect(text).not.toContain('"replicas"');
+    expect(find(manifests, 'ScaledObject', 'worker')).toMatchObject({ spec: { maxReplicaCount: 40 } });
+    expect(JSON.stringify(find(manifests, 'NetworkPolicy', 'scrapes'))).toContain(
+      '["monitoring","observability"]',
+    );
+    expect(JSON.stringify(find(manifests, 'NetworkPolicy', 'names'))).toContain('10.96.0.10/32');
+    expect(JSON.stringify(find(manifests, 'NetworkPolicy', 'to-datastores'))).toContain('10.21.0.0/24');
+    const kinds = new Set(manifests.map(({ kind }) => kind));
+    expect([...kinds]).toEqual(
+      expect.arrayContaining(['Ingress', 'PodMonitor', 'PrometheusRule', 'TriggerAuthentication']),
+    );
+    expect(JSON.stringify(find(manifests, 'PrometheusRule', 'model-router'))).toContain(
+      '"https://docs.example.com/alerts#routerappabsent"',
+    );
+    const catalog = find(manifests, 'ConfigMap', 'model-router-catalog') as unknown as {
+      data: Record<string, string>;
+    };
+    expect(Object.keys(catalog.data)).toEqual(['models.hidden.yaml']);
+    const dashboards = find(manifests, 'ConfigMap', 'dashboards') as unknown as {
+      data: Record<string, string>;
+    };
+    expect(JSON.parse(dashboards.data['overview.json'] ?? '')).toEqual(
+      JSON.parse(textOf('monitoring/dashboards/overview.json')),
+    );
+  });
+
+  it.each([
+    'gateway.replica=3',
+    'image.tag=latest',
+    'config.JWT_SECRET=never-in-a-config-map',
+    'network.datastores.cidrs={everywhere}',
+    'httpRoute.enabled=true',
+    'worker.keda.minReplicas=0',
+  ])('refuses %s', (value) => {
+    const { status, stderr } = helm('template', 'model-router', chart, '--set', value);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("values don't meet the specifications of the schema");
+  });
+});
+
+describeWith('a packaged chart', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'model-router-chart-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('holds what its links lead to', () => {
+    expect(helm('package', chart, '--destination', folder)).toMatchObject({ status: 0 });
+    const archive = path.join(folder, 'model-router-0.1.0.tgz');
+    const { status, stdout } = helm('template', 'model-router', archive, ...valuesOf('production'));
+    expect(status).toBe(0);
+    expect(stdout).toBe(helm('template', 'model-router', chart, ...valuesOf('production')).stdout);
+  });
+});
+
+describe('the chart', () => {
+  it('has the version of the project', () => {
+    const { version } = JSON.parse(textOf('package.json')) as { version: string };
+    expect(textOf('k8s/chart/Chart.yaml')).toContain(`\nversion: ${version}\nappVersion: ${version}\n`);
+    expect(textOf('k8s/chart/values.yaml')).toContain(`tag: ${version}`);
+  });
+});

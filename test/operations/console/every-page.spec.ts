@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { withTools } from '../../harness/faults.js';
+import { failOnLeftovers } from '../../harness/index.js';
+import { fill, type Filled } from './filled.js';
+import { keepScreenshot } from './screenshots.js';
+import { ShownConsole } from './shown.js';
+import type { Page } from 'playwright-core';
+
+const { describeWith, tools } = await withTools('chromium');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface ShownPage {
+  name: string;
+  path: (filled: Filled) => string;
+  /** What is there when the page is whole. */
+  text: string | RegExp;
+  act?: (page: Page) => Promise<void>;
+  isSignedOut?: true;
+}
+
+const pages: ShownPage[] = [
+  { name: 'sign-in', path: () => '/', text: 'API key or access token', isSignedOut: true },
+  { name: 'models', path: () => '/models', text: 'FLUX.2 Pro' },
+  { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'What the image should show' },
+  { name: 'runs', path: () => '/runs', text: 'Succeeded' },
+  { name: 'run', path: ({ succeeded }) => `/runs/${succeeded}`, text: 'A lighthouse on a cliff' },
+  { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content refused' },
+  { name: 'run-live', path: ({ running }) => `/runs/${running}`, text: 'Cancel the run' },
+  { name: 'usage', path: () => '/usage', text: 'runway/gen4_turbo' },
+  { name: 'files', path: () => '/files', text: 'image/png' },
+  { name: 'webhooks', path: () => '/webhooks', text: 'Delivered' },
+  { name: 'keys', path: () => '/keys', text: 'nightly batch' },
+  {
+    name: 'key-new',
+    path: () => '/keys',
+    text: 'nightly batch',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('mobile app');
+    },
+  },
+  { name: 'settings', path: () => '/settings', text: 'Runs at once' },
+  { name: 'workspaces', path: () => '/workspaces', text: 'demo' },
+  {
+    name: 'workspace-edit',
+    path: () => '/workspaces',
+    text: 'demo',
+    act: (page) => page.getByRole('button', { name: 'Edit demo' }).click(),
+  },
+  { name: 'providers', path: () => '/providers', text: 'recraft' },
+  { name: 'provider', path: () => '/providers/bfl', text: 'Submission slots' },
+  { name: 'queues', path: () => '/queues', text: 'Running at the provider' },
+];
+
+describeWith('every page of the console', () => {
+  let shown: ShownConsole;
+  let filled: Filled;
+  let emptyKey: string;
+
+  beforeAll(async () => {
+    shown = await ShownConsole.start(tools.chromium);
+    filled = await fill(shown.ready, shown.receiver);
+    emptyKey = await shown.keyOfNewWorkspace();
+  });
+  afterAll(() => shown.close());
+
+  const views = pages.flatMap((page) =>
+    (['desktop', 'phone'] as const).flatMap((size) =>
+      (['light', 'dark'] as const).map((theme) => ({ ...page, size, theme })),
+    ),
+  );
+
+  it.each(views)(
+    '$name, $size, $theme, has no serious violation of accessibility and stays within its width',
+    async ({ path, text, act, isSignedOut, ...view }) => {
+      const page = await shown.open(path(filled), { ...view, ...(isSignedOut && { key: null }) });
+      await page.getByText(text).filter({ visible: true }).first().waitFor();
+      await act?.(page);
+      await settled(page);
+      await keepScreenshot(page, view);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await violations(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it.each([
+    ['/runs', 'No runs yet'],
+    ['/runs?status=IN_PROGRESS', 'No run matches these filters'],
+    ['/usage', 'Nothing ended in this time'],
+    ['/files', 'No files'],
+    ['/webhooks', 'No deliveries'],
+    ['/workspaces?q=nobody', 'No such workspace'],
+    ['/queues', 'No run is stuck'],
+  ])('an empty list teaches what fills it: %s', async (path, text) => {
+    const isOperators = path.startsWith('/workspaces') || path.startsWith('/queues');
+    const page = await shown.open(path, isOperators ? {} : { key: emptyKey });
+    await page.getByRole('heading', { name: text }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says on each page what went wrong, and offers to try again', async () => {
+    const page = await shown.open('/settings');
+    await page.route('**/v2/requests?**', (route) =>
+      route.fulfill({
+        status: 503,
+        headers: { 'x-service-error-type': 'service_unavailable', 'x-service-request-id': 'the-call' },
+        json: { detail: 'The database does not answer.', error_type: 'service_unavailable' },
+      }),
+    );
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('alert').getByText('The database does not answer.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Succeeded').first().waitFor();
+    await page.context().close();
+  });
+
+  it('is used by keyboard alone: to the runs, to one of them, and back to the menu', async () => {
+    const page = await shown.open('/runs');
+    await page.getByText('Succeeded').first().waitFor();
+    const link = page.getByRole('row').nth(1).getByRole('link');
+    await tabTo(page, async () => await link.evaluate('node => node === document.activeElement'));
+    expect(await page.evaluate('getComputedStyle(document.activeElement, "::after").outlineStyle')).toBe(
+      'solid',
+    );
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Cost' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.context().close();
+  });
+
+  it('broke nothing of its policy, and asked nobody else', () => {
+    expect(shown.troubles).toEqual([]);
+  });
+});
+
+/** Violations that axe calls serious or critical, each with what it is about. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+}
+
+/** Nothing loads, and what was said to be on its way is there. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
+  await page.waitForFunction(
+    '[...document.images].every((image) => image.complete || image.loading === "lazy")',
+  );
+  await page.evaluate('document.fonts.ready');
+}
+
+async function overflow(page: Page): Promise<number> {
+  return (await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )) as number;
+}
+
+async function tabTo(page: Page, isThere: () => Promise<unknown>): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if (await isThere()) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('60 presses of Tab did not lead there');
+}
+
+failOnLeftovers();

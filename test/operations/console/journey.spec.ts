@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { PNG } from 'pngjs';
+import { withTools } from '../../harness/faults.js';
+import { failOnLeftovers, waitFor } from '../../harness/index.js';
+import { calling } from './filled.js';
+import { ShownConsole } from './shown.js';
+
+const { describeWith, tools } = await withTools('chromium');
+const prompt = 'A red fox in the snow';
+
+describeWith('the console, from the sign-in to a revoked key', () => {
+  let shown: ShownConsole;
+  let page: Page;
+
+  beforeAll(async () => {
+    shown = await ShownConsole.start(tools.chromium);
+    page = await shown.open('/', { key: null });
+  });
+  afterAll(() => shown.close());
+
+  it('refuses a credential that is none, and signs in with one that is', async () => {
+    const field = page.getByLabel('API key or access token');
+    await field.fill('rk_live_nobodys');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The service does not accept it.').waitFor();
+    await field.fill(shown.ready.api_key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
+    expect(page.url()).not.toContain(shown.ready.api_key);
+  });
+
+  it('finds a model, runs it from its form, and shows the image', async () => {
+    await page.getByLabel('Search by name, id or what it does').fill('flux-2-pro');
+    await page
+      .getByRole('link', { name: /FLUX\.2 Pro/ })
+      .first()
+      .click();
+    await page.getByRole('textbox', { name: /prompt/i }).fill(prompt);
+    await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
+    await page.getByText('Billed $0.03').waitFor();
+    const image = page.getByRole('region', { name: 'Result' }).getByRole('img').first();
+    await waitFor(async () => ((await image.evaluate('image => image.naturalWidth')) as number) > 0, {
+      withinMs: 20_000,
+      what: 'the image to be drawn',
+    });
+  });
+
+  it('cancels a run', async () => {
+    await page.getByRole('textbox', { name: /prompt/i }).fill(`${prompt} [[sim:takes=300000]]`);
+    await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('status').getByText('Cancelled').waitFor();
+  });
+
+  it('lists both runs, and shows what one did and cost', async () => {
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('cell').getByText('Cancelled').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').click();
+    await page.getByText('$0.03', { exact: true }).waitFor();
+    await page.getByText('As the provider reported it.').waitFor();
+    await page.getByText(`"prompt": "${prompt}"`).first().waitFor();
+    for (const phase of ['Queued', 'Dispatched', 'Generating', 'Copying assets']) {
+      await page.getByRole('listitem').filter({ hasText: phase }).waitFor();
+    }
+  });
+
+  it('runs it again with changes', async () => {
+    await page.getByRole('link', { name: 'Run again with changes' }).click();
+    await waitFor(
+      async () => (await page.getByRole('textbox', { name: /prompt/i }).inputValue()) === prompt,
+      {
+        withinMs: 20_000,
+        what: 'the form to hold the input of the run',
+      },
+    );
+  });
+
+  it('uploads a file, lists it, and deletes it', async () => {
+    await page.getByRole('link', { name: 'Files' }).click();
+    const buffer = PNG.sync.write(new PNG({ width: 8, height: 8 }));
+    await page.locator('input[type=file]').setInputFiles({ name: 'mask.png', mimeType: 'image/png', buffer });
+    await page.getByRole('cell', { name: /image\/png/ }).waitFor();
+    await page.getByRole('button', { name: /^Delete/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'No files' }).waitFor();
+  });
+
+  it('makes a key that works, shows it once, and revokes it', async () => {
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('mobile app');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const key = (await page.getByText(/^rk_live_\w+$/).textContent()) ?? '';
+    const listed = () =>
+      fetch(`${shown.ready.base_url}/v2/models?limit=1`, { headers: { 'X-API-Key': key } }).then(
+        ({ status }) => status,
+      );
+    expect(await listed()).toBe(200);
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    expect(await page.getByText(key).count()).toBe(0);
+    await page.getByRole('button', { name: 'Revoke mobile app' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await page
+      .getByRole('row', { name: /mobile app/ })
+      .getByText('Revoked')
+      .waitFor();
+    await waitFor(async () => (await listed()) === 401, { withinMs: 10_000, what: 'the key to be refused' });
+  });
+
+  it('lets an operator pause a provider, with a reason, and resume it', async () => {
+    const call = calling(shown.ready);
+    const pauses = async () =>
+      (await call<{ pauses: { reason: string }[] }>('GET', '/v2/operator/providers/bfl')).pauses;
+    await page.getByRole('link', { name: 'Providers' }).click();
+    await page.getByRole('link', { name: 'bfl', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('their status page says so');
+    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('status').getByText('Paused').waitFor();
+    await page.getByText('their status page says so').waitFor();
+    expect(await pauses()).toMatchObject([{ reason: 'their status page says so' }]);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    expect(await pauses()).toEqual([]);
+  });
+
+  it.each([
+    ['text/html', '<script>parent.hit = 1; top.hit = 1</script><img src=x onerror="hit = 1">'],
+    [
+      'image/svg+xml',
+      '<svg xmlns="http://www.w3.org/2000/svg" onload="top.hit = 1"><script>top.hit = 1</script></svg>',
+    ],
+    [
+      'application/json',
+      JSON.stringify({
+        images: [
+          {
+            url: `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" onload="top.hit=1"/>')}`,
+          },
+        ],
+        url: 'javascript:hit=1',
+        text: '<img src=x onerror="hit = 1"><script>hit = 1</script>',
+      }),
+    ],
+  ])('shows an output harmless that holds markup with a script: %s', async (contentType, body) => {
+    const call = calling(shown.ready);
+    const { data } = await call<{ data: { request_id: string; error_type?: string }[] }>(
+      'GET',
+      '/v2/requests',
+    );
+    const id = data.find(({ error_type }) => error_type === undefined)?.request_id ?? '';
+    const other = await shown.open('/settings');
+    await other.route(`**/v2/models/*/*/requests/${id}`, (route) =>
+      route.fulfill({ status: 200, headers: { 'content-type': contentType }, body }),
+    );
+    await other.evaluate(`history.pushState({}, '', '/console/runs/${id}')`);
+    await other.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`);
+    await other.getByRole('region', { name: 'Output' }).locator('img, pre, p, summary').first().waitFor();
+    await other.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 300)))');
+    expect(await other.evaluate('typeof hit')).toBe('undefined');
+    expect(
+      await other
+        .locator('main script, main iframe, main object, main svg[onload], a[href^="javascript:"]')
+        .count(),
+    ).toBe(0);
+    await other.context().close();
+  });
+
+  it('broke nothing of its policy, and asked nobody else', () => {
+    expect(shown.troubles).toEqual([]);
+  });
+});
+
+failOnLeftovers();

@@ -1,0 +1,18 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+
+/** Where screenshots are kept; nowhere, unless the environment says so. */
+const folder = process.env['SCREENSHOTS'];
+
+/** What is seen of a page, as `<name>-<size>-<theme>.webp`. */
+export async function keepScreenshot(
+  page: Page,
+  { name, size, theme }: { name: string; size: string; theme: string },
+): Promise<void> {
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  const devTools = await page.context().newCDPSession(page);
+  const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: 72 });
+  writeFileSync(path.join(folder, `${name}-${size}-${theme}.webp`), Buffer.from(data, 'base64'));
+}

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { appMain } from '../../../apps/local/src/checkout.js';
+import { Receiver } from '../../harness/receiver.js';
+import { startBrowser } from '../../harness/faults.js';
+import {
+  installationFolder,
+  launch,
+  type Launched,
+  type Ready,
+  removeInstallation,
+} from '../local/launched.js';
+
+export const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+export type Size = keyof typeof sizes;
+
+interface View {
+  size?: Size;
+  theme?: 'light' | 'dark';
+  /** The credential that the session begins with; null to begin signed out. */
+  key?: string | null;
+}
+
+/** The console of a local start of its own, in a real browser. */
+export class ShownConsole {
+  /** What broke a policy, failed in a script, or asked another server. */
+  readonly troubles: string[] = [];
+
+  private constructor(
+    private readonly folder: string,
+    private readonly launched: Launched,
+    readonly ready: Ready,
+    readonly receiver: Receiver,
+    private readonly browser: Browser,
+  ) {}
+
+  static async start(chromium: string): Promise<ShownConsole> {
+    const folder = installationFolder();
+    const receiver = await Receiver.start(({ path }, response) =>
+      response.writeHead(path === '/delivered' ? 204 : 503).end(),
+    );
+    const launched = await launch({ folder, env: { WEBHOOK_ALLOWED_ORIGINS: receiver.url } });
+    return new ShownConsole(folder, launched, await launched.ready(), receiver, await startBrowser(chromium));
+  }
+
+  async open(
+    path: string,
+    { size = 'desktop', theme = 'light', key = this.ready.api_key }: View = {},
+  ): Promise<Page> {
+    const context = await this.browser.newContext({
+      viewport: sizes[size],
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      timezoneId: 'UTC',
+      locale: 'en-GB',
+    });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: this.ready.base_url });
+    const page = await context.newPage();
+    page.setDefaultTimeout(50_000);
+    this.watch(page);
+    if (key !== null) {
+      await page.addInitScript(`sessionStorage.setItem('model-router-credential', ${JSON.stringify(key)})`);
+    }
+    await page.goto(`${this.ready.base_url}/console${path}`);
+    return page;
+  }
+
+  /** A key for everything in a workspace that was just made. */
+  async keyOfNewWorkspace(): Promise<string> {
+    await this.admin('workspace', 'create', 'empty', '--credits-cents', '1000');
+    const scopes = 'catalog,run,requests,usage,workspace,manage';
+    const made = await this.admin(
+      'key',
+      'create',
+      '--workspace',
+      'empty',
+      '--name',
+      'first',
+      '--scopes',
+      scopes,
+    );
+    return (made as { key: string }).key;
+  }
+
+  private async admin(...words: string[]): Promise<unknown> {
+    const { stdout } = await promisify(execFile)(process.execPath, [appMain('admin'), ...words, '--json'], {
+      env: { ...process.env, DATABASE_URL: this.ready.database_url },
+      timeout: 60_000,
+    });
+    return JSON.parse(stdout);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    this.launched.kill('SIGTERM');
+    await this.launched.ended;
+    await this.receiver.stop();
+    removeInstallation(this.folder);
+  }
+
+  private watch(page: Page): void {
+    page.on('pageerror', (error) => this.troubles.push(`${page.url()}: ${error.message}`));
+    page.on('console', (line) => {
+      if (/Content Security Policy|violates the following/.test(line.text())) {
+        this.troubles.push(`${page.url()}: ${line.text()}`);
+      }
+    });
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol.startsWith('http') && origin !== this.ready.base_url) this.troubles.push(request.url());
+    });
+  }
+}
