@@ -1,5 +1,4 @@
-// Runs `npm run build` when there is no build, or when a file that it is made from is newer. `--done`, at the end of a
-// build, notes that there is one.
+// Runs `npm run build` when there is no build, or when a file that it is made from is newer.
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,8 +9,7 @@ const stamp = path.join(root, 'dist/.built');
 /** The build writes these itself. */
 const isWritten = /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts)(\/|$)/;
 
-if (process.argv[2] === '--done') writeFileSync(stamp, '');
-else if (newestInputMs() > (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0))
+if (newestInputMs() > (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0))
   process.exitCode = await build();
 
 function newestInputMs() {
@@ -39,6 +37,7 @@ async function build() {
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   clearInterval(ticking);
+  if (code === 0) writeFileSync(stamp, '');
   show(code === 0 ? `built in ${seconds()} s` : `the build failed after ${seconds()} s`, '\n');
   return code ?? 1;
 }

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { filesBelow, textOf } from './checkout-files.js';
 
 /** A text that callers can get as `detail`; what a template puts in is `…`. */
-export interface SaidError {
+interface SaidError {
   /** The bucket, or `registry` where no bucket is told. */
   page: string;
   text: string;

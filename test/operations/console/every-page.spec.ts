@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { withTools } from '../../harness/faults.js';
-import { failOnLeftovers } from '../../harness/index.js';
+import { failOnLeftovers, waitFor } from '../../harness/index.js';
 import { fill, type Filled } from './filled.js';
 import { keepScreenshot } from './screenshots.js';
 import { ShownConsole } from './shown.js';
@@ -152,11 +152,13 @@ async function violations(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }
 
-/** Nothing loads, and what was said to be on its way is there. */
+/** Nothing loads, and what was said to be on its way is there. The page's policy forbids Playwright's own way of waiting. */
 async function settled(page: Page): Promise<void> {
-  await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
-  await page.waitForFunction(
-    '[...document.images].every((image) => image.complete || image.loading === "lazy")',
+  await waitFor(
+    () =>
+      page.evaluate(`document.querySelector('.mantine-Skeleton-root') === null &&
+      [...document.images].every((image) => image.complete || image.loading === 'lazy')`),
+    { withinMs: 30_000, what: 'the page to be whole' },
   );
   await page.evaluate('document.fonts.ready');
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withTools } from '../../harness/faults.js';
-import { failOnLeftovers } from '../../harness/index.js';
+import { failOnLeftovers, waitFor } from '../../harness/index.js';
 import { calling } from './filled.js';
 import { addHistory } from './history.js';
 import { ShownConsole } from './shown.js';
@@ -54,7 +54,7 @@ describeWith('the console, measured', () => {
     for (let pages = 0; pages < 6; pages += 1) {
       const before = await height();
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-      await page.waitForFunction(`document.body.scrollHeight > ${before}`);
+      await waitFor(async () => (await height()) > before, { withinMs: 30_000, what: 'more runs' });
     }
     expect(await page.getByRole('row').count()).toBeLessThan(80);
     expect(await height()).toBeGreaterThan(500 * 44);

@@ -12,8 +12,8 @@ import {
   removeInstallation,
 } from '../local/launched.js';
 
-export const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
-export type Size = keyof typeof sizes;
+const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+type Size = keyof typeof sizes;
 
 interface View {
   size?: Size;

@@ -40,7 +40,7 @@ export function KeysPage() {
       ) : keys.length === 0 ? (
         <Empty title={texts.keys.empty} detail={texts.keys.emptyText} />
       ) : (
-        <Table.ScrollContainer minWidth={0}>
+        <Table.ScrollContainer minWidth={720}>
           <Table className={classes.table}>
             <Table.Thead>
               <Table.Tr>

@@ -3,14 +3,14 @@ import { texts } from '../../texts.ts';
 import type { RunsSearch } from './search.ts';
 import type { RunQuery } from './use-runs.ts';
 
-export const rangesMs = {
+const rangesMs = {
   hour: 3_600_000,
   day: 86_400_000,
   week: 7 * 86_400_000,
   month: 30 * 86_400_000,
 } as const;
 
-export type RangeName = keyof typeof rangesMs;
+type RangeName = keyof typeof rangesMs;
 
 /** The filters, and how to change some of them; the address is where they are kept. */
 export function useRunFilters(): [RunsSearch, (changes: Partial<RunsSearch>) => void] {

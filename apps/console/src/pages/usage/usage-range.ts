@@ -4,7 +4,7 @@ export const rangeDays = { '7d': 7, '30d': 30, '90d': 90, '12m': 365 } as const;
 export type RangeName = keyof typeof rangeDays;
 
 /** What the page shows, as its address has it. */
-export interface UsageSearch {
+interface UsageSearch {
   range?: RangeName;
   /** Days of UTC, both included; they count instead of a range. */
   from?: string;
@@ -33,7 +33,7 @@ export function useUsageSearch(): [UsageSearch, (changes: UsageSearch) => void] 
 }
 
 const dayMs = 86_400_000;
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The first and the last day that are meant. */
 export function daysOf(
