@@ -39,24 +39,10 @@ export async function* run() {
 async function line(service, gateway, { state, inflightLimit, waiting }) {
   const { workspaceId, key } = await service.customer(`${state}-${waiting}`, { inflightLimit });
   // One whole batch at a time: what a run's admission writes comes from the admission itself.
-  const items = (count) =>
-    JSON.stringify(
-      Array.from({ length: count }, () => ({
-        runId: v7(),
-        model: 'bench/none',
-        provider: 'bench',
-        mode: 'queued',
-        facts: {},
-        reservedMicros: 1000,
-        computedMicros: 1000,
-        credential: 'bench',
-        call: {},
-      })),
-    );
   for (let left = waiting; left > 0; left -= 250) {
     await service.client.query(`SELECT admit($1, $2, array_fill(''::bytea, ARRAY[250]), true)`, [
       workspaceId,
-      items(250),
+      JSON.stringify(Array.from({ length: 250 }, newRun)),
     ]);
   }
   await service.client.query(`UPDATE outbox SET due_at = 'infinity' WHERE workspace_id = $1`, [workspaceId]);
@@ -70,3 +56,15 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
     throw new Error(`the last of ${waiting} ${state} runs gets ${JSON.stringify(handle)}`);
   return { submit, status: { path: `${submit.path}/${id}/status`, headers } };
 }
+
+const newRun = () => ({
+  runId: v7(),
+  model: 'bench/none',
+  provider: 'bench',
+  mode: 'queued',
+  facts: {},
+  reservedMicros: 1000,
+  computedMicros: 1000,
+  credential: 'bench',
+  call: {},
+});

@@ -74,7 +74,7 @@ export function growth(what, rounds, aim) {
   const { ratio, text } = ratioOf(rounds, ({ ours, floor }) => floor / ours);
   return {
     what,
-    measured: `${text.replace(' (', ' times (')}`,
+    measured: text.replace(' (', ' times ('),
     aim: `≤ ${aim} times`,
     reached: ratio <= aim,
   };

@@ -10,6 +10,7 @@ interface Listed {
 }
 
 const url = 'https://hooks.example.com/a';
+const idsOf = (all: Listed['webhooks']) => all.map(({ request_id }) => request_id);
 
 describe('admin webhook', () => {
   let testDatabase: TestDatabase;
@@ -49,7 +50,6 @@ describe('admin webhook', () => {
 
   const listed = async (...options: string[]) =>
     (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
-  const idsOf = (all: Listed['webhooks']) => all.map(({ request_id }) => request_id);
 
   it('lists the webhooks of all workspaces, newest first, and those of one, in one state, as many as asked', async () => {
     expect(idsOf(await listed())).toEqual([runs.other, runs.givenUp, runs.delivered]);

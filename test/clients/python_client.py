@@ -36,6 +36,12 @@ class Runs(unittest.TestCase):
         self.assertEqual(first.bytes, second.bytes)
         self.assertEqual(router.cancel(run)["status"], "ALREADY_COMPLETED")
 
+    def test_polls_where_there_is_no_stream(self):
+        polling = Router(BASE_URL, key=os.environ["API_KEY"])
+        polling._streamed = lambda *_: iter(())
+        run = polling.submit(MODEL, {"prompt": "[[sim:takes=1500]]"})
+        self.assertEqual([state["status"] for state in polling.subscribe(run)][-1], "COMPLETED")
+
     def test_collects_a_run_that_has_not_ended(self):
         run = router.submit(MODEL, {"prompt": "soon"})
         self.assertEqual(router.collect(run).output["status"], "Ready")

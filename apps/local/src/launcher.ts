@@ -39,9 +39,7 @@ async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSign
     show,
     showError,
   });
-  show(
-    summary({ baseUrl, consoleUrl, apiKey: demo.api_key, accessToken: demo.access_token, adminEnvFile }),
-  );
+  show(summary({ baseUrl, consoleUrl, apiKey: demo.api_key, accessToken: demo.access_token, adminEnvFile }));
   return broken;
 }
 

@@ -30,7 +30,9 @@ export async function takeUpload(
   if (!/^image\/(png|jpe?g|webp)$/.test(file.type))
     return send(reply, replies.rejection({ at: [part], text: `${file.type} is no supported format` }));
   const id = String(randomInt(1_000_000_000));
-  simulation.uploads.set(`${partner.name}/${id}`, { type: file.type, bytes: file.size });
+  // As a submission names it.
+  const named = partner.numericIds ? id : JSON.stringify(id);
+  simulation.uploads.set(`${partner.name}/${named}`, { type: file.type, bytes: file.size });
   return send(reply, replies.uploaded(id));
 }
 

@@ -184,7 +184,7 @@ export class AdmissionRepository {
   private async send(groups: [string, Waiting[]][], waits: boolean): Promise<(Admitted[] | null)[]> {
     const runs = groups.map(([, group]) =>
       JSON.stringify(
-        group.map(({ admission: { body, workspaceId: _, ...run } }) => ({
+        group.map(({ admission: { body, ...run } }) => ({
           ...run,
           ...('storedAs' in body && body),
         })),

@@ -17,7 +17,7 @@ DECLARE
 BEGIN
   FOREACH parent IN ARRAY ARRAY['run', 'payload'] LOOP
     CONTINUE WHEN to_regclass(parent || to_char(day, '_YYYYMMDD')) IS NOT NULL;
-    -- A run is written about three times in a short life: the versions stay on its page, and no index is written to.
+    -- A run is written about three times in a short life: its versions find room on its own page.
     EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (fillfactor = %s)',
       parent || to_char(day, '_YYYYMMDD'), parent,
       v7_floor(day::timestamp AT TIME ZONE 'UTC'), v7_floor((day + 1)::timestamp AT TIME ZONE 'UTC'),
