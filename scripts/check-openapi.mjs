@@ -2,7 +2,6 @@
 // recommended rules of Redocly and of Spectral. Needs a build. Spectral takes a seventh of a second for each document, so
 // that it gets the models of a generation in a few documents, which differ in their paths alone; with `--each` it gets
 // them one by one.
-import { readdirSync } from 'node:fs';
 import { isMainThread, Worker } from 'node:worker_threads';
 
 const dist = new URL('../dist/', import.meta.url);
@@ -29,13 +28,8 @@ async function modelDocuments() {
 }
 
 async function serviceDocument() {
-  const gateway = 'apps/gateway/src/';
-  const files = readdirSync(new URL(gateway, dist), { recursive: true });
-  const modules = await Promise.all(
-    files.filter((name) => name.endsWith('.controller.js')).map((name) => own(gateway + name)),
-  );
-  const { serviceDocument: describe } = await own(`${gateway}reference/service-document.js`);
-  return JSON.parse(JSON.stringify(describe(modules.flatMap(Object.values), baseUrl)));
+  const { readServiceDocument } = await own('apps/gateway/src/reference/built-document.js');
+  return JSON.parse(JSON.stringify(readServiceDocument(baseUrl)));
 }
 
 /** One document with the paths of many. */

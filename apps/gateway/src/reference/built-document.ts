@@ -4,8 +4,9 @@ import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { GatewayModule } from '../gateway.module.js';
 import { serviceDocument } from './service-document.js';
 
-/** The service document without a service that runs: the console's build makes its types from it. */
-export const readServiceDocument = () => serviceDocument(controllersOf(GatewayModule), undefined);
+/** The service document without a service that runs: the console's build makes its types from it, and it is linted. */
+export const readServiceDocument = (baseUrl?: string) =>
+  serviceDocument(controllersOf(GatewayModule), baseUrl);
 
 /** Of the module and all that it imports. */
 export function controllersOf(module: Type): Type[] {
