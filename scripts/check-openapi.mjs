@@ -88,7 +88,7 @@ async function spectral(documents) {
     const problems = await linter.run(document);
     found.push(
       ...problems
-        .filter(({ severity }) => counts(document, Number(severity) === 0))
+        .filter(({ severity }) => counts(document, `${severity}` === '0'))
         .map(({ code, message, path }) => `${document.info.title} ${path.join('/')}: ${message} (${code})`),
     );
   }

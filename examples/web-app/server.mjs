@@ -8,12 +8,12 @@ import { POST } from './app/api/images/route.js';
 
 const page = readFileSync(new URL('app/page.html', import.meta.url));
 
-const server = createServer(async (incoming, outgoing) => {
+const server = createServer((incoming, outgoing) => {
   const asked = `${incoming.method} ${incoming.url}`;
   if (asked === 'GET /') {
     outgoing.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
   } else if (asked === 'POST /api/images') {
-    await answer(incoming, outgoing);
+    void answer(incoming, outgoing);
   } else {
     outgoing.writeHead(404).end();
   }

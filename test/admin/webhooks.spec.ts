@@ -98,7 +98,7 @@ describe('admin webhook', () => {
 
   it('shows the secret of a workspace, and makes a new one beside which the former one signs on', async () => {
     const secret = async (act: string) =>
-      (await answerOf<{ secret: string }>(env, 'webhook', 'secret', act, 'acme')).secret;
+      (await answerOf<{ secret: string }>(env, 'webhook', 'secret', act, '--workspace', 'acme')).secret;
     const before = await secret('show');
     expect(before).toMatch(/^whsec_/);
     const after = await secret('rotate');
@@ -106,7 +106,7 @@ describe('admin webhook', () => {
     expect(await secret('show')).toBe(after);
     await webhooks.redeliver(runs.delivered);
     expect((await webhooks.begin(runs.delivered))?.secrets).toEqual([after, before]);
-    expect((await runAdmin(env, 'webhook', 'secret', 'show', 'nobody')).code).toBe(1);
+    expect((await runAdmin(env, 'webhook', 'secret', 'show', '--workspace', 'nobody')).code).toBe(1);
   });
 });
 

@@ -54,24 +54,6 @@ const refusedValues = {
     'runway/gen4_turbo ratio',
   ],
 };
-/** Their protocols are not spoken yet; one that has come may be taken off this list. */
-const awaited = [
-  'ideogram/p-image-ideogram',
-  'ltx/ltx-2-5-fast',
-  'ltx/ltx-2-5-pro',
-  'minimax/minimax-h3',
-  'runware/runware-gpt-image-2',
-  'runware/runware-gpt-image-2.5-flare',
-  'runware/runware-gpt-image-2.5-sunburst',
-  'runware/runware-nano-banana-2',
-  'runware/runware-nano-banana-pro',
-  'runware/runware-seedance-2.0',
-  'runware/runware-seedance-2.5',
-  'tencent/hunyuan-3d-part',
-  'tencent/hunyuan-3d-smart-topology',
-  'tencent/hunyuan-3d-texture-edit',
-  'tencent/hunyuan-3d-uv',
-];
 const named = (reasons: Record<string, string[]>) => Object.values(reasons).flat().sort();
 const distinct = (found: string[]) => [...new Set(found)].sort();
 
@@ -93,7 +75,7 @@ describe('the models that hosted routers publish', () => {
   it('are here under their own ids, or have ended', () => {
     const others = models.filter(({ id }) => catalog.find(id)?.id !== id).map(({ id }) => id);
     const gone = catalog.ended.map(({ id }) => id);
-    expect(others.filter((id) => ![...gone, ...awaited].includes(id))).toEqual([]);
+    expect(others.filter((id) => !gone.includes(id))).toEqual([]);
   });
 
   it.each(models.flatMap(({ id, inputs = [] }) => inputs.map((input) => [id, input] as const)))(

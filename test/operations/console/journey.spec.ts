@@ -40,7 +40,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
     await page.getByText('Billed $0.03').waitFor();
     const image = page.getByRole('region', { name: 'Result' }).getByRole('img').first();
-    await waitFor(async () => ((await image.evaluate('image => image.naturalWidth')) as number) > 0, {
+    await waitFor(async () => Number(await image.evaluate('image => image.naturalWidth')) > 0, {
       withinMs: 20_000,
       what: 'the image to be drawn',
     });

@@ -41,7 +41,7 @@ describeWith('the console, measured', () => {
       await page.getByText('FLUX.2 Pro').first().waitFor();
       await page.getByLabel('Search by name, id or what it does').fill('kling');
       await page.getByText('FLUX.2 Pro').first().waitFor({ state: 'detached' });
-      times.push((await page.evaluate('performance.now()')) as number);
+      times.push(await page.evaluate<number>('performance.now()'));
       await page.context().close();
     }
     process.stdout.write(`searched after ${times.map(Math.round).join(', ')} ms\n`);

@@ -74,7 +74,9 @@ it('leads to the queued routes: to the submission, and from there to state, resu
   const { operationRef, parameters } = sync as { operationRef: string; parameters: object };
   expect(parameters).toEqual({ provider: 'bfl', model: 'flux-2-pro' });
   const [address = '', pointer = ''] = operationRef.split('#');
-  const service: unknown = await (await fetch(new URL(new URL(address).pathname, gateway().url))).json();
+  const service: unknown = await (
+    await fetch(new URL(new URL(address, gateway().url).pathname, gateway().url))
+  ).json();
   const submit = valueAt(service, decodeURIComponent(pointer)) as { operationId: string; responses: object };
   expect(submit.operationId).toBe('v2SubmitRun');
   const links = Object.values(valueAt(submit, '/responses/201/links') as object) as {

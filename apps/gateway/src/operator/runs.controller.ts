@@ -22,9 +22,9 @@ const wholeNumber = (max: number, usual: number, description: string) =>
     .string({ error: 'must be an integer' })
     .regex(/^\d{1,9}$/, 'must be an integer')
     .default(String(usual))
+    .meta({ type: 'integer', default: usual, description })
     .transform(Number)
-    .refine((number) => number >= 1 && number <= max, `must be from 1 to ${max}`)
-    .meta({ type: 'integer', default: usual, description });
+    .refine((number) => number >= 1 && number <= max, `must be from 1 to ${max}`);
 
 const runQuery = pageQuery.extend({
   state: z

@@ -97,7 +97,7 @@ function hill(next: Numbers, top: number): string {
 
 /** The same numbers between 0 and 1 for the same text. */
 function numbersOf(text: string): Numbers {
-  let state = [...text].reduce(
+  let state = Array.from(text).reduce(
     (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619),
     2_166_136_261,
   );

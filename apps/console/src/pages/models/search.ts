@@ -11,7 +11,7 @@ interface ModelsSearch {
 
 export function modelsSearch({ q, modality, provider }: Record<string, unknown>): ModelsSearch {
   return {
-    q: q === undefined || q === '' ? undefined : String(q),
+    q: typeof q === 'string' && q !== '' ? q : undefined,
     modality: modalities.find((each) => each === modality),
     provider: typeof provider === 'string' && provider !== '' ? provider : undefined,
   };

@@ -38,7 +38,7 @@ function TextWidget(props: WidgetProps) {
     required,
     value: text,
     maxLength: schema.maxLength,
-    placeholder: schema.default === undefined ? undefined : String(schema.default),
+    placeholder: typeof schema.default === 'string' ? schema.default : undefined,
   };
   return /prompt|^text$|content|script|lyrics|instructions|description/i.test(field) ? (
     <Textarea

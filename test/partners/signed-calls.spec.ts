@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { credentialHeaders, type HttpCall, providerList } from '#providers';
-import { call, startWithCaller, type Caller } from '../testing/caller.js';
+import { call, startWithCaller, type Caller } from '../../apps/simulator/src/testing/caller.js';
 
 let caller: Caller;
 beforeAll(async () => void (caller = await startWithCaller()));
