@@ -8,6 +8,7 @@ import { ModalityChips } from './modality.tsx';
 import { ModelMark } from './model-mark.tsx';
 import classes from './models.module.css';
 import { priceFrom } from './price-from.ts';
+import { modalities } from './search.ts';
 
 /** The browser lays out and paints the cards that are near the screen only: a few hundred scroll without effort. */
 export const ModelCard = memo(function ModelCard({
@@ -21,7 +22,10 @@ export const ModelCard = memo(function ModelCard({
   return (
     <li className={classes.card}>
       <Link to="/models/$provider/$model" params={{ provider, model: name }} className={classes.link}>
-        <ModelMark id={id} modality={model.output_modalities[0] ?? 'text'} />
+        <ModelMark
+          id={id}
+          modality={modalities.find((each) => model.output_modalities.includes(each)) ?? 'text'}
+        />
         <span className={classes.cardText}>
           <span className={classes.name}>
             {title ?? id}

@@ -1,4 +1,4 @@
-import { Button, MultiSelect, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
@@ -33,16 +33,16 @@ export function ModelsPage() {
     setSeen(q);
     if (q === '') setText('');
   }
-  const search = (part: { q?: string; modality?: Modality; provider?: string[] }) =>
+  const search = (part: { q?: string; modality?: Modality; provider?: string }) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
 
   const words = useDeferredValue(text);
   const recent = useMemo(() => recentModels(), []);
   const shown = useMemo(
-    () => found(models, { words, modality, providers: provider ?? [], recent }),
+    () => found(models, { words, modality, provider, recent }),
     [models, words, modality, provider, recent],
   );
-  const isFiltered = text !== '' || modality !== undefined || (provider ?? []).length > 0;
+  const isFiltered = text !== '' || modality !== undefined || provider !== undefined;
 
   return (
     <>
@@ -62,16 +62,11 @@ export function ModelsPage() {
             search({ q: value || undefined });
           }}
         />
-        <MultiSelect
-          className={classes.providers}
+        <NativeSelect
           aria-label={texts.models.provider}
-          placeholder={(provider ?? []).length === 0 ? texts.models.provider : undefined}
-          data={providersOf(models)}
-          value={provider ?? []}
-          onChange={(value) => search({ provider: value.length === 0 ? undefined : value })}
-          searchable
-          clearable
-          hidePickedOptions
+          data={[{ value: '', label: texts.models.allProviders }, ...providersOf(models)]}
+          value={provider ?? ''}
+          onChange={({ currentTarget: { value } }) => search({ provider: value || undefined })}
         />
         <div className={classes.chips}>
           {modalities.map((each) => (

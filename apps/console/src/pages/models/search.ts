@@ -6,14 +6,13 @@ export type Modality = (typeof modalities)[number];
 interface ModelsSearch {
   q?: string;
   modality?: Modality;
-  provider?: string[];
+  provider?: string;
 }
 
 export function modelsSearch({ q, modality, provider }: Record<string, unknown>): ModelsSearch {
-  const providers = [provider].flat().filter((each) => typeof each === 'string');
   return {
     q: typeof q === 'string' && q !== '' ? q : undefined,
     modality: modalities.find((each) => each === modality),
-    provider: providers.length === 0 ? undefined : providers,
+    provider: typeof provider === 'string' && provider !== '' ? provider : undefined,
   };
 }

@@ -3,18 +3,18 @@ import type { ModelEntry } from '../../api/models.ts';
 interface Selection {
   words: string;
   modality: string | undefined;
-  providers: readonly string[];
+  provider: string | undefined;
   /** Ids of the models that were run here last, latest first. */
   recent: readonly string[];
 }
 
 /** The models that are meant: those in use first, then by title. */
-export function found(models: readonly ModelEntry[], { words, modality, providers, recent }: Selection) {
+export function found(models: readonly ModelEntry[], { words, modality, provider, recent }: Selection) {
   const wanted = words.trim().toLowerCase().split(/\s+/);
   const place = (id: string) => (recent.includes(id) ? recent.indexOf(id) : recent.length);
   return models
-    .filter(({ provider, output_modalities: outputs, ...model }) => {
-      if (providers.length > 0 && !providers.includes(provider)) return false;
+    .filter(({ provider: its, output_modalities: outputs, ...model }) => {
+      if (provider !== undefined && its !== provider) return false;
       if (modality !== undefined && !outputs.some((each) => each === modality)) return false;
       const text = [model.id, model.title, model.description, ...model.aliases].join('\n').toLowerCase();
       return wanted.every((word) => text.includes(word));
