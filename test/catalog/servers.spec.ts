@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
+import { type Caller, failOnLeftovers, sharedSystem, transports, waitFor } from '../harness/index.js';
 import { OwnPartner } from './own-partner.js';
 import { provider, row } from './own-rows.js';
 
@@ -51,6 +51,12 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
       'keyless-alone.yaml': row('keyless/alone', 'now/alone', 2_000),
     });
     caller = await system.caller();
+    // A gateway knows within two seconds what the workers of a new catalog report.
+    for (const gateway of system.gateways.keys())
+      await waitFor(async () => !(await caller.listed(gateway)).includes('keyless/alone'), {
+        withinMs: 20_000,
+        what: 'the provider without a key to be known',
+      });
   });
   afterAll(() => Promise.all([first.stop(), second.stop()]));
   beforeEach(() => {

@@ -24,10 +24,10 @@ export class Caller {
   ) {}
 
   /** The id of every model that is listed, through all pages. */
-  async listed(): Promise<string[]> {
+  async listed(gateway?: number): Promise<string[]> {
     const ids: string[] = [];
     for (let after: string | undefined = ''; after !== undefined;) {
-      const page = await this.call('GET', `/v2/models?limit=100${after}`);
+      const page = await this.call('GET', `/v2/models?limit=100${after}`, { gateway });
       const { data, next_cursor } = page.json() as { data: { id: string }[]; next_cursor?: string };
       ids.push(...data.map(({ id }) => id));
       after = next_cursor && `&cursor=${encodeURIComponent(next_cursor)}`;
