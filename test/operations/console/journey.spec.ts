@@ -40,13 +40,19 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
     await page.getByText('Billed $0.03').waitFor();
     const image = page.getByRole('region', { name: 'Result' }).getByRole('img').first();
-    await waitFor(async () => Number(await image.evaluate('image => image.naturalWidth')) > 0, {
+    await waitFor(async () => Number(await image.evaluate(({ naturalWidth }) => naturalWidth)) > 0, {
       withinMs: 20_000,
       what: 'the image to be drawn',
     });
   });
 
-  it('cancels a run', async () => {
+  it('cancels a run of a provider that can cancel', async () => {
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
+    await page.getByLabel('Search by name, id or what it does').fill('fal/flux-dev');
+    await page
+      .getByRole('link', { name: /FLUX.*dev/i })
+      .first()
+      .click();
     await page.getByRole('textbox', { name: /prompt/i }).fill(`${prompt} [[sim:takes=300000]]`);
     await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -59,7 +65,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').click();
     await page.getByText('$0.03', { exact: true }).waitFor();
     await page.getByText('As the provider reported it.').waitFor();
-    await page.getByText(`"prompt": "${prompt}"`).first().waitFor();
+    await page.getByText(`"prompt": "${prompt}"`).filter({ visible: true }).first().waitFor();
     for (const phase of ['Queued', 'Dispatched', 'Generating', 'Copying assets']) {
       await page.getByRole('listitem').filter({ hasText: phase }).waitFor();
     }
@@ -78,6 +84,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
 
   it('uploads a file, lists it, and deletes it', async () => {
     await page.getByRole('link', { name: 'Files' }).click();
+    await page.getByRole('heading', { name: 'Files', exact: true }).waitFor();
     const buffer = PNG.sync.write(new PNG({ width: 8, height: 8 }));
     await page.locator('input[type=file]').setInputFiles({ name: 'mask.png', mimeType: 'image/png', buffer });
     await page.getByRole('cell', { name: /image\/png/ }).waitFor();
