@@ -54,7 +54,7 @@ describe('admin workspace limits', () => {
       window: { limit: 600 },
       files: { limit: 1000 },
       file_bytes: { limit: 10_737_418_240 },
-      credits_cents: { balance: 1000, held: 300 },
+      credits_cents: { balance: 10_000, held: 300 },
     });
   });
 

@@ -43,7 +43,7 @@ describe('admin workspace and credits', () => {
       visible: ['**'],
       runnable: ['**'],
       markup: 1,
-      credits_cents: 1000,
+      credits_cents: 10_000,
     });
     expect(await answerOf(env, 'workspace', 'show', 'open')).toMatchObject({
       limits: { inflight: { limit: 5 }, committed_cents: { limit: 10_000 }, window: { limit: 600 } },
@@ -94,17 +94,15 @@ describe('admin workspace and credits', () => {
   it('sets and adds credits through the ledger, so that entries and balance agree', async () => {
     const { id } = await answerOf<WorkspaceDocument>(env, 'workspace', 'set', 'open', '--credits-cents', '0');
     await answerOf(env, 'workspace', 'set', 'open', '--credits-cents', '300');
-    expect(
-      await answerOf(env, 'credits', 'add', '--workspace', 'open', '--cents', '-20', '--note', 'correction'),
-    ).toEqual({
+    expect(await answerOf(env, 'credits', 'add', 'open', '--cents', '-20', '--note', 'correction')).toEqual({
       workspace: 'open',
       added_cents: -20,
       credits_cents: 280,
       note: 'correction',
     });
     expect(await ledger(id)).toEqual([
-      { amount: 10_000_000, balance: 10_000_000, note: 'opening credits' },
-      { amount: -10_000_000, balance: 0, note: 'credits set' },
+      { amount: 100_000_000, balance: 100_000_000, note: 'opening credits' },
+      { amount: -100_000_000, balance: 0, note: 'credits set' },
       { amount: 3_000_000, balance: 3_000_000, note: 'credits set' },
       { amount: -200_000, balance: 2_800_000, note: 'correction' },
     ]);

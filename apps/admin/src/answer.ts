@@ -1,3 +1,5 @@
+import type { Unasked } from './confirm.js';
+
 /** What a command did or found: one JSON document, and the same as text for people. Neither ends in a line feed. */
 export interface Answer {
   document: object;
@@ -10,7 +12,7 @@ export interface Answer {
 export interface Desk {
   readonly env: NodeJS.ProcessEnv;
   /** Resolves when the operator agrees to what cannot be undone; rejects otherwise. */
-  confirm: (what: string) => Promise<void>;
+  confirm: (what: string, unasked?: Unasked) => Promise<void>;
   answer: (answer: Answer) => void;
   /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
   print: (text: string) => Promise<void>;

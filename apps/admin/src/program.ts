@@ -48,7 +48,8 @@ export async function runProgram(
     get env() {
       return withEnvironmentFile(env, options().envFile);
     },
-    confirm: (what) => confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }),
+    confirm: (what, unasked) =>
+      confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }, unasked),
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
     status: terminal.status,

@@ -1,4 +1,5 @@
 import { UsageReader, type Workspace, type LedgerLine } from '#persistence';
+import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { centsFromMicros, centsText, mostCents } from '../money.js';
@@ -7,11 +8,21 @@ import { centsToMicros, line, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 
-interface AddOptions {
-  workspace: string;
+interface NameOption {
+  workspace?: string;
+}
+
+interface AddOptions extends NameOption {
   cents: number;
   note: string;
 }
+
+interface ListOptions extends NameOption {
+  limit: number;
+}
+
+/** Scripts that name the workspace without the option go on. */
+const formerly = 'the same as --workspace';
 
 export const creditsCommands: CommandGroup = (program, desk) => {
   const credits = program.command('credits').description('Credits of workspaces.');
@@ -21,16 +32,18 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     .description(
       'Add credits to a workspace, through its ledger; an unlimited workspace becomes a limited one.',
     )
-    .requiredOption('--workspace <name>', 'its name or id')
+    .argument('[name]', formerly)
+    .option('--workspace <name>', 'its name or id')
     .requiredOption(
       '--cents <n>',
       'US cents; a negative number takes credits back',
       centsToMicros(-mostCents),
     )
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
-    .action(async ({ workspace: name, cents: micros, note }: AddOptions) => {
+    .action(async (name: string | undefined, options: AddOptions, command: Command) => {
+      const { cents: micros, note } = options;
       const { workspace } = await withWorkspaces(desk.env, (workspaces) =>
-        workspaces.change(name, { addedMicros: micros, note }, actor()),
+        workspaces.change(nameOf(name, options, command), { addedMicros: micros, note }, actor()),
       );
       desk.answer({
         document: {
@@ -46,17 +59,22 @@ export const creditsCommands: CommandGroup = (program, desk) => {
   credits
     .command('list')
     .description('The last entries of a workspace’s ledger, newest first: credits added, runs billed.')
-    .requiredOption('--workspace <name>', 'its name or id')
+    .argument('[name]', formerly)
+    .option('--workspace <name>', 'its name or id')
     .option('--limit <n>', 'most entries shown', wholeNumber(1, 10_000), 50)
-    .action(async ({ workspace: name, limit }: { workspace: string; limit: number }) => {
+    .action(async (name: string | undefined, options: ListOptions, command: Command) => {
       desk.answer(
         await withWorkspaces(desk.env, async (workspaces, database) => {
-          const workspace = await workspaces.find(name);
-          return ledgerAnswer(workspace, await new UsageReader(database).ledger(workspace.id, limit));
+          const workspace = await workspaces.find(nameOf(name, options, command));
+          return ledgerAnswer(workspace, await new UsageReader(database).ledger(workspace.id, options.limit));
         }),
       );
     });
 };
+
+function nameOf(argument: string | undefined, { workspace }: NameOption, command: Command): string {
+  return workspace ?? argument ?? command.error("error: required option '--workspace <name>' not specified");
+}
 
 function ledgerAnswer(workspace: Workspace, entries: readonly LedgerLine[]): Answer {
   const { name, balanceMicros } = workspace;

@@ -163,7 +163,8 @@ async function liveKey(keys: ApiKeyRepository, prefixOrId: string): Promise<KeyR
 async function revoke(database: Database, prefixOrId: string, desk: Desk): Promise<Answer> {
   const keys = new ApiKeyRepository(database);
   const { id, prefix, name } = await liveKey(keys, prefixOrId);
-  await desk.confirm(`The key ${prefix} (${name}) is revoked.`);
+  // A leaked key has to go, from a script as well.
+  await desk.confirm(`The key ${prefix} (${name}) is revoked.`, 'done');
   await keys.revoke(id);
   await recordOperatorAction(database, { actor: actor(), action: 'key.revoke', subject: id });
   return { document: { revoked: prefixOrId }, text: `revoked ${prefixOrId}` };

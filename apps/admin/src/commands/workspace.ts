@@ -18,7 +18,7 @@ import {
 } from './workspace-limits.js';
 
 /** What a new workspace can spend before anybody says more. */
-const openingCents = 1000;
+const openingCents = 10_000;
 
 interface SettingOptions {
   enabled?: true;
@@ -39,7 +39,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
       workspace
         .command('create')
         .description(
-          `Create a workspace. It starts with limits: 5 runs in flight, 10,000 cents committed, 600 runs per minute, and ${openingCents} cents of credits unless more is said.`,
+          `Create a workspace. It starts with limits: 5 runs in flight, 10,000 cents committed, 600 runs per minute, and ${openingCents.toLocaleString('en')} cents of credits unless more is said.`,
         ),
     ),
   )
