@@ -1,4 +1,4 @@
-import { Button, Table } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { File as FileIcon } from 'lucide-react';
 import { api } from '../../api/client.ts';
@@ -8,51 +8,33 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId } from '../../parts/copy-id.tsx';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { bytes } from '../../parts/quantities.ts';
-import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
 import { FileUpload } from './file-upload.tsx';
 import classes from './files-page.module.css';
 
 export function FilesPage() {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
-    useInfiniteQuery(filesQuery);
-  const files = data?.pages.flatMap((page) => page.data);
+  const files = useInfiniteQuery(filesQuery);
   return (
     <>
       <PageTitle title={texts.files.title} detail={texts.files.about} />
       <FileUpload />
-      {files === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton />
-        )
-      ) : files.length === 0 ? (
-        <Empty title={texts.files.empty} detail={texts.files.emptyText}>
-          <Command
-            text={`curl -X POST '${location.origin}/v2/files' \\\n  -H "X-API-Key: $API_KEY" -H 'Content-Type: image/png' \\\n  --data-binary @picture.png`}
-            label={texts.files.copyCommand}
-          />
-        </Empty>
-      ) : (
-        <>
-          <Files files={files} />
-          {hasNextPage && (
-            <Button
-              variant="default"
-              mt={16}
-              loading={isFetchingNextPage}
-              onClick={() => void fetchNextPage()}
-            >
-              {texts.parts.more}
-            </Button>
-          )}
-        </>
-      )}
+      <LoadedList
+        query={files}
+        empty={
+          <Empty title={texts.files.empty} detail={texts.files.emptyText}>
+            <Command
+              text={`curl -X POST '${location.origin}/v2/files' \\\n  -H "X-API-Key: $API_KEY" -H 'Content-Type: image/png' \\\n  --data-binary @picture.png`}
+              label={texts.files.copyCommand}
+            />
+          </Empty>
+        }
+      >
+        {(entries) => <Files files={entries} />}
+      </LoadedList>
     </>
   );
 }

@@ -5,10 +5,9 @@ import { useState } from 'react';
 import { type ApiKey, keysQuery, type NewApiKey } from '../../api/keys.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts.ts';
 import { CreatedKey } from './created-key.tsx';
@@ -17,12 +16,10 @@ import { RevokeKey } from './revoke-key.tsx';
 import classes from './keys-page.module.css';
 
 export function KeysPage() {
-  const { data, error, refetch } = useQuery(keysQuery);
+  const keys = useQuery(keysQuery);
   const ownId = useQuery(workspaceQuery).data?.credential.key_id;
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<NewApiKey>();
-  // The newest first: the service lists the oldest first.
-  const keys = data?.data.toReversed();
   return (
     <>
       <PageTitle title={texts.keys.title} detail={texts.keys.about}>
@@ -31,37 +28,36 @@ export function KeysPage() {
         </Button>
       </PageTitle>
       {created && <CreatedKey created={created} close={() => setCreated(undefined)} />}
-      {keys === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton />
-        )
-      ) : keys.length === 0 ? (
-        <Empty title={texts.keys.empty} detail={texts.keys.emptyText} />
-      ) : (
-        <Table.ScrollContainer minWidth={720}>
-          <Table className={classes.table}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.keys.name}</Table.Th>
-                <Table.Th>{texts.keys.scopes}</Table.Th>
-                <Table.Th>{texts.keys.state}</Table.Th>
-                <Table.Th>{texts.keys.created}</Table.Th>
-                <Table.Th>{texts.keys.expires}</Table.Th>
-                <Table.Th>
-                  <span className="visually-hidden">{texts.keys.revoke}</span>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {keys.map((key) => (
-                <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
+      <Loaded query={keys}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={texts.keys.empty} detail={texts.keys.emptyText} />
+          ) : (
+            <Table.ScrollContainer minWidth={720}>
+              <Table className={classes.table}>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>{texts.keys.name}</Table.Th>
+                    <Table.Th>{texts.keys.scopes}</Table.Th>
+                    <Table.Th>{texts.keys.state}</Table.Th>
+                    <Table.Th>{texts.keys.created}</Table.Th>
+                    <Table.Th>{texts.keys.expires}</Table.Th>
+                    <Table.Th>
+                      <span className="visually-hidden">{texts.keys.revoke}</span>
+                    </Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {/* The newest first: the service lists the oldest first. */}
+                  {data.toReversed().map((key) => (
+                    <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+          )
+        }
+      </Loaded>
       <NewKeyForm opened={isCreating} close={() => setCreating(false)} onCreated={setCreated} />
     </>
   );

@@ -1,10 +1,10 @@
-import { Button, Table } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type OperatorRun, operatorRunsQuery } from '../../api/operator.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
@@ -13,61 +13,53 @@ import classes from './operator.module.css';
 
 /** Runs of all workspaces that may need a look. */
 export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; provider?: string }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    operatorRunsQuery({ state, ...(provider !== undefined && { provider }) }),
-  );
-  const runs = data?.pages.flatMap((page) => page.data);
-  if (runs === undefined) {
-    return error ? <Failure error={error} retry={() => void refetch()} /> : <TableSkeleton rows={4} />;
-  }
-  if (runs.length === 0) {
-    return (
-      <div className={classes.none}>
-        <StateMark tone="good">{texts.queues.none[state]}</StateMark>
-        <p className="dimmed">{texts.queues.noneText[state]}</p>
-      </div>
-    );
-  }
+  const runs = useInfiniteQuery(operatorRunsQuery({ state, ...(provider !== undefined && { provider }) }));
   return (
-    <>
-      <div className={classes.scroll}>
-        <Table className={classes.table}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{texts.queues.time}</Table.Th>
-              <Table.Th>{texts.queues.run}</Table.Th>
-              <Table.Th>{texts.queues.workspace}</Table.Th>
-              <Table.Th>{texts.queues.model}</Table.Th>
-              <Table.Th>{texts.queues.stage}</Table.Th>
-              <Table.Th>{texts.queues.why}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {runs.map((run) => (
-              <Table.Tr key={run.request_id}>
-                <Table.Td className={classes.time}>
-                  <Moment at={run.completed_at ?? run.created_at} />
-                </Table.Td>
-                <Table.Td>
-                  <RunId run={run} />
-                </Table.Td>
-                <Table.Td>{run.workspace.name}</Table.Td>
-                <Table.Td>{run.model}</Table.Td>
-                <Table.Td>{texts.queues.stages[run.stage]}</Table.Td>
-                <Table.Td>
-                  <Why run={run} />
-                </Table.Td>
+    <LoadedList
+      query={runs}
+      skeleton={<TableSkeleton rows={4} />}
+      empty={
+        <div className={classes.none}>
+          <StateMark tone="good">{texts.queues.none[state]}</StateMark>
+          <p className="dimmed">{texts.queues.noneText[state]}</p>
+        </div>
+      }
+    >
+      {(entries) => (
+        <div className={classes.scroll}>
+          <Table className={classes.table}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{texts.queues.time}</Table.Th>
+                <Table.Th>{texts.queues.run}</Table.Th>
+                <Table.Th>{texts.queues.workspace}</Table.Th>
+                <Table.Th>{texts.queues.model}</Table.Th>
+                <Table.Th>{texts.queues.stage}</Table.Th>
+                <Table.Th>{texts.queues.why}</Table.Th>
               </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
-      {hasNextPage && (
-        <Button variant="default" mt={16} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.parts.more}
-        </Button>
+            </Table.Thead>
+            <Table.Tbody>
+              {entries.map((run) => (
+                <Table.Tr key={run.request_id}>
+                  <Table.Td className={classes.time}>
+                    <Moment at={run.completed_at ?? run.created_at} />
+                  </Table.Td>
+                  <Table.Td>
+                    <RunId run={run} />
+                  </Table.Td>
+                  <Table.Td>{run.workspace.name}</Table.Td>
+                  <Table.Td>{run.model}</Table.Td>
+                  <Table.Td>{texts.queues.stages[run.stage]}</Table.Td>
+                  <Table.Td>
+                    <Why run={run} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </div>
       )}
-    </>
+    </LoadedList>
   );
 }
 

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type Provider, providersQuery } from '../../api/operator.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
@@ -13,41 +13,39 @@ import classes from './operator.module.css';
 import { failed, ProviderState } from './provider-parts.tsx';
 
 export function ProvidersPage() {
-  const { data, error, refetch } = useQuery(providersQuery);
+  const providers = useQuery(providersQuery);
   return (
     <>
       <PageTitle title={texts.providers.title} detail={texts.providers.about} />
-      {data === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton rows={14} />
-        )
-      ) : data.data.length === 0 ? (
-        <Empty title={texts.providers.empty} detail={texts.providers.emptyText} />
-      ) : (
-        <div className={classes.scroll}>
-          <Table className={classes.table}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.providers.provider}</Table.Th>
-                <Table.Th>{texts.providers.state}</Table.Th>
-                <Table.Th className={classes.number}>{texts.providers.models}</Table.Th>
-                <Table.Th>{texts.providers.slots}</Table.Th>
-                <Table.Th className={classes.number}>{texts.providers.waiting}</Table.Th>
-                <Table.Th className={classes.number}>{texts.providers.underWay}</Table.Th>
-                <Table.Th className={classes.number}>{texts.providers.day}</Table.Th>
-                <Table.Th className={classes.number}>{texts.providers.failed}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.data.toSorted(busiestFirst).map((provider) => (
-                <ProviderRow key={provider.provider} provider={provider} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </div>
-      )}
+      <Loaded query={providers} skeleton={<TableSkeleton rows={14} />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={texts.providers.empty} detail={texts.providers.emptyText} />
+          ) : (
+            <div className={classes.scroll}>
+              <Table className={classes.table}>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>{texts.providers.provider}</Table.Th>
+                    <Table.Th>{texts.providers.state}</Table.Th>
+                    <Table.Th className={classes.number}>{texts.providers.models}</Table.Th>
+                    <Table.Th>{texts.providers.slots}</Table.Th>
+                    <Table.Th className={classes.number}>{texts.providers.waiting}</Table.Th>
+                    <Table.Th className={classes.number}>{texts.providers.underWay}</Table.Th>
+                    <Table.Th className={classes.number}>{texts.providers.day}</Table.Th>
+                    <Table.Th className={classes.number}>{texts.providers.failed}</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {data.toSorted(busiestFirst).map((provider) => (
+                    <ProviderRow key={provider.provider} provider={provider} />
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </div>
+          )
+        }
+      </Loaded>
     </>
   );
 }

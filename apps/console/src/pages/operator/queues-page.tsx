@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { queuesQuery } from '../../api/operator.ts';
 import { duration } from '../../parts/duration.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
-import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts.ts';
 import { OperatorRuns } from './operator-runs.tsx';
@@ -16,24 +15,20 @@ import classes from './operator.module.css';
 type Queues = Awaited<ReturnType<NonNullable<typeof queuesQuery.queryFn>>>;
 
 export function QueuesPage() {
-  const { data, error, refetch } = useQuery(queuesQuery);
+  const queues = useQuery(queuesQuery);
   const { look = 'stuck' } = useSearch({ from: '/queues' });
   const navigate = useNavigate({ from: '/queues' });
   return (
     <>
       <PageTitle title={texts.queues.title} detail={texts.queues.about} />
-      {data === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton />
-        )
-      ) : (
-        <div className={classes.pair}>
-          <LiveRuns runs={data.runs} />
-          <Jobs queues={data.queues} transport={data.transport} />
-        </div>
-      )}
+      <Loaded query={queues}>
+        {({ runs, queues: jobs, transport }) => (
+          <div className={classes.pair}>
+            <LiveRuns runs={runs} />
+            <Jobs queues={jobs} transport={transport} />
+          </div>
+        )}
+      </Loaded>
       <section className={classes.section}>
         <div className={classes.head}>
           <h2>{texts.queues.look}</h2>
@@ -52,7 +47,7 @@ export function QueuesPage() {
         </div>
         <OperatorRuns state={look} />
       </section>
-      {data && <Processes processes={data.processes} />}
+      {queues.data && <Processes processes={queues.data.processes} />}
     </>
   );
 }

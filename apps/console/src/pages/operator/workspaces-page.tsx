@@ -7,12 +7,11 @@ import { type Workspace, workspacesQuery } from '../../api/operator.ts';
 import { Command } from '../../parts/command.tsx';
 import { CopyId } from '../../parts/copy-id.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { LoadedList } from '../../parts/loaded.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
-import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts.ts';
 import { EditWorkspace } from './edit-workspace.tsx';
@@ -21,11 +20,8 @@ import classes from './operator.module.css';
 export function WorkspacesPage() {
   const { q } = useSearch({ from: '/workspaces' });
   const navigate = useNavigate({ from: '/workspaces' });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    workspacesQuery(q),
-  );
+  const workspaces = useInfiniteQuery(workspacesQuery(q));
   const [edited, setEdited] = useState<Workspace>();
-  const workspaces = data?.pages.flatMap((page) => page.data);
   return (
     <>
       <PageTitle title={texts.workspaces.title} detail={texts.workspaces.about}>
@@ -40,18 +36,15 @@ export function WorkspacesPage() {
           }
         />
       </PageTitle>
-      {workspaces === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton />
-        )
-      ) : workspaces.length === 0 ? (
-        <Empty title={texts.workspaces.empty} detail={texts.workspaces.emptyText}>
-          <Command text={texts.workspaces.command} label={texts.workspaces.copyCommand} />
-        </Empty>
-      ) : (
-        <>
+      <LoadedList
+        query={workspaces}
+        empty={
+          <Empty title={texts.workspaces.empty} detail={texts.workspaces.emptyText}>
+            <Command text={texts.workspaces.command} label={texts.workspaces.copyCommand} />
+          </Empty>
+        }
+      >
+        {(entries) => (
           <div className={classes.scroll}>
             <Table className={classes.table}>
               <Table.Thead>
@@ -69,24 +62,14 @@ export function WorkspacesPage() {
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
-                {workspaces.map((workspace) => (
+                {entries.map((workspace) => (
                   <WorkspaceRow key={workspace.id} workspace={workspace} edit={() => setEdited(workspace)} />
                 ))}
               </Table.Tbody>
             </Table>
           </div>
-          {hasNextPage && (
-            <Button
-              variant="default"
-              mt={16}
-              loading={isFetchingNextPage}
-              onClick={() => void fetchNextPage()}
-            >
-              {texts.parts.more}
-            </Button>
-          )}
-        </>
-      )}
+        )}
+      </LoadedList>
       <EditWorkspace workspace={edited} close={() => setEdited(undefined)} />
     </>
   );

@@ -3,76 +3,71 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
-import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
 import classes from './settings-page.module.css';
 
 export function SettingsPage() {
-  const { data, error, refetch } = useQuery({ ...workspaceQuery, refetchInterval: 5_000 });
+  const workspace = useQuery({ ...workspaceQuery, refetchInterval: 5_000 });
   return (
     <>
       <PageTitle title={texts.settings.title} detail={texts.settings.about} />
-      {data === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton />
-        )
-      ) : (
-        <div className={classes.sections}>
-          <Section title={texts.settings.credits} about={texts.settings.creditsText}>
-            <dl className={`figures ${classes.amounts}`}>
-              <Amount
-                name={texts.settings.balance}
-                value={
-                  data.credits_cents === null ? texts.parts.unlimited : dollarsOfCents(data.credits_cents)
-                }
-              />
-              <Amount name={texts.settings.held} value={dollarsOfCents(data.held_cents)} />
-              <Amount name={texts.settings.markup} value={`× ${data.markup}`} />
-            </dl>
-          </Section>
-          <Section title={texts.settings.limits} about={texts.settings.limitsText}>
-            <div className={classes.meters}>
-              <Limit name="inflight" {...data.limits.inflight} />
-              <Limit name="committed_spend_cents" {...data.limits.committed_spend_cents} />
-              <Limit name="backlog" {...data.limits.backlog} />
-              <Limit name="runs_per_minute" {...data.limits.runs_per_minute} />
-            </div>
-          </Section>
-          <Section title={texts.settings.workspace} about={texts.settings.workspaceText}>
-            <dl className={classes.facts}>
-              <dt>{texts.settings.name}</dt>
-              <dd>{data.name}</dd>
-              <dt>{texts.settings.id}</dt>
-              <dd>
-                <CopyId id={data.id} />
-              </dd>
-              <dt>{texts.settings.credential}</dt>
-              <dd>
-                {data.credential.key_id === undefined ? (
-                  texts.settings.token
-                ) : (
-                  <CopyId id={data.credential.key_id} />
-                )}
-              </dd>
-              <dt>{texts.settings.scopes}</dt>
-              <dd>
-                {data.credential.scopes.map((scope) => (
-                  <Badge key={scope} variant="default" className={classes.scope}>
-                    {scope}
-                  </Badge>
-                ))}
-              </dd>
-            </dl>
-          </Section>
-        </div>
-      )}
+      <Loaded query={workspace}>
+        {(data) => (
+          <div className={classes.sections}>
+            <Section title={texts.settings.credits} about={texts.settings.creditsText}>
+              <dl className={`figures ${classes.amounts}`}>
+                <Amount
+                  name={texts.settings.balance}
+                  value={
+                    data.credits_cents === null ? texts.parts.unlimited : dollarsOfCents(data.credits_cents)
+                  }
+                />
+                <Amount name={texts.settings.held} value={dollarsOfCents(data.held_cents)} />
+                <Amount name={texts.settings.markup} value={`× ${data.markup}`} />
+              </dl>
+            </Section>
+            <Section title={texts.settings.limits} about={texts.settings.limitsText}>
+              <div className={classes.meters}>
+                <Limit name="inflight" {...data.limits.inflight} />
+                <Limit name="committed_spend_cents" {...data.limits.committed_spend_cents} />
+                <Limit name="backlog" {...data.limits.backlog} />
+                <Limit name="runs_per_minute" {...data.limits.runs_per_minute} />
+              </div>
+            </Section>
+            <Section title={texts.settings.workspace} about={texts.settings.workspaceText}>
+              <dl className={classes.facts}>
+                <dt>{texts.settings.name}</dt>
+                <dd>{data.name}</dd>
+                <dt>{texts.settings.id}</dt>
+                <dd>
+                  <CopyId id={data.id} />
+                </dd>
+                <dt>{texts.settings.credential}</dt>
+                <dd>
+                  {data.credential.key_id === undefined ? (
+                    texts.settings.token
+                  ) : (
+                    <CopyId id={data.credential.key_id} />
+                  )}
+                </dd>
+                <dt>{texts.settings.scopes}</dt>
+                <dd>
+                  {data.credential.scopes.map((scope) => (
+                    <Badge key={scope} variant="default" className={classes.scope}>
+                      {scope}
+                    </Badge>
+                  ))}
+                </dd>
+              </dl>
+            </Section>
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Table } from '@mantine/core';
+import { SegmentedControl, Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { deliveriesQuery, type Delivery } from '../../api/webhooks.ts';
@@ -6,10 +6,9 @@ import { Command } from '../../parts/command.tsx';
 import { CopyId } from '../../parts/copy-id.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { exampleCommand } from '../../parts/example-command.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
 import { DeliveryState, Redeliver } from './delivery-parts.tsx';
 import { Secret } from './secret.tsx';
@@ -26,10 +25,7 @@ const options = [
 export function WebhooksPage() {
   const { state } = useSearch({ from: '/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    deliveriesQuery(state),
-  );
-  const deliveries = data?.pages.flatMap((page) => page.data);
+  const deliveries = useInfiniteQuery(deliveriesQuery(state));
   return (
     <>
       <PageTitle title={texts.webhooks.title} detail={texts.webhooks.about} />
@@ -49,36 +45,21 @@ export function WebhooksPage() {
           }
         />
       </div>
-      {deliveries === undefined ? (
-        error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <TableSkeleton />
-        )
-      ) : deliveries.length === 0 ? (
-        <Empty title={texts.webhooks.empty} detail={texts.webhooks.emptyText}>
-          {state === undefined && (
-            <Command
-              text={exampleCommand('?webhook_url=https://your.example/webhooks')}
-              label={texts.runs.copyCommand}
-            />
-          )}
-        </Empty>
-      ) : (
-        <>
-          <Deliveries deliveries={deliveries} />
-          {hasNextPage && (
-            <Button
-              variant="default"
-              mt={16}
-              loading={isFetchingNextPage}
-              onClick={() => void fetchNextPage()}
-            >
-              {texts.parts.more}
-            </Button>
-          )}
-        </>
-      )}
+      <LoadedList
+        query={deliveries}
+        empty={
+          <Empty title={texts.webhooks.empty} detail={texts.webhooks.emptyText}>
+            {state === undefined && (
+              <Command
+                text={exampleCommand('?webhook_url=https://your.example/webhooks')}
+                label={texts.runs.copyCommand}
+              />
+            )}
+          </Empty>
+        }
+      >
+        {(entries) => <Deliveries deliveries={entries} />}
+      </LoadedList>
     </>
   );
 }
