@@ -6,7 +6,7 @@ import { routerPageCursor } from '#schemas';
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** `secrets`: the newest first; a cursor is sealed with that one and opened with any of them. `list`: what it is a place in. */
-interface CursorContext {
+export interface CursorContext {
   list?: 'catalog' | 'requests' | 'deliveries' | 'files' | 'uploads' | 'workspaces' | 'stuck' | 'failed';
   secrets: readonly string[];
   nowMs: number;

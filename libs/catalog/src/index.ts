@@ -1,7 +1,7 @@
 export { type Catalog, catalogOf, type ModelFilter } from './catalog.js';
 export { catalogSchemas, checkCatalog } from './check-catalog.js';
 export { inputErrors } from './check-input.js';
-export { openCursor, sealCursor } from './cursor.js';
+export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
 export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';

@@ -71,16 +71,16 @@ export class FileRepository {
     return file ?? null;
   }
 
-  /** The newest first, behind `before`. */
+  /** The newest first, behind `after`. */
   async list(
     workspaceId: string,
-    { before = newestId, limit }: { before?: string | undefined; limit: number },
+    { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): Promise<StoredFile[]> {
     const { where, orderBy } = newestFirst('owner_id');
     return this.database.list<StoredFile & Record<string, unknown>>({
       text: `SELECT ${columns} FROM stored_object
         WHERE workspace_id IS NOT NULL AND ${where} AND ${isThere} ORDER BY ${orderBy} LIMIT $3`,
-      values: [workspaceId, before, limit],
+      values: [workspaceId, after, limit],
     });
   }
 

@@ -61,13 +61,13 @@ describe('with 100,000 webhooks and files of one workspace, beside another', () 
   );
 
   it('reads a page of files by index', async () => {
-    const read = (limit: number, before?: string) =>
-      new FileRepository(process.database).list(workspaceId, { before, limit });
-    const before = (await read(500)).at(-1)?.id;
+    const read = (limit: number, after?: string) =>
+      new FileRepository(process.database).list(workspaceId, { after, limit });
+    const after = (await read(500)).at(-1)?.id;
     const plan = await planOf(process, (database) =>
-      new FileRepository(database).list(workspaceId, { before, limit: 20 }),
+      new FileRepository(database).list(workspaceId, { after, limit: 20 }),
     );
     heldToItsIndex(plan, /stored_object_file/, 20);
-    expect((await read(1, before))[0]?.id).toBe((await read(501)).at(-1)?.id);
+    expect((await read(1, after))[0]?.id).toBe((await read(501)).at(-1)?.id);
   });
 });

@@ -67,14 +67,14 @@ describe('with 100,000 runs of one workspace, beside another', () => {
   });
 
   it('pages to the oldest one', async () => {
-    let before: string | undefined;
+    let after: string | undefined;
     let listed = 0;
     for (;;) {
-      const page = await requests.page(workspaceId, {}, { before, limit: 5_000 });
+      const page = await requests.page(workspaceId, {}, { after, limit: 5_000 });
       listed += page.length;
       if (page.length === 0) break;
-      expect(before === undefined || (page[0]?.requestId ?? '') < before).toBe(true);
-      before = page.at(-1)?.requestId;
+      expect(after === undefined || (page[0]?.requestId ?? '') < after).toBe(true);
+      after = page.at(-1)?.requestId;
     }
     expect(listed).toBe(many + 1);
   });

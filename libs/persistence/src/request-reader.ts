@@ -93,11 +93,11 @@ export class RequestReader {
     >,
   ) {}
 
-  /** Newest first, behind `before`. */
+  /** Newest first, behind `after`. */
   async page(
     workspaceId: string,
     filter: RequestFilter,
-    page: { before?: string | undefined; limit: number },
+    page: { after?: string | undefined; limit: number },
   ): Promise<ListedRequest[]> {
     return this.database.list<ListedRequest & Record<string, unknown>>({
       text: `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
@@ -116,11 +116,11 @@ export class RequestReader {
   private valuesOf(
     workspaceId: string,
     filter: RequestFilter,
-    { before = newestId, limit }: { before?: string | undefined; limit: number },
+    { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): unknown[] {
     return [
       workspaceId,
-      before,
+      after,
       filter.requestId ?? null,
       filter.model ?? null,
       filter.keyId === undefined ? null : `key:${filter.keyId}`,

@@ -134,13 +134,13 @@ export class WebhookRepository {
     workspaceId = null,
     runId = null,
     state: only,
-    before = newestId,
+    after = newestId,
     limit,
   }: {
     workspaceId?: string | null;
     runId?: string | null;
     state?: ListedWebhook['state'] | undefined;
-    before?: string | undefined;
+    after?: string | undefined;
     limit: number;
   }): Promise<ListedWebhook[]> {
     const { where, orderBy } =
@@ -153,7 +153,7 @@ export class WebhookRepository {
         FROM webhook JOIN workspace ON workspace.id = workspace_id
         WHERE ${where} AND ($3::uuid IS NULL OR run_id = $3) AND ${only === undefined ? 'true' : states[only]}
         ORDER BY ${orderBy} LIMIT $4`,
-      values: [workspaceId, before, runId, limit],
+      values: [workspaceId, after, runId, limit],
     });
   }
 

@@ -50,7 +50,7 @@ export class DeliveriesController {
   ): Promise<RouterWebhookDeliveryListResponse> {
     return listPage(query, 'deliveries', this.settings, {
       read: (page) => this.webhooks.list({ workspaceId, state, ...page }),
-      idOf: ({ runId }) => runId,
+      placeOf: ({ runId }) => runId,
       entryOf: shownDelivery,
     });
   }

@@ -85,7 +85,7 @@ export class RequestsController {
           },
           page,
         ),
-      idOf: ({ requestId }) => requestId,
+      placeOf: ({ requestId }) => requestId,
       entryOf: (run) => shownRequest(run, request.publicOrigin),
     });
   }

@@ -99,7 +99,7 @@ export class FilesController {
   ): Promise<RouterFileListResponse> {
     return listPage(query, 'files', this.settings, {
       read: (page) => this.files.list(workspaceId, page),
-      idOf: ({ id }) => id,
+      placeOf: ({ id }) => id,
       entryOf: (file) => this.described(file),
     });
   }

@@ -1,4 +1,3 @@
-import { openCursor, sealCursor } from '#catalog';
 import { OperatorReader, type OperatorRun as FoundRun } from '#persistence';
 import {
   type OperatorRun,
@@ -12,6 +11,7 @@ import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { Access, CallerGuard } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
+import { listPage } from '../models/list-page.js';
 import { pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
@@ -66,35 +66,23 @@ export class OperatorRunsController {
       ),
     ],
   })
-  async list(
-    @Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>,
-  ): Promise<OperatorRunListResponse> {
-    const { state, cursor, limit } = query;
-    const sealing = { list: state, secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
-    const page = {
-      after: cursor === undefined ? undefined : openCursor(cursor, sealing),
-      limit: limit + 1,
-    };
-    const found =
-      state === 'stuck'
-        ? await this.reader.stuck(query.after_seconds, page)
-        : await this.reader.failed(
-            {
-              hours: query.hours,
-              workspaceId: query.workspace,
-              provider: query.provider,
-              bucket: query.error_type,
-            },
-            page,
-          );
-    const data = found.slice(0, limit);
-    const last = found.length > limit ? data.at(-1) : undefined;
-    return {
-      data: data.map(shown),
-      has_more: last !== undefined,
-      ...(last && { next_cursor: sealCursor(last.requestId, sealing) }),
-      limit,
-    };
+  list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<OperatorRunListResponse> {
+    return listPage(query, query.state, this.settings, {
+      read: (page) =>
+        query.state === 'stuck'
+          ? this.reader.stuck(query.after_seconds, page)
+          : this.reader.failed(
+              {
+                hours: query.hours,
+                workspaceId: query.workspace,
+                provider: query.provider,
+                bucket: query.error_type,
+              },
+              page,
+            ),
+      placeOf: ({ requestId }) => requestId,
+      entryOf: shown,
+    });
   }
 }
 

@@ -1,4 +1,3 @@
-import { openCursor, sealCursor } from '#catalog';
 import { RouterError } from '#errors';
 import {
   OperatorReader,
@@ -23,6 +22,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
+import { listPage } from '../models/list-page.js';
 import { pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import { cents } from '../runs/cents.js';
@@ -62,24 +62,14 @@ export class OperatorWorkspacesController {
       failure(400, ['invalid_input'], 'The cursor is malformed or has expired.'),
     ],
   })
-  async list(
-    @Query(new QueryPipe(workspaceQuery)) { cursor, limit, q }: z.output<typeof workspaceQuery>,
+  list(
+    @Query(new QueryPipe(workspaceQuery)) { q, ...query }: z.output<typeof workspaceQuery>,
   ): Promise<OperatorWorkspaceListResponse> {
-    const sealing = {
-      list: 'workspaces',
-      secrets: this.settings.SIGNING_SECRET,
-      nowMs: Date.now(),
-    } as const;
-    const after = cursor === undefined ? undefined : openCursor(cursor, sealing);
-    const found = await this.reader.workspaces(q, { after, limit: limit + 1 });
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return {
-      data: page.map(shown),
-      has_more: last !== undefined,
-      ...(last && { next_cursor: sealCursor(last.name, sealing) }),
-      limit,
-    };
+    return listPage(query, 'workspaces', this.settings, {
+      read: (page) => this.reader.workspaces(q, page),
+      placeOf: ({ name }) => name,
+      entryOf: shown,
+    });
   }
 
   @Get(':workspace')
