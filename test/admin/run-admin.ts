@@ -8,12 +8,12 @@ interface Finished {
   error: string;
 }
 
-/** Runs one command in this process, with nothing but long timeouts and `env` in its environment. */
+/** Runs one command in this process, with nothing but long timeouts and `env` in its environment: no file of this checkout. */
 export async function runAdmin(env: Record<string, string>, ...words: string[]): Promise<Finished> {
   const said = { out: '', error: '' };
   const code = await runProgram(
     commandGroups,
-    words,
+    ['--env-file', '/dev/null', ...words],
     { ...longTimeouts, ...env },
     {
       out: (text) => void (said.out += text),
