@@ -51,7 +51,7 @@ export const workerSettings = {
     description: 'Claims of one run that may end in a crash before the run is put aside as internal_error.',
     example: '5',
   }),
-  // A poll may be repeated without harm, and what it asks for is paid: more longTimeouts than before the
+  // A poll may be repeated without harm, and what it asks for is paid: more patience than before the
   // submission. A killed worker is noticed within 19 s, so ten in a row take three minutes, well inside the
   // time budget that ends the run anyway.
   MAX_POLL_CRASHES: count(10).meta({

@@ -31,7 +31,7 @@ export class ProcessRow {
   @Column(createdNow) seenAt: Date;
 }
 
-/** What an operator changed. It is written in the transaction of the change. */
+/** What an operator changed: written by the statement that changed a pause or a workspace, right after any other change. */
 @Entity({ name: 'operator_action' })
 export class OperatorAction {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
