@@ -17,6 +17,8 @@ export default defineConfig({
     // The policy allows no `data:` style sheets or scripts, and small files cost little over one connection.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // 3D graphics, which are loaded when a 3D model is shown.
+    chunkSizeWarningLimit: 700,
     // Libraries mark what runs in browsers only, which here is everything.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
     modulePreload: { polyfill: false },

@@ -43,6 +43,7 @@ describe('with 100,000 runs of one workspace, beside another', () => {
       'those of a day',
       { from: new Date(Date.now() - 200 * 86_400_000), until: new Date(Date.now() - 199 * 86_400_000) },
     ],
+    ['those that succeeded', { outcome: 'succeeded' }],
     ['those in progress', { stages: ['running'] }],
   ])('reads %s by index, and no more rows than it lists', async (_what, filter) => {
     const plan = await planOf(process, (database) =>
@@ -89,6 +90,7 @@ it('lists a run once, with the times of its phases and its bill, before and afte
     requestId,
     stage: 'ready',
     keyId: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234',
+    outcome: null,
     bucket: null,
     grantedAt: expect.any(Date),
     dispatchedAt: null,
@@ -105,6 +107,7 @@ it('lists a run once, with the times of its phases and its bill, before and afte
     ...ended,
     ...live,
     stage: 'completed',
+    outcome: 'succeeded',
     dispatchedAt: expect.any(Date),
     completedAt: expect.any(Date),
     reservedMicros: cents(1),

@@ -2,7 +2,7 @@ import type { Bucket, FieldError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestId } from './newest-first.js';
-import type { Basis, Stage } from './run-facts.js';
+import type { Basis, Outcome, Stage } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** Which of a workspace's runs are meant; what is left out does not narrow. */
@@ -12,6 +12,7 @@ export interface RequestFilter {
   /** The key that admitted the run. */
   keyId?: string | undefined;
   stages?: readonly Stage[] | undefined;
+  outcome?: Outcome | undefined;
   bucket?: Bucket | undefined;
   /** Admitted at `from` or later, and before `until`. */
   from?: Date | undefined;
@@ -23,6 +24,7 @@ export interface ListedRequest {
   requestId: string;
   model: string;
   stage: Stage;
+  outcome: Outcome | null;
   bucket: Bucket | null;
   keyId: string | null;
   keyName: string | null;
@@ -53,27 +55,28 @@ const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatche
   output_at AS "outputAt", completed_at AS "completedAt"`;
 
 /**
- * Parameters 1 to 9. An id begins with the time at which its gateway made it, so it bounds the search; the database's
+ * Parameters 1 to 10. An id begins with the time at which its gateway made it, so it bounds the search; the database's
  * own clock decides, and the two may differ by less than a minute.
  */
 const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid IS NULL OR ${id} = $3)
   AND ($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
   AND ($6::text[] IS NULL OR stage = ANY ($6))
-  AND ($7::text IS NULL OR bucket = $7)
-  AND ($8::timestamptz IS NULL OR ${id} >= v7_floor(greatest($8::timestamptz - interval '1 minute', 'epoch')) AND admitted_at >= $8)
-  AND ($9::timestamptz IS NULL OR ${id} < v7_floor(greatest($9::timestamptz + interval '1 minute', 'epoch')) AND admitted_at < $9)`;
+  AND ($7::text IS NULL OR outcome = $7)
+  AND ($8::text IS NULL OR bucket = $8)
+  AND ($9::timestamptz IS NULL OR ${id} >= v7_floor(greatest($9::timestamptz - interval '1 minute', 'epoch')) AND admitted_at >= $9)
+  AND ($10::timestamptz IS NULL OR ${id} < v7_floor(greatest($10::timestamptz + interval '1 minute', 'epoch')) AND admitted_at < $10)`;
 
-/** Parameters 1 to 12. One statement, so that a run that ends meanwhile is listed once. */
+/** Parameters 1 to 13. One statement, so that a run that ends meanwhile is listed once. */
 const listed = `(SELECT * FROM (
-    (SELECT id AS "requestId", model, stage, bucket, ${keyId}, ${times},
+    (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${times},
         reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
-      FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $10)
+      FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $11)
     UNION ALL
-    (SELECT run_id, model, stage, bucket, ${keyId}, ${times},
-        cost_micros::float, billed_micros::float, basis, age_of(completed_at, $11, $12) = 'kept'
+    (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${times},
+        cost_micros::float, billed_micros::float, basis, age_of(completed_at, $12, $13) = 'kept'
       FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
-      WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $10)
-  ) AS either ORDER BY "requestId" DESC LIMIT $10) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
+      WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $11)
+  ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
 
 const details = `LEFT JOIN run ON "isKept" AND run.id = "requestId"`;
 const detailColumns = `run.failure, run.epoch AS attempts, run.cancel_requested_at AS "cancelRequestedAt",
@@ -125,6 +128,7 @@ export class RequestReader {
       filter.model ?? null,
       filter.keyId === undefined ? null : `key:${filter.keyId}`,
       filter.stages ?? null,
+      filter.outcome ?? null,
       filter.bucket ?? null,
       filter.from ?? null,
       filter.until ?? null,

@@ -82,13 +82,15 @@ export type Ending =
     }
   | { outcome: 'cancelled' };
 
+export type Outcome = Ending['outcome'];
+
 /** A finished run as log and metrics speak of it. A phase that it never reached is absent. */
 export interface FinishedRun {
   workspaceId: string;
   provider: string;
   model: string;
   delivery: 'queued' | 'sync';
-  outcome: 'succeeded' | 'failed' | 'cancelled';
+  outcome: Outcome;
   bucket: Bucket | null;
   billedMicros: number;
   /** The server that the caller picked or was given, where the model has several. */

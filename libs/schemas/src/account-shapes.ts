@@ -13,12 +13,16 @@ const cents = (description: string) =>
     .meta({ description: `${description}, in US dollar cents, as a decimal number.` });
 const keyId = () => z.uuid().meta({ description: 'The id of the API key; absent for access tokens.' });
 
+/** How a completed run ended. */
+export const routerRunOutcome = z.enum(['succeeded', 'failed', 'cancelled']);
+
 /** A run as it is listed. What does not apply, or is not known yet, is absent. */
 export const routerRequest = z
   .object({
     request_id: routerQueueRequestId,
     model: routerModelId,
     status: routerQueueStatus,
+    outcome: routerRunOutcome.optional().meta({ description: 'How it ended; absent while it has not.' }),
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
     key_name: z.string().optional().meta({ description: 'What that key is for.' }),

@@ -24,6 +24,7 @@ export {
   routerRequestDetail,
   type RouterRequestListResponse,
   routerRequestListResponse,
+  routerRunOutcome,
   type RouterSignInLink,
   routerSignInLink,
   type RouterUsageResponse,

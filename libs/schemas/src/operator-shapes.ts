@@ -121,7 +121,7 @@ const outcomes = z.object({
 export const operatorProvider = z
   .object({
     provider: routerProviderSegment,
-    models: count('How many models of it can be run.'),
+    models: z.array(routerModelId).meta({ description: 'The models that it runs, by their ids.' }),
     has_key: z
       .boolean()
       .nullable()

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 const models = [
   ['bfl/flux-2-pro', 30_000],
   ['openai/gpt-image-2', 42_000],
-  ['veo/veo-3.1-fast-generate-001', 1_200_000],
+  ['fal/veo-3.1-fast', 1_200_000],
   ['bfl/flux-kontext-pro', 40_000],
   ['elevenlabs/eleven_v3', 18_000],
   ['runway/gen4_turbo', 250_000],

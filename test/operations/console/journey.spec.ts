@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { withTools } from '../../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../../harness/index.js';
@@ -62,6 +62,10 @@ describeWith('the console, from the sign-in to a revoked key', () => {
   it('lists both runs, and shows what one did and cost', async () => {
     await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page.getByRole('cell').getByText('Cancelled').waitFor();
+    await page.getByRole('combobox', { name: 'Status' }).click();
+    await page.getByRole('option', { name: 'Succeeded' }).click();
+    await page.getByRole('cell').getByText('Cancelled').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('state')).toBe('succeeded');
     await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').click();
     await page.getByText('$0.03', { exact: true }).waitFor();
     await page.getByText('As the provider reported it.').waitFor();
@@ -82,14 +86,52 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     );
   });
 
+  it('takes a file that is dropped on its field, and shows what the input then holds', async () => {
+    await page.goto(`${shown.ready.base_url}/console/models/luma/ray-2`);
+    await page.getByText(/^More inputs/).click();
+    const field = page.getByRole('textbox', { name: /URL/ }).first();
+    await dropOn(page, field);
+    await waitFor(async () => (await field.inputValue()).includes('/assets/'), {
+      withinMs: 20_000,
+      what: 'the URL of the uploaded file',
+    });
+    await page.getByRole('img', { name: '' }).first().waitFor();
+  });
+
+  it.each([
+    ['fal/veo-3.1-fast', 'video'],
+    ['elevenlabs/eleven_v3', 'audio'],
+    ['meshy/meshy-6', 'canvas'],
+  ])('runs %s and shows its %s', async (model, element) => {
+    await page.goto(`${shown.ready.base_url}/console/models/${model}`);
+    await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
+    const medium = page.getByRole('region', { name: 'Result' }).locator(element).first();
+    await medium.waitFor();
+    await waitFor(
+      () =>
+        medium.evaluate(
+          (node: { readyState?: number; dataset: Record<string, string> }) =>
+            (node.readyState ?? 0) > 0 || node.dataset['shown'] === 'true',
+        ),
+      { withinMs: 20_000, what: `the ${element} to be shown` },
+    );
+  });
+
   it('uploads a file, lists it, and deletes it', async () => {
     await page.getByRole('link', { name: 'Files' }).click();
     await page.getByRole('heading', { name: 'Files', exact: true }).waitFor();
     const buffer = PNG.sync.write(new PNG({ width: 8, height: 8 }));
     await page.locator('input[type=file]').setInputFiles({ name: 'mask.png', mimeType: 'image/png', buffer });
-    await page.getByRole('cell', { name: /image\/png/ }).waitFor();
-    await page.getByRole('button', { name: /^Delete/ }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await dropOn(page, page.getByText('Drop files here, or'));
+    const rows = page.getByRole('row').filter({ hasText: 'image/png' });
+    for (const left of [3, 2, 1]) {
+      await waitFor(async () => (await rows.count()) === left, { withinMs: 20_000, what: `${left} files` });
+      await page
+        .getByRole('button', { name: /^Delete/ })
+        .first()
+        .click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    }
     await page.getByRole('heading', { name: 'No files' }).waitFor();
   });
 
@@ -181,5 +223,16 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     expect(shown.troubles).toEqual([]);
   });
 });
+
+/** A PNG of one pixel, as a browser hands over a file that is dragged from a folder. */
+async function dropOn(page: Page, target: Locator): Promise<void> {
+  const bytes = [...PNG.sync.write(new PNG({ width: 1, height: 1 }))];
+  const dataTransfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([Uint8Array.of(${bytes.join()})], 'sketch.png', { type: 'image/png' }));
+    return transfer;
+  })()`);
+  await target.dispatchEvent('drop', { dataTransfer });
+}
 
 failOnLeftovers();

@@ -67,14 +67,14 @@ export class ShownConsole {
   }
 
   /** A key for everything in a workspace that was just made. */
-  async keyOfNewWorkspace(): Promise<string> {
-    await this.admin('workspace', 'create', 'empty', '--credits-cents', '1000');
+  async keyOfNewWorkspace(name: string): Promise<string> {
+    await this.admin('workspace', 'create', name, '--credits-cents', '1000');
     const scopes = 'catalog,run,requests,usage,workspace,manage';
     const made = await this.admin(
       'key',
       'create',
       '--workspace',
-      'empty',
+      name,
       '--name',
       'first',
       '--scopes',

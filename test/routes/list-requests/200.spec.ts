@@ -69,8 +69,20 @@ it('tells of each run what is known of it, newest first', async () => {
   expect(data).toEqual([
     { ...admitted(waiting.requestId), status: 'IN_QUEUE' },
     { ...admitted(running.requestId), status: 'IN_PROGRESS', started_at: time },
-    { ...admitted(broken.requestId), ...ended, error_type: 'provider_error', cost_cents: 0 },
-    { ...admitted(done.requestId), ...ended, cost_cents: expect.any(Number), cost_basis: expect.any(String) },
+    {
+      ...admitted(broken.requestId),
+      ...ended,
+      outcome: 'failed',
+      error_type: 'provider_error',
+      cost_cents: 0,
+    },
+    {
+      ...admitted(done.requestId),
+      ...ended,
+      outcome: 'succeeded',
+      cost_cents: expect.any(Number),
+      cost_basis: expect.any(String),
+    },
   ]);
 });
 
@@ -108,6 +120,8 @@ it('narrows by every filter, and by several at once', async () => {
   expect(await found('status=IN_PROGRESS')).toEqual([byOther.requestId]);
   expect(await found('status=COMPLETED')).toEqual([broken.requestId]);
   expect(await found('error_type=provider_error')).toEqual([broken.requestId]);
+  expect(await found('outcome=failed')).toEqual([broken.requestId]);
+  expect(await found('outcome=succeeded')).toEqual([]);
   expect(await found(`key=${other.row.id}`)).toEqual([byOther.requestId]);
   expect(await found(`key=${keyId}&status=IN_QUEUE`)).toEqual([waiting.requestId]);
   expect(await found(`request_id=${broken.requestId}`)).toEqual([broken.requestId]);

@@ -7,6 +7,7 @@ const ours = { secrets: ['a-secret-of-tests-for-cursors-00000000'], nowMs: Date.
 
 it.each([
   ['an unknown state', 'status=FAILED'],
+  ['an unknown outcome', 'outcome=timeout'],
   ['an unknown bucket', 'error_type=none'],
   ['a model that can be none', 'model=flux'],
   ['a key that is no id', 'key=rk_live_x'],

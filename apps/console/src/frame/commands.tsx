@@ -15,7 +15,8 @@ const maxModels = 8;
 export function Commands({ isOperator, close }: { isOperator: boolean; close: () => void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();
-  const combobox = useCombobox({ opened: true });
+  // Escape is the combobox's to hear: its input keeps the key from the modal.
+  const combobox = useCombobox({ opened: true, onDropdownClose: close });
   const models = useInfiniteQuery(modelsQuery).data ?? [];
 
   const words = text.trim().toLowerCase().split(/\s+/);

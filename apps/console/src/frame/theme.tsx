@@ -1,5 +1,6 @@
 import { createTheme, MantineProvider } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { texts } from '../texts.ts';
 
 /** Colours and type are in styles/theme.css: the policy forbids a <style> element. */
 const theme = createTheme({
@@ -9,8 +10,13 @@ const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'sm' } },
     // Locking the scroll and hiding bars would need a <style> element.
-    Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
-    Drawer: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+    Modal: {
+      defaultProps: {
+        lockScroll: false,
+        transitionProps: { duration: 120 },
+        closeButtonProps: { 'aria-label': texts.parts.close },
+      },
+    },
     Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 100 } } },
     Table: { defaultProps: { verticalSpacing: 8, horizontalSpacing: 12, fz: 13 } },
   },

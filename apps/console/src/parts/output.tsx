@@ -1,11 +1,14 @@
-import { Button } from '@mantine/core';
-import { Box, Download, ExternalLink, ImageOff } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { Button, Skeleton } from '@mantine/core';
+import { Download, ExternalLink, ImageOff } from 'lucide-react';
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import type { RunResult } from '../api/run-result.ts';
 import { texts } from '../texts.ts';
 import { CopyText } from './copy-text.tsx';
 import { findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
 import classes from './output.module.css';
+
+/** A megabyte of 3D graphics that most visits never need. */
+const SolidView = lazy(() => import('./solid-view.tsx'));
 
 interface OutputProps {
   result: RunResult;
@@ -48,7 +51,7 @@ export function Output({ result, modalities, onUse }: OutputProps) {
           <summary className={classes.summary}>{texts.output.raw}</summary>
           <div className={classes.raw}>
             <CopyText text={result.text} />
-            <pre>{JSON.stringify(result.value, null, 2)}</pre>
+            <pre tabIndex={0}>{JSON.stringify(result.value, null, 2)}</pre>
           </div>
         </details>
       )}
@@ -58,7 +61,8 @@ export function Output({ result, modalities, onUse }: OutputProps) {
 
 function MediumView({ medium, onUse }: { medium: Medium; onUse: OutputProps['onUse'] }) {
   const { url, name } = medium;
-  const [isBroken, setBroken] = useState(false);
+  const [isBroken, setIsBroken] = useState(false);
+  const setBroken = useCallback(() => setIsBroken(true), []);
   const isLink = /^https?:/.test(url);
   return (
     <figure className={classes.medium}>
@@ -68,7 +72,7 @@ function MediumView({ medium, onUse }: { medium: Medium; onUse: OutputProps['onU
           <p>{texts.output.broken}</p>
         </div>
       ) : (
-        <Player medium={medium} onError={() => setBroken(true)} />
+        <Player medium={medium} onError={setBroken} />
       )}
       <figcaption className={classes.actions}>
         <Button
@@ -132,10 +136,9 @@ function Player({ medium: { kind, url }, onError }: { medium: Medium; onError: (
       );
     case '3d':
       return (
-        <div className={classes.placeholder}>
-          <Box size={40} aria-hidden />
-          <p>{texts.output.solid}</p>
-        </div>
+        <Suspense fallback={<Skeleton className={classes.solid} />}>
+          <SolidView url={url} onError={onError} />
+        </Suspense>
       );
   }
 }

@@ -11,7 +11,8 @@ export function contentSecurityPolicy(assetOrigin = ''): string {
     `font-src 'self'`,
     `img-src 'self' ${media}`,
     `media-src 'self' ${media}`,
-    `connect-src 'self' ${assetOrigin}`.trim(),
+    // The textures of a 3D model are read from its file.
+    `connect-src 'self' blob: ${assetOrigin}`.trim(),
     `base-uri 'none'`,
     `form-action 'none'`,
     `frame-ancestors 'none'`,

@@ -120,7 +120,7 @@ export class OperatorProvidersController {
     const underWay = [load.submitting, load.running, load.copying];
     return {
       provider,
-      models: this.catalog.current.models.filter(isOfProvider).length,
+      models: this.catalog.current.models.filter(isOfProvider).map(({ id }) => id),
       has_key: hasKey,
       pauses: pauses.map(({ calls, askedBy, since, until, reason }) => ({
         calls,

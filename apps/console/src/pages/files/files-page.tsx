@@ -48,8 +48,8 @@ function Files({ files }: { files: readonly StoredFile[] }) {
             <span className="visually-hidden">{texts.files.preview}</span>
           </Table.Th>
           <Table.Th>{texts.files.file}</Table.Th>
-          <Table.Th className={classes.wide}>{texts.files.size}</Table.Th>
-          <Table.Th className={classes.wide}>{texts.files.expires}</Table.Th>
+          <Table.Th className="wide-only">{texts.files.size}</Table.Th>
+          <Table.Th className="wide-only">{texts.files.expires}</Table.Th>
           <Table.Th>
             <span className="visually-hidden">{texts.files.actions}</span>
           </Table.Th>
@@ -66,12 +66,12 @@ function Files({ files }: { files: readonly StoredFile[] }) {
               <div className={classes.small}>
                 <CopyId id={file.id} />
               </div>
-              <div className={classes.narrow}>
+              <div className={`narrow-only ${classes.small}`}>
                 {bytes(file.size)}, {texts.files.expires.toLowerCase()} <Moment at={file.expires_at} />
               </div>
             </Table.Td>
-            <Table.Td className={`figures ${classes.wide}`}>{bytes(file.size)}</Table.Td>
-            <Table.Td className={classes.wide}>
+            <Table.Td className="figures wide-only">{bytes(file.size)}</Table.Td>
+            <Table.Td className="wide-only">
               <Moment at={file.expires_at} />
             </Table.Td>
             <Table.Td>

@@ -33,28 +33,26 @@ export function KeysPage() {
           data.length === 0 ? (
             <Empty title={texts.keys.empty} detail={texts.keys.emptyText} />
           ) : (
-            <Table.ScrollContainer minWidth={720}>
-              <Table className={classes.table}>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>{texts.keys.name}</Table.Th>
-                    <Table.Th>{texts.keys.scopes}</Table.Th>
-                    <Table.Th>{texts.keys.state}</Table.Th>
-                    <Table.Th>{texts.keys.created}</Table.Th>
-                    <Table.Th>{texts.keys.expires}</Table.Th>
-                    <Table.Th>
-                      <span className="visually-hidden">{texts.keys.revoke}</span>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {/* The newest first: the service lists the oldest first. */}
-                  {data.toReversed().map((key) => (
-                    <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{texts.keys.name}</Table.Th>
+                  <Table.Th className="wide-only">{texts.keys.scopes}</Table.Th>
+                  <Table.Th>{texts.keys.state}</Table.Th>
+                  <Table.Th className="wide-only">{texts.keys.created}</Table.Th>
+                  <Table.Th className="wide-only">{texts.keys.expires}</Table.Th>
+                  <Table.Th>
+                    <span className="visually-hidden">{texts.keys.revoke}</span>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {/* The newest first: the service lists the oldest first. */}
+                {data.toReversed().map((key) => (
+                  <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
+                ))}
+              </Table.Tbody>
+            </Table>
           )
         }
       </Loaded>
@@ -72,8 +70,9 @@ function KeyRow({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
           {name} {isOwn && <span className="dimmed">{texts.keys.own}</span>}
         </span>
         <code className="dimmed">{prefix}…</code>
+        <span className={`narrow-only ${classes.narrowScopes}`}>{scopes.join(', ')}</span>
       </Table.Td>
-      <Table.Td className={classes.scopes}>
+      <Table.Td className={`wide-only ${classes.scopes}`}>
         {scopes.map((scope) => (
           <Badge key={scope} variant="default" className={classes.scope}>
             {scope}
@@ -83,10 +82,10 @@ function KeyRow({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
       <Table.Td>
         <StateMark tone={state === 'live' ? 'good' : 'calm'}>{texts.keys.states[state]}</StateMark>
       </Table.Td>
-      <Table.Td data-label={texts.keys.created}>
+      <Table.Td className="wide-only">
         <Moment at={created_at} />
       </Table.Td>
-      <Table.Td data-label={texts.keys.expires}>
+      <Table.Td className="wide-only">
         {expires_at === undefined ? (
           <span className="dimmed">{texts.keys.never}</span>
         ) : (

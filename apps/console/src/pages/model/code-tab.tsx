@@ -20,7 +20,9 @@ export function CodeTab({ id, text }: { id: string; text: string }) {
         />
         <CopyText text={code} />
       </div>
-      <pre className={classes.code}>{code}</pre>
+      <pre className={classes.code} tabIndex={0}>
+        {code}
+      </pre>
       <p className="dimmed">{texts.model.codeNote[language]}</p>
     </div>
   );

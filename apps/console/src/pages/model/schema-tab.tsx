@@ -70,7 +70,9 @@ function Raw({ schema }: { schema: Schema }) {
     <details>
       <summary className="dimmed">{texts.model.rawSchema}</summary>
       <CopyText text={text} />
-      <pre className={classes.code}>{text}</pre>
+      <pre className={classes.code} tabIndex={0}>
+        {text}
+      </pre>
     </details>
   );
 }

@@ -32,9 +32,9 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
               <Table.Tr>
                 <Table.Th>{texts.queues.time}</Table.Th>
                 <Table.Th>{texts.queues.run}</Table.Th>
-                <Table.Th>{texts.queues.workspace}</Table.Th>
-                <Table.Th>{texts.queues.model}</Table.Th>
-                <Table.Th>{texts.queues.stage}</Table.Th>
+                <Table.Th className="wide-only">{texts.queues.workspace}</Table.Th>
+                <Table.Th className="wide-only">{texts.queues.model}</Table.Th>
+                <Table.Th className="wide-only">{texts.queues.stage}</Table.Th>
                 <Table.Th>{texts.queues.why}</Table.Th>
               </Table.Tr>
             </Table.Thead>
@@ -47,9 +47,9 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
                   <Table.Td>
                     <RunId run={run} />
                   </Table.Td>
-                  <Table.Td>{run.workspace.name}</Table.Td>
-                  <Table.Td>{run.model}</Table.Td>
-                  <Table.Td>{texts.queues.stages[run.stage]}</Table.Td>
+                  <Table.Td className="wide-only">{run.workspace.name}</Table.Td>
+                  <Table.Td className="wide-only">{run.model}</Table.Td>
+                  <Table.Td className="wide-only">{texts.queues.stages[run.stage]}</Table.Td>
                   <Table.Td>
                     <Why run={run} />
                   </Table.Td>

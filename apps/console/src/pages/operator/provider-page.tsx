@@ -31,9 +31,6 @@ export function ProviderPage() {
         detail={
           <span className={classes.about} role="status">
             <ProviderState provider={provider} />
-            <Link to="/models" search={{ provider: name }}>
-              {texts.providers.count(provider.models)}
-            </Link>
           </span>
         }
       >
@@ -58,6 +55,7 @@ export function ProviderPage() {
         <h2>{texts.providers.failedRuns}</h2>
         <OperatorRuns state="failed" provider={name} />
       </section>
+      <Models ids={provider.models} />
     </>
   );
 }
@@ -77,6 +75,27 @@ function Pauses({ provider: { pauses } }: { provider: Provider }) {
       </p>
     </section>
   ));
+}
+
+function Models({ ids }: { ids: readonly string[] }) {
+  return (
+    <section className={classes.section}>
+      <h2>{texts.providers.models}</h2>
+      {ids.length === 0 && <p className="dimmed">{texts.providers.noModels}</p>}
+      <ul className={classes.models}>
+        {ids.map((id) => {
+          const [provider = '', model = ''] = id.split('/');
+          return (
+            <li key={id}>
+              <Link to="/models/$provider/$model" params={{ provider, model }}>
+                {id}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
 }
 
 function Pressure({ provider: { pressure } }: { provider: Provider }) {

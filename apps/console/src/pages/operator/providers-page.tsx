@@ -28,11 +28,11 @@ export function ProvidersPage() {
                   <Table.Tr>
                     <Table.Th>{texts.providers.provider}</Table.Th>
                     <Table.Th>{texts.providers.state}</Table.Th>
-                    <Table.Th className={classes.number}>{texts.providers.models}</Table.Th>
-                    <Table.Th>{texts.providers.slots}</Table.Th>
+                    <Table.Th className={`wide-only ${classes.number}`}>{texts.providers.models}</Table.Th>
+                    <Table.Th className="wide-only">{texts.providers.slots}</Table.Th>
                     <Table.Th className={classes.number}>{texts.providers.waiting}</Table.Th>
-                    <Table.Th className={classes.number}>{texts.providers.underWay}</Table.Th>
-                    <Table.Th className={classes.number}>{texts.providers.day}</Table.Th>
+                    <Table.Th className={`wide-only ${classes.number}`}>{texts.providers.underWay}</Table.Th>
+                    <Table.Th className={`wide-only ${classes.number}`}>{texts.providers.day}</Table.Th>
                     <Table.Th className={classes.number}>{texts.providers.failed}</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
@@ -72,8 +72,8 @@ function ProviderRow({ provider }: { provider: Provider }) {
       <Table.Td>
         <ProviderState provider={provider} />
       </Table.Td>
-      <Table.Td className={classes.number}>{count(models)}</Table.Td>
-      <Table.Td>
+      <Table.Td className={`wide-only ${classes.number}`}>{count(models.length)}</Table.Td>
+      <Table.Td className="wide-only">
         <Meter
           compact
           label={texts.providers.slots}
@@ -83,8 +83,8 @@ function ProviderRow({ provider }: { provider: Provider }) {
         />
       </Table.Td>
       <Table.Td className={classes.number}>{count(waiting.runs)}</Table.Td>
-      <Table.Td className={classes.number}>{count(under_way.runs)}</Table.Td>
-      <Table.Td className={classes.number}>{count(last_day.requests)}</Table.Td>
+      <Table.Td className={`wide-only ${classes.number}`}>{count(under_way.runs)}</Table.Td>
+      <Table.Td className={`wide-only ${classes.number}`}>{count(last_day.requests)}</Table.Td>
       <Table.Td className={classes.number}>{failed(last_day)}</Table.Td>
     </Table.Tr>
   );

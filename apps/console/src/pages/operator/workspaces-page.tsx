@@ -51,11 +51,11 @@ export function WorkspacesPage() {
                 <Table.Tr>
                   <Table.Th>{texts.workspaces.name}</Table.Th>
                   <Table.Th>{texts.workspaces.inflight}</Table.Th>
-                  <Table.Th>{texts.workspaces.committed}</Table.Th>
-                  <Table.Th>{texts.workspaces.backlog}</Table.Th>
-                  <Table.Th>{texts.workspaces.perMinute}</Table.Th>
-                  <Table.Th className={classes.number}>{texts.workspaces.credits}</Table.Th>
-                  <Table.Th className={classes.number}>{texts.workspaces.today}</Table.Th>
+                  <Table.Th className="wide-only">{texts.workspaces.committed}</Table.Th>
+                  <Table.Th className="wide-only">{texts.workspaces.backlog}</Table.Th>
+                  <Table.Th className="wide-only">{texts.workspaces.perMinute}</Table.Th>
+                  <Table.Th className={`wide-only ${classes.number}`}>{texts.workspaces.credits}</Table.Th>
+                  <Table.Th className={`wide-only ${classes.number}`}>{texts.workspaces.today}</Table.Th>
                   <Table.Th>
                     <span className="visually-hidden">{texts.workspaces.edit}</span>
                   </Table.Th>
@@ -89,20 +89,20 @@ function WorkspaceRow({ workspace, edit }: { workspace: Workspace; edit: () => v
       <Table.Td>
         <Use label={texts.workspaces.inflight} {...limits.inflight} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td className="wide-only">
         <Use label={texts.workspaces.committed} {...limits.committed_spend_cents} written={dollarsOfCents} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td className="wide-only">
         <Use label={texts.workspaces.backlog} {...limits.backlog} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td className="wide-only">
         <Use label={texts.workspaces.perMinute} {...limits.runs_per_minute} />
       </Table.Td>
-      <Table.Td className={classes.number}>
+      <Table.Td className={`wide-only ${classes.number}`}>
         {credits_cents === null ? texts.parts.unlimited : dollarsOfCents(credits_cents)}
         <div className={classes.small}>{texts.workspaces.held(dollarsOfCents(held_cents))}</div>
       </Table.Td>
-      <Table.Td className={classes.number}>
+      <Table.Td className={`wide-only ${classes.number}`}>
         {dollarsOfCents(today.cost_cents)}
         <div className={classes.small}>{texts.workspaces.runs(count(today.runs))}</div>
       </Table.Td>

@@ -6,13 +6,10 @@ import { texts } from '../../texts.ts';
 import { keysQuery } from '../../api/keys.ts';
 import { modelsQuery } from '../../api/models.ts';
 import classes from './filter-bar.module.css';
-import { isFiltered, rangeOptions } from './run-filters.ts';
+import { isFiltered, rangeOptions, states } from './run-filters.ts';
 import type { RunsSearch } from './search.ts';
 
-const statusOptions = (['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const).map((value) => ({
-  value,
-  label: texts.runs.statuses[value],
-}));
+const stateOptions = states.map((value) => ({ value, label: texts.runs.states[value] }));
 
 interface FilterBarProps {
   filters: RunsSearch;
@@ -28,9 +25,9 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
       <Select
         label={texts.runs.status}
         placeholder={texts.runs.any}
-        data={statusOptions}
-        value={filters.status ?? null}
-        onChange={(status) => change({ status: status ?? undefined })}
+        data={stateOptions}
+        value={filters.state ?? null}
+        onChange={(state) => change({ state: state ?? undefined })}
         clearable
         size="xs"
       />

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { texts } from '../../texts.ts';
 import type { RunsSearch } from './search.ts';
-import type { RunQuery } from './use-runs.ts';
+import type { Run, RunQuery } from './use-runs.ts';
 
 const rangesMs = {
   hour: 3_600_000,
@@ -21,11 +21,15 @@ export function useRunFilters(): [RunsSearch, (changes: Partial<RunsSearch>) => 
   return [filters, change];
 }
 
+/** The states of the filter: of a run that lives by its queue status, of one that ended by how. */
+export const states = ['IN_QUEUE', 'IN_PROGRESS', 'succeeded', 'failed', 'cancelled'] as const;
+const isOutcome = (state: string): state is NonNullable<Run['outcome']> => !state.startsWith('IN_');
+
 /** A range is cut to minutes, so that the same filter asks the same question for a while. */
-export function runQueryOf({ status, error, model, key, range }: RunsSearch, nowMs: number): RunQuery {
+export function runQueryOf({ state, error, model, key, range }: RunsSearch, nowMs: number): RunQuery {
   const ms = rangesMs[range as RangeName] as number | undefined;
   return {
-    ...(status && { status: status as NonNullable<RunQuery['status']> }),
+    ...(state && (isOutcome(state) ? { outcome: state } : { status: state as Run['status'] })),
     ...(error && { error_type: error as NonNullable<RunQuery['error_type']> }),
     ...(model && { model }),
     ...(key && { key }),

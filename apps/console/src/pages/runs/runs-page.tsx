@@ -20,7 +20,7 @@ export function RunsPage() {
     runQueryOf(filters, openedMs),
   );
   const clear = () =>
-    change({ status: undefined, error: undefined, model: undefined, key: undefined, range: undefined });
+    change({ state: undefined, error: undefined, model: undefined, key: undefined, range: undefined });
   return (
     <>
       <PageTitle title={texts.runs.title} detail={texts.runs.about} />

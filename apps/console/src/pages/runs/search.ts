@@ -1,6 +1,6 @@
 /** The filters of the runs, as the address has them. */
 export interface RunsSearch {
-  status?: string;
+  state?: string;
   error?: string;
   model?: string;
   key?: string;
@@ -8,7 +8,7 @@ export interface RunsSearch {
 }
 
 export function runsSearch(search: Record<string, unknown>): RunsSearch {
-  const names = ['status', 'error', 'model', 'key', 'range'] as const;
+  const names = ['state', 'error', 'model', 'key', 'range'] as const;
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = search[name];

@@ -9,6 +9,7 @@ type RunPage = components['schemas']['RouterRequestListResponse'];
 /** What of the runs is asked for, in the words of the API. */
 export interface RunQuery {
   status?: Run['status'];
+  outcome?: NonNullable<Run['outcome']>;
   error_type?: NonNullable<Run['error_type']>;
   model?: string;
   key?: string;

@@ -24,7 +24,12 @@ export function UsageChart({ rows, days, measure }: UsageChartProps) {
     <figure className={classes.figure} aria-label={texts.usage.chart}>
       <div className={classes.chart} aria-hidden>
         <ResponsiveContainer width="100%" height="100%">
-          <BarChart data={bars} margin={{ top: 8, right: 0, bottom: 0, left: 0 }} barCategoryGap="18%">
+          <BarChart
+            data={bars}
+            margin={{ top: 8, right: 0, bottom: 0, left: 0 }}
+            barCategoryGap="18%"
+            accessibilityLayer={false}
+          >
             <CartesianGrid vertical={false} stroke="var(--hairline)" />
             <XAxis dataKey="day" tickFormatter={shortDay} tickLine={false} axisLine={false} minTickGap={24} />
             <YAxis

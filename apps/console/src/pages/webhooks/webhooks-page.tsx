@@ -66,52 +66,50 @@ export function WebhooksPage() {
 
 function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
-    <div className={classes.scroll}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{texts.webhooks.time}</Table.Th>
-            <Table.Th>{texts.webhooks.run}</Table.Th>
-            <Table.Th>{texts.webhooks.url}</Table.Th>
-            <Table.Th>{texts.webhooks.state}</Table.Th>
-            <Table.Th className={classes.number}>{texts.webhooks.tries}</Table.Th>
-            <Table.Th>
-              <span className="visually-hidden">{texts.webhooks.redeliver}</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {deliveries.map((delivery) => (
-            <Table.Tr key={delivery.request_id}>
-              <Table.Td className={classes.time}>
-                <Moment at={delivery.created_at} />
-              </Table.Td>
-              <Table.Td>
-                <Link to="/runs/$requestId" params={{ requestId: delivery.request_id }}>
-                  {delivery.model}
-                </Link>
+    <Table>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th className="wide-only">{texts.webhooks.time}</Table.Th>
+          <Table.Th>{texts.webhooks.run}</Table.Th>
+          <Table.Th className="wide-only">{texts.webhooks.url}</Table.Th>
+          <Table.Th>{texts.webhooks.state}</Table.Th>
+          <Table.Th className={`wide-only ${classes.number}`}>{texts.webhooks.tries}</Table.Th>
+          <Table.Th>
+            <span className="visually-hidden">{texts.webhooks.redeliver}</span>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {deliveries.map((delivery) => (
+          <Table.Tr key={delivery.request_id}>
+            <Table.Td className={`wide-only ${classes.time}`}>
+              <Moment at={delivery.created_at} />
+            </Table.Td>
+            <Table.Td>
+              <Link to="/runs/$requestId" params={{ requestId: delivery.request_id }}>
+                {delivery.model}
+              </Link>
+              <div className={classes.small}>
+                <CopyId id={delivery.request_id} />
+              </div>
+            </Table.Td>
+            <Table.Td className={`wide-only ${classes.url}`}>{delivery.url}</Table.Td>
+            <Table.Td>
+              <DeliveryState delivery={delivery} />
+              <div className={classes.small}>{delivery.problem}</div>
+              {delivery.next_try_at !== undefined && (
                 <div className={classes.small}>
-                  <CopyId id={delivery.request_id} />
+                  {texts.webhooks.nextTry} <Moment at={delivery.next_try_at} />
                 </div>
-              </Table.Td>
-              <Table.Td className={classes.url}>{delivery.url}</Table.Td>
-              <Table.Td>
-                <DeliveryState delivery={delivery} />
-                <div className={classes.small}>{delivery.problem}</div>
-                {delivery.next_try_at !== undefined && (
-                  <div className={classes.small}>
-                    {texts.webhooks.nextTry} <Moment at={delivery.next_try_at} />
-                  </div>
-                )}
-              </Table.Td>
-              <Table.Td className={classes.number}>{delivery.tries}</Table.Td>
-              <Table.Td className={classes.action}>
-                <Redeliver delivery={delivery} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+              )}
+            </Table.Td>
+            <Table.Td className={`wide-only ${classes.number}`}>{delivery.tries}</Table.Td>
+            <Table.Td className={classes.action}>
+              <Redeliver delivery={delivery} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
