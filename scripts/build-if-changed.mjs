@@ -1,10 +1,11 @@
 // Runs `npm run build` when there is no build, or when a file that it is made from is newer.
 import { spawn } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** Each build ends with it. */
 const stamp = path.join(root, 'dist/.built');
 /** The build writes these itself. */
 const isWritten = /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts)(\/|$)/;
@@ -37,7 +38,6 @@ async function build() {
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   clearInterval(ticking);
-  if (code === 0) writeFileSync(stamp, '');
   show(code === 0 ? `built in ${seconds()} s` : `the build failed after ${seconds()} s`, '\n');
   return code ?? 1;
 }

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { commandGroups } from '../../apps/admin/src/command-groups.js';
+import { runProgram } from '../../apps/admin/src/program.js';
 import { checkout } from '../../apps/local/src/checkout.js';
 import { temporaryFolder } from '../harness/index.js';
 import { answerOf, runAdmin } from './run-admin.js';
@@ -31,6 +33,22 @@ describe('admin catalog check', () => {
       problems: [],
       warnings: expect.any(Array),
     });
+  });
+
+  it('warns in the words of every other answer, and meanwhile shows what it is at to whoever watches', async () => {
+    const directory = temporaryFolder('catalog');
+    const file = path.join(directory, 'row.yaml');
+    writeFileSync(file, `${row('bfl/new')}servers: [fal/nothing]\n`);
+    const said = { out: '', status: '' };
+    await runProgram(commandGroups, ['catalog', 'check', directory, '--json'], env, {
+      out: (text) => void (said.out += text),
+      error: () => {},
+      status: (text) => void (said.status += text),
+    });
+    const { warnings } = JSON.parse(said.out) as { warnings: object[] };
+    expect(warnings).toContainEqual({ file, pointer: '/servers/0', reason: 'there is no model fal/nothing' });
+    expect(said.status).toContain(`\r${builtIn + 1} of ${builtIn + 1} models`);
+    expect(said.status.endsWith('\r\u001B[K')).toBe(true);
   });
 
   it('counts, for people, what a directory leaves of it', async () => {

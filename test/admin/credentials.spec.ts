@@ -73,7 +73,9 @@ describe('admin key and token', () => {
   it.each(['prefix', 'id'] as const)('revokes a key by its %s, once', async (by) => {
     const created = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');
     expect(await caller(created.key)).not.toBeNull();
-    expect((await runAdmin(env, 'key', 'revoke', created[by])).code).toBe(0);
+    const unasked = await runAdmin(env, 'key', 'revoke', created[by]);
+    expect([unasked.code, unasked.error]).toEqual([1, expect.stringContaining('repeat it with --yes')]);
+    expect((await runAdmin(env, 'key', 'revoke', created[by], '--yes')).code).toBe(0);
     expect(await caller(created.key)).toBeNull();
     expect(await runAdmin(env, 'key', 'revoke', created[by], '--yes')).toEqual({
       code: 1,

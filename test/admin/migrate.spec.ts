@@ -10,10 +10,7 @@ describe('admin migrate', () => {
   beforeAll(async () => {
     database = await createDatabase();
     env = { DATABASE_URL: database.url };
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    await client.end();
+    await tell(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   });
 
   afterAll(() => database.drop());
@@ -42,11 +39,34 @@ describe('admin migrate', () => {
     });
   });
 
+  it.each([
+    ['other statements than these', `UPDATE typeorm_metadata SET value = 'other' WHERE type = 'MIGRATION'`],
+    ['statements that nobody noted', `DELETE FROM typeorm_metadata WHERE type = 'MIGRATION'`],
+  ])('refuses a database that was made by %s, and so does every other command', async (_what, change) => {
+    await tell(database.url, change);
+    for (const words of [['migrate'], ['workspace', 'list']]) {
+      expect(await runAdmin(env, ...words)).toEqual({
+        code: 1,
+        out: '',
+        error: expect.stringMatching(
+          /^error: The database was made by another version: its InitialSchema\d+ had other statements\. [^\n]+\n$/,
+        ),
+      });
+    }
+  });
+
   it('names the setting that is missing', async () => {
     const { code, error } = await runAdmin({}, 'migrate');
     expect(code).toBe(1);
     expect(error).toMatch(/^error: the environment is not usable: DATABASE_URL: [^\n]+\n$/);
   });
 });
+
+async function tell(url: string, statements: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statements);
+  await client.end();
+}
 
 failOnLeftovers();

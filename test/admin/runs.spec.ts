@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { failed, RunMaker, succeeded } from './finished-runs.js';
-import { answerOf, runAdmin } from './run-admin.js';
+import { answerOf, exportedLines, runAdmin } from './run-admin.js';
 
 interface Runs {
   runs: { request_id: string; workspace: string; status: string; error_type: string | null }[];
@@ -40,6 +40,7 @@ describe('admin run, usage, provider and key', () => {
       { name: '', text: 'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id' },
       [subject],
     );
+  const tell = (text: string) => database.write({ name: '', text }, []);
   const refusal = async (...words: string[]) => {
     const { code, out, error } = await runAdmin(env, ...words);
     expect([code, out]).toEqual([1, '']);
@@ -145,7 +146,8 @@ describe('admin run, usage, provider and key', () => {
     const endsInMs = Date.parse(next.replaces.expires_at) - Date.now();
     expect(Math.abs(endsInMs - 7_200_000)).toBeLessThan(120_000);
     expect([await keys.byApiKey(made.key), await keys.byApiKey(next.key)]).not.toContain(null);
-    await rotate('--keep-hours', '0');
+    await expect(rotate('--keep-hours', '0')).rejects.toThrow('repeat it with --yes');
+    await rotate('--keep-hours', '0', '--yes');
     expect(await keys.byApiKey(made.key)).toBeNull();
     expect(await refusal('key', 'revoke', `${made.prefix.slice(0, -1)}!`)).toMatch(/Did you mean "rk_live_/);
   });
@@ -159,8 +161,41 @@ describe('admin run, usage, provider and key', () => {
     await maker.end(live, succeeded);
     expect(await answerOf(env, 'workspace', 'delete', 'gone', '--yes')).toEqual({ deleted: 'gone', id });
     expect(await refusal('workspace', 'show', 'gone')).toContain('There is no workspace "gone".');
-    const kept = { name: '', text: 'SELECT FROM audit_record WHERE workspace_id = $1' };
-    expect(await database.read(kept, [id])).toHaveLength(1);
+    const [, line, ...others] = await exportedLines(env, ['--workspace', 'gone']);
+    expect([line?.split(',').slice(1, 3), others]).toEqual([[live.runId, 'gone'], []]);
+    expect((await exportedLines(env, [])).join('\n')).toContain(`${live.runId},gone`);
+    expect(await answerOf(env, 'usage', 'list', '--workspace', id)).toMatchObject({
+      workspace: 'gone',
+      runs: 1,
+    });
+    expect(await refusal('usage', 'export', '--workspace', 'gome')).toContain(
+      'There is no workspace "gome".',
+    );
+  });
+
+  it('changes nothing that it cannot record', async () => {
+    const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'full');
+    const { prefix } = await answerOf<{ prefix: string }>(env, 'key', 'create', '--workspace', 'full');
+    const { runId } = await maker.admit({ workspaceId: id, credential: 'token:ci' });
+    await tell('ALTER TABLE operator_action ADD CONSTRAINT full_up CHECK (false) NOT VALID');
+    for (const words of [
+      ['key', 'revoke', prefix],
+      ['key', 'rotate', prefix],
+      ['run', 'cancel', runId],
+      ['webhook', 'secret', 'rotate', '--workspace', 'full'],
+    ])
+      expect(await refusal(...words, '--yes')).toContain('full_up');
+    await tell('ALTER TABLE operator_action DROP CONSTRAINT full_up');
+    const { keys } = await answerOf<{ keys: { prefix: string }[] }>(
+      env,
+      'key',
+      'list',
+      '--workspace',
+      'full',
+    );
+    expect(keys).toMatchObject([{ prefix, state: 'live' }]);
+    expect(await answerOf(env, 'run', 'show', runId)).toMatchObject({ status: 'IN_QUEUE' });
+    await answerOf(env, 'run', 'cancel', runId, '--yes');
   });
 });
 

@@ -97,11 +97,12 @@ describe('admin webhook', () => {
   });
 
   it('shows the secret of a workspace, and makes a new one beside which the former one signs on', async () => {
-    const secret = async (act: string) =>
-      (await answerOf<{ secret: string }>(env, 'webhook', 'secret', act, '--workspace', 'acme')).secret;
+    const secret = async (...act: string[]) =>
+      (await answerOf<{ secret: string }>(env, 'webhook', 'secret', ...act, '--workspace', 'acme')).secret;
     const before = await secret('show');
     expect(before).toMatch(/^whsec_/);
-    const after = await secret('rotate');
+    await expect(secret('rotate')).rejects.toThrow('repeat it with --yes');
+    const after = await secret('rotate', '--yes');
     expect(after).not.toBe(before);
     expect(await secret('show')).toBe(after);
     await webhooks.redeliver(runs.delivered);

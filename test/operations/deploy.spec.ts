@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { parse } from 'yaml';
-import { appMain } from '../../apps/local/src/checkout.js';
+import { parse, parseAllDocuments } from 'yaml';
+import { appMain, checkout } from '../../apps/local/src/checkout.js';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { createDatabase, failOnLeftovers, temporaryFolder, type TestDatabase } from '../harness/index.js';
 import { readDockerfile } from './packaging/dockerfile.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
 
-const { describeWith, tools } = await withTools('kubectl');
+const { describeWith, tools } = await withTools('kubectl', 'helm');
 
-/** The lines of the page's shell blocks, in their order; a word in quotes is one word. */
-const commands = [...textOf('docs/operations/deploy.md').matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)]
-  .flatMap(([, , block = '']) => block.split('\n'))
-  .map((line) => line.trim())
-  .filter((line) => line !== '');
+/** The lines of a page's shell blocks, in their order. */
+const commandsOf = (page: string): string[] =>
+  [...textOf(page).matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)]
+    .flatMap(([, , block = '']) => block.split('\n'))
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+/** A word in quotes is one word. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
 
@@ -25,7 +27,7 @@ class Offline {
   readonly images = new Set<string>();
 
   constructor(
-    private readonly kubectl: string,
+    private readonly programs: { kubectl: string; helm: string },
     private readonly database: TestDatabase,
   ) {}
 
@@ -36,6 +38,7 @@ class Offline {
     if (program === 'kind') return this.load(rest.slice(2));
     if (program === 'psql')
       return existsSync(pathOf(rest.at(-1) ?? '')) || rest.includes('-c') ? 'the file is there' : '';
+    if (program === 'helm') return this.helm(rest);
     if (program === 'curl') return 'needs a cluster';
     if (program !== 'kubectl') throw new Error(`no such program here: ${line}`);
     const namespace = rest[0] === '-n' ? rest.splice(0, 2)[1] : undefined;
@@ -49,6 +52,45 @@ class Offline {
     const stage = readDockerfile(value('-f')).stages.find(({ name }) => name === target);
     this.images.add(value('-t'));
     return stage ? `has the stage ${target}` : '';
+  }
+
+  private helm([verb = '', ...rest]: string[]): string {
+    switch (verb) {
+      case 'package': {
+        const folder = temporaryFolder('chart');
+        return this.helmSays(verb, ...rest, '--destination', folder).replace(`${folder}/`, '');
+      }
+      case 'template':
+        return `prints ${objects(this.helmSays(verb, ...rest)).length} objects`;
+      case 'upgrade':
+        return this.install(this.helmSays('template', ...rest.filter((word) => word !== '--install')));
+      default:
+        return this.helmSays(verb, ...rest);
+    }
+  }
+
+  /** What would be sent to the cluster: first the hooks, and when they have ended everything else. */
+  private install(rendered: string): string {
+    const manifests = objects(rendered);
+    const isHook = ({ metadata }: Manifest) =>
+      (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
+    const named = (each: Manifest) => `${each.kind} ${each.metadata.name}`;
+    const list = (hooks: boolean) =>
+      manifests
+        .filter((each) => isHook(each) === hooks)
+        .map(named)
+        .join(', ');
+    return typeErrors(manifests) || `first ${list(true)}\nthen ${list(false)}`;
+  }
+
+  private helmSays(...words: string[]): string {
+    const { status, stdout, stderr } = spawnSync(this.programs.helm, words, {
+      cwd: checkout,
+      encoding: 'utf8',
+      timeout: 60_000,
+      maxBuffer: 2 ** 26,
+    });
+    return status === 0 ? stdout.trim() : stderr;
   }
 
   private load(images: string[]): string {
@@ -83,7 +125,8 @@ class Offline {
   }
 
   private apply([flag = '', name = '']: string[]): string {
-    const manifests = flag === '-k' ? rendered(this.kubectl, name) : [parse(textOf(name)) as Manifest];
+    const manifests =
+      flag === '-k' ? rendered(this.programs.kubectl, name) : [parse(textOf(name)) as Manifest];
     const errors = typeErrors(manifests);
     if (errors !== '') return errors;
     for (const manifest of manifests) {
@@ -116,22 +159,25 @@ class Offline {
   }
 
   private run(words: string[]) {
-    return spawnSync(this.kubectl, words, { encoding: 'utf8', timeout: 60_000 });
+    return spawnSync(this.programs.kubectl, words, { encoding: 'utf8', timeout: 60_000 });
   }
 }
 
-describeWith('docs/operations/deploy.md, followed literally', () => {
+const objects = (text: string): Manifest[] =>
+  parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
+
+describeWith.each(['docs/operations/deploy.md', 'k8s/chart/README.md'])('%s, followed literally', (page) => {
   let database: TestDatabase;
   let offline: Offline;
 
   beforeAll(async () => {
     database = await createDatabase();
-    offline = new Offline(tools.kubectl, database);
+    offline = new Offline(tools, database);
   });
   afterAll(() => database.drop());
 
   // In the order of the page: each builds on what the ones before it have made.
-  it.each(commands)('%s', (command) => {
+  it.each(commandsOf(page))('%s', (command) => {
     const said = offline.follow(command);
     process.stderr.write(`$ ${command}\n${said}\n`);
     expect(said).not.toBe('');

@@ -4,12 +4,14 @@ interface Probe {
   httpGet?: { path: string; port: string };
 }
 export interface Container {
+  name: string;
   image: string;
   args?: string[];
   ports?: { name: string; containerPort: number }[];
   envFrom?: { secretRef?: { name: string }; configMapRef?: { name: string } }[];
   env?: { name: string; value?: string }[];
   resources: { requests: Record<string, string>; limits: Record<string, string> };
+  volumeMounts?: object[];
   securityContext: object;
   startupProbe?: Probe;
   readinessProbe?: Probe;

@@ -1,5 +1,3 @@
-import type { Unasked } from './confirm.js';
-
 /** What a command did or found: one JSON document, and the same as text for people. Neither ends in a line feed. */
 export interface Answer {
   document: object;
@@ -12,7 +10,7 @@ export interface Answer {
 export interface Desk {
   readonly env: NodeJS.ProcessEnv;
   /** Resolves when the operator agrees to what cannot be undone; rejects otherwise. */
-  confirm: (what: string, unasked?: Unasked) => Promise<void>;
+  confirm: (what: string) => Promise<void>;
   answer: (answer: Answer) => void;
   /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
   print: (text: string) => Promise<void>;
@@ -25,3 +23,6 @@ export interface Desk {
 /** The answer as it is printed on standard output. */
 export const printed = (answer: Answer, asJson: boolean): string =>
   `${asJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`;
+
+/** What a status is ended with. */
+export const clearLine = '\r\u001B[K';

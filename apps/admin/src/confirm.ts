@@ -7,16 +7,9 @@ interface Asking {
   ask: ((question: string) => Promise<string>) | undefined;
 }
 
-/** What becomes of an act that nobody can be asked about: it needs `--yes`, or it is done. */
-export type Unasked = 'refused' | 'done';
-
-/** Goes on when the operator agrees. */
-export async function confirmed(
-  what: string,
-  { isAgreed, ask }: Asking,
-  unasked: Unasked = 'refused',
-): Promise<void> {
-  if (isAgreed || (ask === undefined && unasked === 'done')) return;
+/** Goes on when the operator agrees; what nobody can be asked about needs `--yes`. */
+export async function confirmed(what: string, { isAgreed, ask }: Asking): Promise<void> {
+  if (isAgreed) return;
   if (ask === undefined) throw new Error(`${what} This cannot be undone: repeat it with --yes.`);
   if (!/^y(es)?$/i.test((await ask(`${what} This cannot be undone. Go on? [y/N] `)).trim()))
     throw new Error('Nothing was changed.');

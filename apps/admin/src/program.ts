@@ -48,8 +48,7 @@ export async function runProgram(
     get env() {
       return withEnvironmentFile(env, options().envFile);
     },
-    confirm: (what, unasked) =>
-      confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }, unasked),
+    confirm: (what) => confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }),
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
     status: terminal.status,

@@ -5,7 +5,7 @@ import { demoRegistry } from './demo/demo-registry.js';
 import { accepts, type Demo, demoWorkspace, makeDemo, signInLink } from './demo/demo-workspace.js';
 import { appEnvironment, writeAdminEnvironment } from './environment.js';
 import { writeJsonFile } from './json-file.js';
-import { openLocalContext, type StartOptions } from './local-context.js';
+import { type LocalContext, openLocalContext, type StartOptions } from './local-context.js';
 import { filesSummary, startDatabase, startTransport } from './services.js';
 import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
@@ -46,7 +46,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   const baseUrl = localUrl(settings);
   const env = appEnvironment(context, { baseUrl, databaseUrl: database.url, redisUrl: transport.url });
   const admin = new Admin(env, options.signal);
-  await step('migrate', () => admin.run('migrate'), migrationSummary);
+  await step('migrate', () => migrateDatabase(admin, context), migrationSummary);
   const found = await step(
     'workspace',
     () => demoWorkspace(folder.demo, admin),
@@ -105,6 +105,17 @@ function stepsOf({ signal, show }: StartOptions) {
     show(`${name.padEnd(10)} ${seconds.padStart(6)} s  ${summarize(result)}\n`);
     return result;
   };
+}
+
+/** The database of an installation can be made anew; one that somebody else runs is theirs. */
+async function migrateDatabase(admin: Admin, { settings, localDir }: LocalContext) {
+  return admin.run('migrate').catch((error: unknown) => {
+    if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
+    throw new StartFailure(
+      `The data in ${localDir} was made by another version: remove this folder, or set LOCAL_DIR to another one`,
+      { cause: error },
+    );
+  });
 }
 
 function migrationSummary({ migrations }: Record<string, unknown>): string {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { accountKeys } from './account-keys.js';
 import { endNow, entryOf } from './ledger/generation.js';
 import { peaksOf } from './ledger/peaks.js';
-import type { Partner } from './partner.js';
 import type { Simulation } from './simulation.js';
 
 const which = z.object({ provider: z.string().optional(), tag: z.string().optional() });
@@ -15,20 +15,8 @@ const advance = z.object({ advanceMs: z.number().int() });
 const tagged = z.object({ tag: z.string() });
 
 /** The routes by which a test reads what partners saw, and moves their clock. */
-export function addAdminRoutes(
-  app: FastifyInstance,
-  simulation: Simulation,
-  partners: readonly Partner[],
-): void {
-  // Account keys as the partners would give them out, each in its own form.
-  app.get('/keys', () =>
-    Object.fromEntries(
-      partners.map(({ name, issueKey }) => [
-        name,
-        issueKey?.(`${simulation.addresses.api}/${name}`) ?? `simulated-key-${name}`,
-      ]),
-    ),
-  );
+export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): void {
+  app.get('/keys', () => accountKeys(simulation.addresses.api));
 
   app.get('/ledger', (request) => {
     const nowMs = simulation.clock.now();

@@ -1,4 +1,5 @@
 import { readSettings } from '#schemas';
+import { writeAccountKeys } from './account-keys.js';
 import { simulatorSettings } from './settings.js';
 import { startSimulator } from './simulator.js';
 
@@ -9,6 +10,8 @@ const simulator = await startSimulator({
   defaultMs: settings.SIMULATOR_DEFAULT_MS,
   ledgerFile: settings.SIMULATOR_LEDGER_FILE,
 });
+
+if (settings.SIMULATOR_KEYS_DIR !== undefined) writeAccountKeys(settings.SIMULATOR_KEYS_DIR, simulator.api);
 
 // The ledger file is written before each answer, so there is nothing to wait for at the end.
 const leave = (): never => process.exit(0);

@@ -21,4 +21,9 @@ export const simulatorSettings = {
       'File that receives every accepted submission as a JSON line before it is answered; read again at start.',
     example: '.local/simulator-ledger.jsonl',
   }),
+  SIMULATOR_KEYS_DIR: z.string().optional().meta({
+    description:
+      'Folder that receives a file per partner, named like it, with an account key that the partner takes: what PROVIDER_KEYS_DIR of a worker reads.',
+    example: '/trial-keys',
+  }),
 };

@@ -41,7 +41,7 @@ export async function startSimulator(options: {
       ? reply.code(400).send({ detail: 'simulator: a credential was sent to a host that must never see one' })
       : undefined,
   );
-  await api.register(async (scope) => addAdminRoutes(scope, simulation, partners));
+  await api.register(async (scope) => addAdminRoutes(scope, simulation));
   for (const partner of partners) {
     const prefix = `/${partner.name}`;
     await api.register(

@@ -18,20 +18,21 @@ type Finding = Omit<CatalogProblem, 'file'>;
  * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields, examples pass and
  * counter-examples fail as stated, no model has ended. A warning tells of one that ends within thirty days.
  */
-export async function checkCatalog({
-  directories = builtInDirectories(),
-  builtIn,
-}: CatalogSources = {}): Promise<CatalogProblem[]> {
+export async function checkCatalog(
+  { directories = builtInDirectories(), builtIn }: CatalogSources = {},
+  checking: (models: number, of: number) => void = () => {},
+): Promise<CatalogProblem[]> {
   const { models, ended, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
   const ids = new Set([...models.map(({ model }) => model.id), ...ended.map(({ id }) => id)]);
   return [
     ...problems,
-    ...models.flatMap(({ file, model }) =>
-      [...findings(model), ...lifecycle(model, ids), ...servers(model, ids)].map((finding) => ({
+    ...models.flatMap(({ file, model }, index) => {
+      checking(index + 1, models.length);
+      return [...findings(model), ...lifecycle(model, ids), ...servers(model, ids)].map((finding) => ({
         file,
         ...finding,
-      })),
-    ),
+      }));
+    }),
   ];
 }
 

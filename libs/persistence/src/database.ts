@@ -99,6 +99,15 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return queryPool<Row>(await this.workPool(), this.query(statement, values));
   }
 
+  /** Lends a database whose writes are done together or not at all. */
+  async atOnce<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {
+    return inTransaction(await this.workPool(), 'BEGIN', (client) => {
+      const write: Database['write'] = (statement, values) =>
+        queryClient(client, this.query(statement, values));
+      return use(Object.create(this, { write: { value: write } }) as Database);
+    });
+  }
+
   /**
    * Repeats a statement for up to `retryForMs` while the database is away. Only for a statement that may run
    * twice, and whose loss would cost more than the wait.
@@ -133,20 +142,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async listAtOnce<Result>(
     use: (list: <Row extends QueryResultRow>(query: Query) => Promise<Row[]>) => Promise<Result>,
   ): Promise<Result> {
-    const client = await this.registry.connect().catch((error: unknown) => translated(error));
-    let broken: Error | undefined;
-    try {
-      await queryClient(client, { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', values: [] });
-      const result = await use((query) => queryClient(client, query));
-      await queryClient(client, { text: 'COMMIT', values: [] });
-      return result;
-    } catch (error) {
-      broken = error instanceof Error ? error : new Error(String(error));
-      throw error;
-    } finally {
-      // A connection in the middle of something is not for the next reader.
-      client.release(broken);
-    }
+    return inTransaction(this.registry, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', (client) =>
+      use((query) => queryClient(client, query)),
+    );
   }
 
   /** How the pools are doing now. */
@@ -221,6 +219,28 @@ async function queryPool<Row extends QueryResultRow>(
     return rows;
   } finally {
     client.release(failed);
+  }
+}
+
+/** What fails before there is a connection was never sent. */
+async function inTransaction<Result>(
+  pool: Pool,
+  begin: string,
+  use: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect().catch((error: unknown) => translated(error));
+  let broken: Error | undefined;
+  try {
+    await queryClient(client, { text: begin, values: [] });
+    const result = await use(client);
+    await queryClient(client, { text: 'COMMIT', values: [] });
+    return result;
+  } catch (error) {
+    broken = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    // A connection in the middle of something is not for the next one.
+    client.release(broken);
   }
 }
 

@@ -53,17 +53,21 @@ export interface LedgerLine {
 
 const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS "runId", workspace.name AS workspace,
+/** A deleted workspace's name stands in the record of its deletion. */
+const workspaceName = `coalesce(workspace.name,
+  (SELECT subject FROM operator_action WHERE action = 'workspace.delete' AND details ->> 'id' = $1::text LIMIT 1))`;
+
+const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS "runId", ${workspaceName} AS workspace,
   credential, api_key.prefix AS "keyPrefix", model, provider, route, outcome, bucket, status,
   ${utc('admitted_at')} AS "admittedAt", ${utc('completed_at')} AS "completedAt",
   round(extract(epoch FROM completed_at - admitted_at) * 1000)::float AS "latencyMs",
   cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros", basis,
   caller_left AS "callerLeft"`;
 
-const tables = `audit_record JOIN workspace ON workspace.id = audit_record.workspace_id
+const tables = `audit_record LEFT JOIN workspace ON workspace.id = audit_record.workspace_id
   LEFT JOIN api_key ON api_key.id = CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5)::uuid END`;
 
-const inRange = `audit_record.workspace_id = $1 AND completed_at >= coalesce($2::timestamptz, '-infinity')
+const inRange = `audit_record.workspace_id = $1::uuid AND completed_at >= coalesce($2::timestamptz, '-infinity')
   AND completed_at < coalesce($3::timestamptz, 'infinity')`;
 
 /** How many runs ended, and what was billed for them; each is of one value of what they are grouped by. */

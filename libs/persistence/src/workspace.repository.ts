@@ -132,13 +132,28 @@ export class WorkspaceRepository {
   }
 
   /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */
-  async rotateWebhookSecret(name: string): Promise<Workspace> {
-    const { id } = await this.find(name);
-    await this.workspaces.query(
-      `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
-         webhook_secret_rotated_at = router_now() WHERE id = $1`,
-      [id],
-    );
+  async rotateWebhookSecret(nameOrId: string, operator?: string): Promise<Workspace> {
+    const { id, name } = await this.find(nameOrId);
+    await this.workspaces.manager.transaction(async (manager) => {
+      await manager.query(
+        `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
+           webhook_secret_rotated_at = router_now() WHERE id = $1`,
+        [id],
+      );
+      if (operator !== undefined) {
+        const action = { actor: operator, action: 'webhook.rotate_secret', subject: name, details: {} };
+        await manager.insert(OperatorAction, action);
+      }
+    });
     return this.find(id);
+  }
+
+  /** Those that were deleted, by the name or id that they had, as long as that is recorded. */
+  async deleted(nameOrId?: string): Promise<{ id: string; name: string }[]> {
+    return this.workspaces.query(
+      `SELECT details ->> 'id' AS id, subject AS name FROM operator_action
+       WHERE action = 'workspace.delete' AND $1 IN (subject, details ->> 'id', '') ORDER BY id`,
+      [nameOrId ?? ''],
+    );
   }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { Client } from 'pg';
 import { failOnLeftovers } from '../../harness/index.js';
 import { installationFolder, launch, nothingLeft, removeInstallation } from './launched.js';
 
@@ -60,6 +61,22 @@ describe('npm start that cannot start', () => {
     expect(reply.status).toBe(200);
     first.kill('SIGTERM');
     expect(await first.ended).toBe(0);
+  });
+
+  it('says that the data was made by another version, and to remove it', async () => {
+    const made = await launch({ folder });
+    const client = new Client({ connectionString: (await made.ready()).database_url });
+    await client.connect();
+    await client.query(`UPDATE typeorm_metadata SET value = 'other' WHERE type = 'MIGRATION'`);
+    await client.end();
+    made.kill('SIGTERM');
+    expect(await made.ended).toBe(0);
+    const launched = await launch({ folder });
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toBe(
+      `model-router: The data in ${folder} was made by another version: remove this folder, or set LOCAL_DIR to another one\n`,
+    );
+    await nothingLeft(folder, 1_000);
   });
 });
 

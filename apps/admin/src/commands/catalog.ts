@@ -15,6 +15,7 @@ import { Argument } from 'commander';
 import { type Coverage, coverageOf } from '../catalog-coverage.js';
 import { centsFromMicros } from '../money.js';
 import { withDatabase } from '../open-database.js';
+import { clearLine } from '../answer.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 
@@ -29,9 +30,12 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .argument('[directory]', 'rows that add to, replace or hide built-in ones, and providers')
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
-      const findings = await checkCatalog({ directories });
-      const problems = findings.filter(({ isWarning }) => !isWarning);
-      const warnings = findings.filter(({ isWarning }) => isWarning);
+      const findings = await checkCatalog({ directories }, (models, of) =>
+        desk.status?.(`\r${models} of ${of} models`),
+      );
+      desk.status?.(clearLine);
+      const problems = findings.filter(({ isWarning }) => !isWarning).map(problemDocument);
+      const warnings = findings.filter(({ isWarning }) => isWarning).map(problemDocument);
       const warned = warnings.map((each) => `Warning: ${problemLine(each)}`);
       if (problems.length > 0) {
         const text = [...problems.map(problemLine), ...warned].join('\n');
@@ -175,6 +179,8 @@ function statusText(processes: readonly RunningProcess[], agreed: boolean): stri
     ...problems,
   ].join('\n');
 }
+
+const problemDocument = ({ file, pointer, reason }: CatalogProblem) => ({ file, pointer, reason });
 
 /** `file#pointer: reason` on one line; a problem of the whole file has no pointer. */
 export const problemLine = ({ file, pointer, reason }: CatalogProblem): string =>

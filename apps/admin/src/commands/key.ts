@@ -72,7 +72,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
     .action(async (prefixOrId: string, { keepHours }: { keepHours: number }) => {
       desk.answer(
         await withWorkspaces(desk.env, (workspaces, database) =>
-          rotate(workspaces, database, prefixOrId, keepHours),
+          rotate(workspaces, database, prefixOrId, keepHours, desk),
         ),
       );
     });
@@ -83,13 +83,16 @@ async function create(
   database: Database,
   options: CreateOptions,
 ): Promise<Answer> {
-  const keys = new ApiKeyRepository(database);
   const { name, scopes, expiresDays } = options;
   const workspace = await workspaces.find(options.workspace);
   const expiresAt = expiresDays === undefined ? null : new Date(Date.now() + expiresDays * dayMs);
-  const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt });
   const details = { workspace: workspace.name, scopes };
-  await recordOperatorAction(database, { actor: actor(), action: 'key.create', subject: row.id, details });
+  const { key, row } = await database.atOnce(async (all) => {
+    const made = await new ApiKeyRepository(all).create(workspace.id, { name, scopes, expiresAt });
+    const action = { actor: actor(), action: 'key.create', subject: made.row.id, details };
+    await recordOperatorAction(all, action);
+    return made;
+  });
   return {
     document: newKeyDocument(key, row, workspace.name),
     text: [
@@ -161,12 +164,12 @@ async function liveKey(keys: ApiKeyRepository, prefixOrId: string): Promise<KeyR
 }
 
 async function revoke(database: Database, prefixOrId: string, desk: Desk): Promise<Answer> {
-  const keys = new ApiKeyRepository(database);
-  const { id, prefix, name } = await liveKey(keys, prefixOrId);
-  // A leaked key has to go, from a script as well.
-  await desk.confirm(`The key ${prefix} (${name}) is revoked.`, 'done');
-  await keys.revoke(id);
-  await recordOperatorAction(database, { actor: actor(), action: 'key.revoke', subject: id });
+  const { id, prefix, name } = await liveKey(new ApiKeyRepository(database), prefixOrId);
+  await desk.confirm(`The key ${prefix} (${name}) is revoked.`);
+  await database.atOnce(async (all) => {
+    await new ApiKeyRepository(all).revoke(id);
+    await recordOperatorAction(all, { actor: actor(), action: 'key.revoke', subject: id });
+  });
   return { document: { revoked: prefixOrId }, text: `revoked ${prefixOrId}` };
 }
 
@@ -175,17 +178,22 @@ async function rotate(
   database: Database,
   prefixOrId: string,
   keepHours: number,
+  desk: Desk,
 ): Promise<Answer> {
-  const keys = new ApiKeyRepository(database);
-  const old = await liveKey(keys, prefixOrId);
+  const old = await liveKey(new ApiKeyRepository(database), prefixOrId);
   const workspace = await workspaces.find(old.workspaceId);
-  const { key, row } = await keys.create(old.workspaceId, old);
-  const endsAt = await keys.end(old.id, keepHours * 3600);
-  await recordOperatorAction(database, {
-    actor: actor(),
-    action: 'key.rotate',
-    subject: old.id,
-    details: { new_id: row.id },
+  if (keepHours === 0) await desk.confirm(`The key ${old.prefix} (${old.name}) is revoked.`);
+  const { key, row, endsAt } = await database.atOnce(async (all) => {
+    const keys = new ApiKeyRepository(all);
+    const made = await keys.create(old.workspaceId, old);
+    const action = {
+      actor: actor(),
+      action: 'key.rotate',
+      subject: old.id,
+      details: { new_id: made.row.id },
+    };
+    await recordOperatorAction(all, action);
+    return { ...made, endsAt: await keys.end(old.id, keepHours * 3600) };
   });
   return {
     document: {

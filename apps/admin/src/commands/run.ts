@@ -82,11 +82,14 @@ export const runCommands: CommandGroup = (program, desk) => {
         await withWorkspaces(desk.env, async (_workspaces, database) => {
           const { workspace, workspaceId, model } = await find(database, runId);
           await desk.confirm(`The run ${runId} of ${workspace} (${model}) is cancelled.`);
-          const reader = new RunReader(database, readSettings(retentionSettings, desk.env));
-          const answer = await reader.requestCancel(workspaceId, model, runId);
-          if (answer === null || answer === 'aged_out') throw unknown(runId);
-          if (answer.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
-          await recordOperatorAction(database, { actor: actor(), action: 'run.cancel', subject: runId });
+          const answer = await database.atOnce(async (all) => {
+            const reader = new RunReader(all, readSettings(retentionSettings, desk.env));
+            const found = await reader.requestCancel(workspaceId, model, runId);
+            if (found === null || found === 'aged_out') throw unknown(runId);
+            if (found.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
+            await recordOperatorAction(all, { actor: actor(), action: 'run.cancel', subject: runId });
+            return found;
+          });
           return {
             document: { request_id: runId, workspace, model, found: answer.found },
             text:
@@ -107,12 +110,14 @@ export const runCommands: CommandGroup = (program, desk) => {
 
 /** As `webhook redeliver` does. */
 export async function redeliver(desk: Desk, runId: string): Promise<Answer> {
-  const isKnown = await withWorkspaces(desk.env, async (_workspaces, database) => {
-    const found = await new WebhookRepository(database).redeliver(runId);
-    if (found)
-      await recordOperatorAction(database, { actor: actor(), action: 'webhook.redeliver', subject: runId });
-    return found;
-  });
+  const isKnown = await withWorkspaces(desk.env, (_workspaces, database) =>
+    database.atOnce(async (all) => {
+      const found = await new WebhookRepository(all).redeliver(runId);
+      if (found)
+        await recordOperatorAction(all, { actor: actor(), action: 'webhook.redeliver', subject: runId });
+      return found;
+    }),
+  );
   if (!isKnown) throw new Error(`There is no webhook of the run ${runId}.`);
   return {
     document: { request_id: runId, state: 'pending' },

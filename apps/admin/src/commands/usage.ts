@@ -1,7 +1,13 @@
-import { UsageReader, type UsageRange, type UsageRecord, type WorkspaceRepository } from '#persistence';
+import {
+  UsageReader,
+  type UsageRange,
+  type UsageRecord,
+  type Workspace,
+  type WorkspaceRepository,
+} from '#persistence';
 import { usageGroupings } from '#schemas';
 import { type Command, Option } from 'commander';
-import type { Answer, Desk } from '../answer.js';
+import { type Answer, clearLine, type Desk } from '../answer.js';
 import { centsFromMicros, centsText } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
@@ -97,7 +103,7 @@ async function summary(
   usage: UsageReader,
   { workspace, by, from, until }: SummaryOptions,
 ): Promise<Answer> {
-  const { id, name } = await workspaces.find(workspace);
+  const [{ id, name }] = await billed(workspaces, workspace);
   const groups = await usage.groups({ workspaceId: id, from, until }, [by], maxGroups);
   const rows = groups.map(({ day, model, keyId, runs, succeeded, billedMicros }) => ({
     [by === 'key' ? 'key_id' : by]: day ?? model ?? keyId ?? null,
@@ -114,12 +120,25 @@ async function summary(
   };
 }
 
+type Billed = Pick<Workspace, 'id' | 'name'>;
+
+/** What a workspace used outlives it; several that were deleted may have had one name. */
+async function billed(workspaces: WorkspaceRepository, nameOrId: string): Promise<[Billed, ...Billed[]]> {
+  try {
+    return [await workspaces.find(nameOrId)];
+  } catch (error) {
+    const [first, ...others] = await workspaces.deleted(nameOrId);
+    if (first === undefined) throw error;
+    return [first, ...others];
+  }
+}
+
 async function list(
   workspaces: WorkspaceRepository,
   usage: UsageReader,
   options: ListOptions,
 ): Promise<Answer> {
-  const { id, name } = await workspaces.find(options.workspace);
+  const [{ id, name }] = await billed(workspaces, options.workspace);
   const range: UsageRange = { workspaceId: id, from: options.from, until: options.until };
   const [records, totals] = await Promise.all([usage.latest(range, options.limit), usage.totals(range)]);
   const { runs, billedMicros } = totals;
@@ -175,8 +194,12 @@ async function exportAll(
   { workspace, from, until, format }: ExportOptions,
   desk: Desk,
 ): Promise<void> {
+  desk.takesLong();
   const { heading, line } = exportFormats[format];
-  const chosen = workspace === undefined ? await workspaces.list() : [await workspaces.find(workspace)];
+  const chosen =
+    workspace === undefined
+      ? [...(await workspaces.list()), ...(await workspaces.deleted())]
+      : await billed(workspaces, workspace);
   let exported = 0;
   if (heading !== '') await desk.print(heading);
   for (const { id } of chosen) {
@@ -190,5 +213,5 @@ async function exportAll(
       last = records.length < pageRows ? undefined : records.at(-1);
     } while (last !== undefined);
   }
-  desk.status?.(`\r${' '.repeat(30)}\r`);
+  desk.status?.(clearLine);
 }

@@ -1,7 +1,5 @@
 import {
-  type Database,
   type ListedWebhook,
-  recordOperatorAction,
   WebhookRepository,
   type Workspace,
   type WorkspaceRepository,
@@ -52,28 +50,23 @@ export const webhookCommands: CommandGroup = (program, desk) => {
   const secrets = (
     name: string,
     description: string,
-    act: (all: WorkspaceRepository, name: string, database: Database) => Promise<Workspace>,
+    act: (all: WorkspaceRepository, name: string) => Promise<Workspace>,
   ) =>
     secret
       .command(name)
       .description(description)
       .requiredOption('--workspace <name>', 'its name or id')
       .action(async ({ workspace }: { workspace: string }) => {
-        desk.answer(
-          await withWorkspaces(desk.env, async (all, database) =>
-            secretAnswer(await act(all, workspace, database)),
-          ),
-        );
+        desk.answer(await withWorkspaces(desk.env, async (all) => secretAnswer(await act(all, workspace))));
       });
   secrets('show', 'Show it.', (all, name) => all.find(name));
   secrets(
     'rotate',
     'Make a new one; the one before it signs as well for 24 hours, unless it is rotated again.',
-    async (all, name, database) => {
-      const workspace = await all.rotateWebhookSecret(name);
-      const action = { actor: actor(), action: 'webhook.rotate_secret', subject: workspace.name };
-      await recordOperatorAction(database, action);
-      return workspace;
+    async (all, nameOrId) => {
+      const { name } = await all.find(nameOrId);
+      await desk.confirm(`The webhooks of ${name} are signed with a new secret.`);
+      return all.rotateWebhookSecret(name, actor());
     },
   );
 };

@@ -1,3 +1,5 @@
+import { clearLine } from '../answer.js';
+
 const width = 30;
 const leastPauseMs = 100;
 
@@ -13,6 +15,6 @@ export function progressBar(status: ((text: string) => void) | undefined) {
       const bar = `${'='.repeat(done)}${' '.repeat(width - done)}`;
       status(`\r[${bar}] ${String(Math.floor(part * 100)).padStart(3)}%  ${nodes} nodes`);
     },
-    clear: (): void => status?.('\r\u001B[K'),
+    clear: (): void => status?.(clearLine),
   };
 }

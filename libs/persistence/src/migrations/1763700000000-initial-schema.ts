@@ -1,4 +1,3 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { admit } from '../functions/admit.js';
 import { backlog } from '../functions/backlog.js';
 import { claim } from '../functions/claim.js';
@@ -16,11 +15,14 @@ import { storedObjects } from '../functions/stored-objects.js';
 import { workersWanted } from '../functions/workers-wanted.js';
 import { registryFunctions } from '../registry/functions.js';
 import { registryTables } from '../registry/tables.js';
+import { SqlMigration } from '../sql-migration.js';
 import { moneyTables, operationsTables, runTables, workspaceTables } from './tables.js';
 import { webhookSecrets, webhookTables } from './webhook-tables.js';
 
 /** Tables first, then the functions that work on them. The default of a column may call `router_now`. */
 const schema = [
+  // What runs with the owner's rights keeps this path. Temporary tables, which any role makes, would otherwise come first in it.
+  `SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)`,
   routerNow,
   webhookSecrets,
   workspaceTables,
@@ -51,12 +53,7 @@ const schema = [
    FROM information_schema.columns WHERE is_generated = 'ALWAYS'`,
 ];
 
-export class InitialSchema1763700000000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    for (const statements of schema) await runner.query(statements);
-  }
-
-  async down(): Promise<void> {
-    throw new Error('Migrations only go forward: restore a backup instead.');
-  }
+export class InitialSchema1763700000000 extends SqlMigration {
+  readonly name = 'InitialSchema1763700000000';
+  protected readonly statements = schema;
 }
