@@ -25,8 +25,11 @@ describe.each(
   });
 
   it('loses a primary under load: runs are admitted all the while, none is lost and none doubled', async () => {
-    const lose = async () => nodes.primaries[0]?.lose();
-    const refusals = await expectLossless(system, { name, caller: await system.caller(roomy), lose });
+    const refusals = await expectLossless(system, {
+      name,
+      caller: await system.caller(roomy),
+      lose: async () => nodes.primaries[0]?.lose(),
+    });
     expect(refusals).toBe(0);
   });
 });
