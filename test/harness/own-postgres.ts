@@ -6,13 +6,16 @@ import { startPostgres, type TestServer } from './servers.js';
 /** A Postgres of the caller's own with a migrated database; dropping that database ends the server. */
 export async function startDatabaseServer(): Promise<{ database: TestDatabase; server: TestServer }> {
   const server = await startPostgres();
-  const store = operatorDatabase(server.url);
+  return { database: await migratedDatabase(server.url, () => server.stop()), server };
+}
+
+/** The database of a URL, brought up to date; `drop` ends whatever holds it. */
+export async function migratedDatabase(url: string, drop: () => Promise<void>): Promise<TestDatabase> {
+  const store = operatorDatabase(url);
   try {
     await migrate(await store.dataSource());
   } finally {
     await store.close();
   }
-  const name = new URL(server.url).pathname.slice(1);
-  const at = (offset: string) => withClockAt(server.url, offset);
-  return { database: { url: server.url, name, at, drop: () => server.stop() }, server };
+  return { url, name: new URL(url).pathname.slice(1), at: (offset) => withClockAt(url, offset), drop };
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRunning } from '../../apps/local/src/processes.js';
 import { startPostgres as startEmbeddedPostgres } from '../../apps/local/src/servers/postgres.js';
@@ -11,6 +11,8 @@ import { waitFor } from './wait-for.js';
 export interface TestServer {
   url: string;
   port: number;
+  /** With its data and its log. */
+  folder: string;
   /** Changes with `restart`. */
   readonly pid: number;
   /** Sends the signal; after one that ends the server it also waits for the end. */
@@ -44,18 +46,25 @@ export async function startRedis(options: { durable?: boolean } = {}): Promise<T
 
 /** A Postgres of one's own to kill and freeze, durable, with an empty database. */
 export async function startPostgres(
-  options: { settings?: Record<string, string | number> } = {},
+  options: {
+    settings?: Record<string, string | number>;
+    /** Fills the folder of its cluster, in the place of a new one. */
+    cluster?: (folder: string) => Promise<void>;
+  } = {},
 ): Promise<TestServer> {
-  return keep('postgres', (folder, port) =>
-    startEmbeddedPostgres({
+  const { cluster, ...settings } = options;
+  return keep('postgres', async (folder, port) => {
+    const own = path.join(folder, 'postgres');
+    if (!existsSync(own)) await cluster?.(own);
+    return startEmbeddedPostgres({
       records: runRecords(),
-      folder: path.join(folder, 'postgres'),
+      folder: own,
       logPath: path.join(folder, 'log'),
       password: 'test',
-      ...options,
+      ...settings,
       port,
-    }),
-  );
+    });
+  });
 }
 
 /** SIGQUIT: Postgres' immediate stop, without a checkpoint. */
@@ -93,6 +102,7 @@ async function keep(
   return {
     url,
     port,
+    folder,
     get pid() {
       return server.pid;
     },

@@ -17,6 +17,8 @@ interface SystemOptions {
   takesMs?: number;
   /** A Postgres of the system's own, to kill and freeze; default a database on the one of the whole run. */
   ownPostgres?: boolean;
+  /** In the place of a database on the Postgres of the whole run: one that the test takes away. */
+  database?: TestDatabase;
   /** Keys that the simulated partners have given out, for those that do not take every text for one. */
   issuedKeys?: true;
   /** In the place of the one Redis that `transport` starts: nodes that are there already. */
@@ -46,6 +48,8 @@ export class System extends SystemSide {
     readonly redis: TestServer | undefined,
     override readonly simulator: App,
     private readonly postgresServer: TestServer | undefined,
+    /** A database that no test takes away. */
+    private readonly longTimeouts: boolean,
     override readonly redisNodes: RedisNodes | undefined,
     private readonly extraEnv: Record<string, string>,
   ) {
@@ -54,12 +58,23 @@ export class System extends SystemSide {
 
   static async start(options: SystemOptions): Promise<System> {
     const [{ database, server }, redis, simulator] = await Promise.all([
-      options.ownPostgres ? startDatabaseServer() : { database: await createDatabase(), server: undefined },
+      options.ownPostgres
+        ? startDatabaseServer()
+        : { database: options.database ?? (await createDatabase()), server: undefined },
       options.transport === 'redis' && !options.redisNodes ? startRedis() : undefined,
       spawnApp('simulator', { SIMULATOR_DEFAULT_MS: String(options.takesMs ?? 300) }),
     ]);
     await simulator.ready;
-    const system = new System(database, redis, simulator, server, options.redisNodes, options.env ?? {});
+    const longTimeouts = !options.ownPostgres && !options.database;
+    const system = new System(
+      database,
+      redis,
+      simulator,
+      server,
+      longTimeouts,
+      options.redisNodes,
+      options.env ?? {},
+    );
     if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
     // The links to files lead to the first one, so its address has to be known before any other runs, itself included.
     const { gateways = 1, workers = 1 } = options;
@@ -140,7 +155,7 @@ export class System extends SystemSide {
         partnerKeys: this.partnerKeys,
         assets: this.assets,
         assetBaseUrl: this.assetBaseUrl,
-        longTimeouts: !this.postgresServer,
+        longTimeouts: this.longTimeouts,
       }),
       ...this.extraEnv,
     };

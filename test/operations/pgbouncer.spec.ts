@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { roomy } from '../faults/crowd.js';
 import { holdToInvariants, System, withTools } from '../harness/faults.js';
 import {
   type Caller,
@@ -9,6 +10,7 @@ import {
   unending,
   waitFor,
 } from '../harness/index.js';
+import { expectLossless } from './loss-under-load.js';
 import { startPgBouncer } from './pgbouncer.js';
 
 const { describeWith, tools } = await withTools('pgbouncer');
@@ -92,6 +94,14 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
     const logged = system.apps.flatMap((app) => app.logs().split('\n'));
     expect(logged.filter((line) => /"level":(5|6)0|prepared statement/.test(line))).toEqual([]);
     await holdToInvariants(system);
+  });
+
+  it('loses no run and doubles none when PgBouncer crashes under load and is started again', async () => {
+    await expectLossless(system, {
+      name: `PgBouncer, on ${transport}`,
+      caller: await system.caller(roomy),
+      lose: () => pooler.restart(),
+    });
   });
 
   async function stageIs({ requestId }: Submitted, stage: string): Promise<boolean> {

@@ -8,6 +8,8 @@ import { noteEnded, noteStarted, runRecords } from '../harness/running.js';
 interface PgBouncer {
   /** The pooler's URL for a URL of the server behind it. */
   url(database: string): string;
+  /** Ends it as a crash does, and starts it again at the same port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,25 +34,35 @@ default_pool_size = 4
 max_client_conn = 200
 `,
   );
-  const pooler = await startServer({
-    name: 'pgbouncer',
-    command: program,
-    // It refuses to run as root, and changes to the account after it has read its configuration.
-    args: [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), configuration],
-    env: {},
-    logPath: path.join(folder, 'log'),
-    records: runRecords(),
-    readyText: /process up/,
-  });
+  const start = async () => {
+    const started = await startServer({
+      name: 'pgbouncer',
+      command: program,
+      // It refuses to run as root, and changes to the account after it has read its configuration.
+      args: [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), configuration],
+      env: {},
+      logPath: path.join(folder, 'log'),
+      records: runRecords(),
+      readyText: /process up/,
+    });
+    noteStarted({ pid: started.pid, name: 'pgbouncer', end: () => started.stop() });
+    return started;
+  };
+  let pooler = await start();
   const stop = async () => {
-    if (pooler.running) await pooler.stop();
+    await pooler.stop();
     noteEnded(pooler.pid);
   };
-  noteStarted({ pid: pooler.pid, name: 'pgbouncer', end: stop });
+  const restart = async () => {
+    process.kill(pooler.pid, 'SIGKILL');
+    await pooler.ended;
+    noteEnded(pooler.pid);
+    pooler = await start();
+  };
   const url = (database: string) => {
     const behind = new URL(database);
     behind.port = String(port);
     return behind.href;
   };
-  return { url, stop };
+  return { url, restart, stop };
 }

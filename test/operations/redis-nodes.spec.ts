@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as pause } from 'node:timers/promises';
-import { expectSuccess, roomy } from '../faults/crowd.js';
+import { roomy } from '../faults/crowd.js';
 import { onRedis } from '../faults/redis-side.js';
-import { holdToInvariants, System } from '../harness/faults.js';
-import { type Caller, failOnLeftovers, type Submitted } from '../harness/index.js';
+import { System } from '../harness/faults.js';
+import { failOnLeftovers } from '../harness/index.js';
+import { expectLossless } from './loss-under-load.js';
 import { type RedisNodes, startCluster, startSentinels } from './redis-nodes.js';
-
-const model = 'bfl/flux-2-pro';
-/** With the pauses of the nodes' own detection: 2 s of silence, a vote, and the clients' new connections. */
-const againWithinMs = 30_000;
 
 describe.each(
   onRedis().flatMap(() => [
@@ -18,12 +14,10 @@ describe.each(
 )('Redis as $name', ({ name, start }) => {
   let nodes: RedisNodes;
   let system: System;
-  let caller: Caller;
 
   beforeAll(async () => {
     nodes = await start();
     system = await System.start({ transport: 'redis', redisNodes: nodes, gateways: 1, workers: 2 });
-    caller = await system.caller(roomy);
   });
   afterAll(async () => {
     await system.stop();
@@ -31,26 +25,12 @@ describe.each(
   });
 
   it('loses a primary under load: runs are admitted all the while, none is lost and none doubled', async () => {
-    const runs: Submitted[] = [];
-    let longestMs = 0;
-    const lastMs = performance.now() + 20_000;
-    let losing: Promise<void> | undefined;
-    while (performance.now() < lastMs) {
-      const startedAtMs = performance.now();
-      runs.push(
-        await caller.submit(model, JSON.stringify({ prompt: `${name} ${runs.length} [[sim:takes=500]]` })),
-      );
-      longestMs = Math.max(longestMs, performance.now() - startedAtMs);
-      if (runs.length === 20) losing = nodes.primaries[0]?.lose();
-      await pause(50);
-    }
-    await losing;
-    await expectSuccess(system, runs, againWithinMs + 60_000);
-    process.stdout.write(
-      `${name}: ${runs.length} runs, longest admission ${Math.round(longestMs)} ms, 0 lost, 0 doubled\n`,
-    );
-    expect(longestMs).toBeLessThan(againWithinMs);
-    await holdToInvariants(system);
+    const refusals = await expectLossless(system, {
+      name,
+      caller: await system.caller(roomy),
+      lose: async () => nodes.primaries[0]?.lose(),
+    });
+    expect(refusals).toBe(0);
   });
 });
 

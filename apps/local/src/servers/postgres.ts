@@ -60,7 +60,7 @@ export async function startPostgres(
     ...run,
     command: run.binary('postgres'),
     args: ['-D', `${run.path}/data`, ...flags],
-    readyText: /ready to accept connections/,
+    readyText: /ready to accept (read-only )?connections/,
   });
   try {
     await makeDatabase({ host: '127.0.0.1', port, user, password }, database);
