@@ -72,13 +72,10 @@ class Offline {
   /** What would be sent to the cluster: first the hooks, and when they have ended everything else. */
   private install(rendered: string): string {
     const manifests = objects(rendered);
-    const isHook = ({ metadata }: Manifest) =>
-      (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
-    const named = (each: Manifest) => `${each.kind} ${each.metadata.name}`;
     const list = (hooks: boolean) =>
       manifests
         .filter((each) => isHook(each) === hooks)
-        .map(named)
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
         .join(', ');
     return typeErrors(manifests) || `first ${list(true)}\nthen ${list(false)}`;
   }
@@ -165,6 +162,10 @@ class Offline {
 
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
+
+function isHook({ metadata }: Manifest): boolean {
+  return (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
+}
 
 describeWith.each(['docs/operations/deploy.md', 'k8s/chart/README.md'])('%s, followed literally', (page) => {
   let database: TestDatabase;
