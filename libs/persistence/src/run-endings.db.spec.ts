@@ -21,6 +21,12 @@ async function runningIn(workspaces: number, each: number) {
   );
 }
 
+const echoed = ({ runId }: { runId: string }): Ending => ({
+  outcome: 'succeeded',
+  mediaType: 'application/json',
+  body: Buffer.from(`{"of":"${runId}"}`),
+});
+
 const idsOf = (runs: { runId: string }[]) => runs.map(({ runId }) => runId);
 
 /** How many transactions wrote the outcomes of these runs. */
@@ -35,12 +41,7 @@ async function commitsOf(runs: { runId: string }[]): Promise<number | undefined>
 describe('outcomes', () => {
   it('that come while a statement is under way travel together in the next, of all workspaces', async () => {
     const runs = await runningIn(6, 4);
-    const body = (runId: string): Ending => ({
-      outcome: 'succeeded',
-      mediaType: 'application/json',
-      body: Buffer.from(`{"of":"${runId}"}`),
-    });
-    const finished = await Promise.all(runs.map((run) => worker.runs.finish(run, body(run.runId))));
+    const finished = await Promise.all(runs.map((run) => worker.runs.finish(run, echoed(run))));
     expect(finished.map(({ won }) => won)).toEqual(runs.map(() => true));
     expect(await commitsOf(runs)).toBe(2);
     const rows = await worker.sql<{ id: string; body: Buffer }>(

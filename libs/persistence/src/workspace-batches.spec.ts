@@ -16,16 +16,16 @@ const away = new RouterError('service_unavailable', 'The database is away.');
 /** Batches whose first call fails when it is told to; the others answer with the names of their items. */
 function batches(patienceMs: number) {
   const calls: string[][] = [];
-  let fail = (): void => {};
-  const failing = new Promise<never>((_, reject) => (fail = () => reject(away)));
+  const failing: { now?: () => void } = {};
+  const first = new Promise<never>((_, reject) => (failing.now = () => reject(away)));
   const line = new WorkspaceBatches<Item, string>({
     patienceMs,
     send: async (groups) => {
       calls.push(namesOf(groups));
-      return calls.length === 1 ? failing : echo(groups);
+      return calls.length === 1 ? first : echo(groups);
     },
   });
-  return { line, calls, fail: () => fail() };
+  return { line, calls, fail: () => failing.now?.() };
 }
 
 describe('a database that is away', () => {
