@@ -72,13 +72,10 @@ class Offline {
   /** What would be sent to the cluster: first the hooks, and when they have ended everything else. */
   private install(rendered: string): string {
     const manifests = objects(rendered);
-    const isHook = ({ metadata }: Manifest) =>
-      (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
-    const named = (each: Manifest) => `${each.kind} ${each.metadata.name}`;
     const list = (hooks: boolean) =>
       manifests
         .filter((each) => isHook(each) === hooks)
-        .map(named)
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
         .join(', ');
     return typeErrors(manifests) || `first ${list(true)}\nthen ${list(false)}`;
   }
@@ -162,6 +159,9 @@ class Offline {
     return spawnSync(this.programs.kubectl, words, { encoding: 'utf8', timeout: 60_000 });
   }
 }
+
+const isHook = ({ metadata }: Manifest): boolean =>
+  (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
 
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
