@@ -166,6 +166,10 @@ const isHook = ({ metadata }: Manifest): boolean =>
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
 
+function isHook({ metadata }: Manifest): boolean {
+  return (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
+}
+
 describeWith.each(['docs/operations/deploy.md', 'k8s/chart/README.md'])('%s, followed literally', (page) => {
   let database: TestDatabase;
   let offline: Offline;
