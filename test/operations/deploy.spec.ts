@@ -160,9 +160,6 @@ class Offline {
   }
 }
 
-const isHook = ({ metadata }: Manifest): boolean =>
-  (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
-
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
 
