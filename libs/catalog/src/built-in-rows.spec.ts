@@ -53,10 +53,17 @@ describe('the rows that come with the providers', () => {
       expect([model.id, undescribed]).toEqual([model.id, []]);
       expect(model.counterExamples.length).toBeGreaterThanOrEqual(2);
       const output = model.output?.schema;
-      expect([model.id, model.output?.mediaType === 'application/json']).toEqual([
+      const isJson = model.output?.mediaType === 'application/json';
+      expect([model.id, output !== undefined, model.output?.example !== undefined]).toEqual([
         model.id,
-        output !== undefined,
+        isJson,
+        isJson,
       ]);
+      if (output)
+        expect([model.id, inputErrors({ ...model, input: output }, model.output?.example)]).toEqual([
+          model.id,
+          [],
+        ]);
       // A result without assets holds its files itself.
       const urls = [...within(output ?? {})].filter(([, schema]) => schema.format === 'uri');
       expect([model.id, model.assetPointers.length > 0 || urls.length === 0]).toEqual([model.id, true]);
