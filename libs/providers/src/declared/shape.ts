@@ -241,18 +241,13 @@ export const providerRow = z
     auth: headers.default({}).meta({
       description: 'Header fields that authenticate a call; {secret} is the key.',
     }),
-    auth_query: z
-      .record(z.string().min(1), z.string())
-      .default({})
-      .meta({
-        description: 'The same in the query of each address, for a partner that takes its key there.',
-      }),
-    credential: credential
-      .optional()
-      .meta({
-        description:
-          'In the place of `auth`, or beside it: what is made of the key for each call, by its name.',
-      }),
+    auth_query: z.record(z.string().min(1), z.string()).default({}).meta({
+      description: 'The same in the query of each address, for a partner that takes its key there.',
+    }),
+    credential: credential.optional().meta({
+      description:
+        'In the place of `auth`, or beside it: what is made of the key for each call, by its name.',
+    }),
     unique_header: header
       .optional()
       .meta({ description: 'A header field that gets a new UUID in every call.' }),
