@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { mkdirSync } from 'node:fs';
+import os from 'node:os';
 import { pathOf } from '../documents/checkout-files.js';
 import { type App, startBrowser, System, withTools } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
@@ -83,6 +84,32 @@ describeWith.each(transports())('the queue board in a browser (%s)', (transport)
     if (pictures) await picture('board-queue');
     expect(await page.content()).not.toContain('picture 0');
   }, 300_000);
+
+  it('has a tab for each state that a job can have, and for no other', async () => {
+    const seen = async (path: string) => {
+      await page.goto(`${worker.url}${path}`);
+      await page.getByRole('link', { name: 'DELAYED' }).waitFor();
+      const tabs = await page.getByRole('link', { name: /^[A-Z ]+\d*$/ }).allInnerTexts();
+      return tabs.map((text) => text.replace(/\s*\d+$/, ''));
+    };
+    expect(await seen('/queues')).toEqual(['ALL', 'ACTIVE', 'WAITING', 'DELAYED']);
+    expect(await seen('/queues/queue/poll')).toEqual(['LATEST', 'ACTIVE', 'WAITING', 'DELAYED']);
+  });
+
+  it('names the workers of a queue where the transport knows them', async () => {
+    if (transport === 'postgres') {
+      const reply = await page.request.get(`${worker.url}/queues/api/queues/poll/workers`);
+      // Null is "unknown"; an empty list would be shown as "No workers".
+      expect(await reply.json()).toEqual({ workers: null });
+      return;
+    }
+    await page.goto(`${worker.url}/queues/queue/poll`);
+    await page.getByLabel('Queue info').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Connected workers').click();
+    await dialog.getByText(`${os.hostname()}-${worker.pid}`).waitFor();
+    if (pictures) await picture('board-workers');
+  });
 
   it('offers no change, and refuses one', async () => {
     expect(
