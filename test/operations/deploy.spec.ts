@@ -72,9 +72,6 @@ class Offline {
   /** What would be sent to the cluster: first the hooks, and when they have ended everything else. */
   private install(rendered: string): string {
     const manifests = objects(rendered);
-    const isHook = ({ metadata }: Manifest) =>
-      (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
-    const named = (each: Manifest) => `${each.kind} ${each.metadata.name}`;
     const list = (hooks: boolean) =>
       manifests
         .filter((each) => isHook(each) === hooks)
@@ -163,6 +160,9 @@ class Offline {
   }
 }
 
+const isHook = ({ metadata }: Manifest): boolean =>
+  (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
+const named = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
 
