@@ -16,7 +16,8 @@ const typesFile = path.join(root, 'src/api/openapi.d.ts');
 
 const document = JSON.stringify(readServiceDocument());
 const inputs = inputsHash();
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs || !existsSync(typesFile)) {
+const isBuilt = [stamp, typesFile, path.join(out, 'index.html')].every((file) => existsSync(file));
+if (!isBuilt || readFileSync(stamp, 'utf8') !== inputs) {
   // A build that finds nothing to do loads neither.
   const { default: openapiTypes, astToString } = await import('openapi-typescript');
   const { build } = await import('vite');

@@ -51,13 +51,14 @@ describeWith('the console, measured', () => {
   it('shows 100,000 runs by the rows in sight, and reads on as they are scrolled to', async () => {
     const page = await shown.open('/runs');
     await page.getByRole('row').nth(5).waitFor();
-    for (let pages = 0; pages < 6; pages += 1) {
-      const before = await height();
-      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-      await waitFor(async () => (await height()) > before, { withinMs: 30_000, what: 'more runs' });
-    }
+    await waitFor(
+      async () => {
+        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        return (await height()) > 500 * 44;
+      },
+      { withinMs: 60_000, what: 'more runs' },
+    );
     expect(await page.getByRole('row').count()).toBeLessThan(80);
-    expect(await height()).toBeGreaterThan(500 * 44);
     await page.context().close();
 
     async function height(): Promise<number> {

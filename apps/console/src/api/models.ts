@@ -1,12 +1,22 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { api, bodyOf } from './client.ts';
 import type { components } from './openapi.d.ts';
 
 export type ModelEntry = components['schemas']['RouterModelFullEntry'];
 type Page = components['schemas']['RouterModelFullListResponse'];
 
-/** Every model that the caller can run, in full. Its pages are read one after another; the first ones are shown at once. */
-export const modelsQuery = infiniteQueryOptions({
+/** Every model that the caller can run, in full. Its pages are read one after another; the first ones are there at once. */
+export function useModels() {
+  const query = useInfiniteQuery(modelsQuery);
+  const { data: models = [], hasNextPage, isFetchingNextPage, error, fetchNextPage } = query;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && error === null) void fetchNextPage({ cancelRefetch: false });
+  }, [hasNextPage, isFetchingNextPage, error, fetchNextPage]);
+  return { models, query };
+}
+
+const modelsQuery = infiniteQueryOptions({
   queryKey: ['models'],
   queryFn: ({ pageParam, signal }) =>
     bodyOf(

@@ -1,9 +1,8 @@
 import { Combobox, InputBase, Modal, useCombobox } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
-import { modelsQuery } from '../api/models.ts';
+import { useModels } from '../api/models.ts';
 import { texts } from '../texts.ts';
 import { operatorPages, pages } from './navigation.ts';
 import classes from './commands.module.css';
@@ -17,7 +16,7 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
   const navigate = useNavigate();
   // Escape is the combobox's to hear: its input keeps the key from the modal.
   const combobox = useCombobox({ opened: true, onDropdownClose: close });
-  const models = useInfiniteQuery(modelsQuery).data ?? [];
+  const { models } = useModels();
 
   const words = text.trim().toLowerCase().split(/\s+/);
   const isMeant = (...facts: (string | undefined)[]) => {

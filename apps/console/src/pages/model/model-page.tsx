@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { requestInputQuery } from '../../api/request-input.ts';
 import { modelDocumentQuery } from '../../api/model-document.ts';
-import { modelsQuery } from '../../api/models.ts';
+import { useModels } from '../../api/models.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -20,9 +20,7 @@ export function ModelPage() {
   const { provider, model } = route.useParams();
   const { from } = route.useSearch();
   const id = `${provider}/${model}`;
-  const entry = useInfiniteQuery(modelsQuery).data?.find(
-    (each) => each.id === id || each.aliases.includes(id),
-  );
+  const entry = useModels().models.find((each) => each.id === id || each.aliases.includes(id));
   const document = useQuery(modelDocumentQuery(id));
   const earlier = useQuery({ ...requestInputQuery(from ?? ''), enabled: from !== undefined });
   const isReady = document.data !== undefined && (from === undefined || !earlier.isPending);

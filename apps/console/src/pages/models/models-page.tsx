@@ -1,9 +1,8 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { modelsQuery } from '../../api/models.ts';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { useModels } from '../../api/models.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -18,13 +17,8 @@ import { modalities, type Modality } from './search.ts';
 export function ModelsPage() {
   const { q = '', modality, provider } = useSearch({ from: '/models' });
   const navigate = useNavigate({ from: '/models' });
-  const query = useInfiniteQuery(modelsQuery);
-  const { data: models = [], hasNextPage, isFetchingNextPage, fetchNextPage, error } = query;
-
-  // The first page is shown at once; the rest of the catalog follows by itself.
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && error === null) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, error, fetchNextPage]);
+  const { models, query } = useModels();
+  const { hasNextPage, error } = query;
 
   const [text, setText] = useState(q);
   // A link to the whole gallery empties the field; while somebody types, the address follows the field.
@@ -48,7 +42,9 @@ export function ModelsPage() {
     <>
       <PageTitle
         title={texts.models.title}
-        detail={query.isPending ? texts.models.lead : texts.models.count(shown.length, models.length)}
+        detail={
+          query.isPending || hasNextPage ? texts.models.lead : texts.models.count(shown.length, models.length)
+        }
       />
       <search className={classes.filters}>
         <TextInput

@@ -1,10 +1,10 @@
 import { Autocomplete, Button, Select } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bucketOptions } from '../../parts/buckets.ts';
 import { texts } from '../../texts.ts';
 import { keysQuery } from '../../api/keys.ts';
-import { modelsQuery } from '../../api/models.ts';
+import { useModels } from '../../api/models.ts';
 import classes from './filter-bar.module.css';
 import { isFiltered, rangeOptions, states } from './run-filters.ts';
 import type { RunsSearch } from './search.ts';
@@ -74,7 +74,7 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
 /** Any id may be written; those of the catalog are suggested. */
 function ModelFilter({ model, change }: { model: string | undefined; change: FilterBarProps['change'] }) {
   const [text, setText] = useState(model ?? '');
-  const models = useInfiniteQuery(modelsQuery).data ?? [];
+  const { models } = useModels();
   const apply = (value: string) => {
     if (value !== (model ?? '')) change({ model: value === '' ? undefined : value });
   };

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { modelsQuery } from '../../api/models.ts';
+import { useModels } from '../../api/models.ts';
 import { type RunDetail, runInputQuery } from '../../api/run.ts';
 import { runResultQuery } from '../../api/run-result.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
@@ -31,7 +31,7 @@ export function RunOutput({ run }: { run: RunDetail }) {
 
 function Collected({ run }: { run: RunDetail }) {
   const { data, error, refetch } = useQuery(runResultQuery(run.model, run.request_id));
-  const entry = useInfiniteQuery(modelsQuery).data?.find(({ id }) => id === run.model);
+  const entry = useModels().models.find(({ id }) => id === run.model);
   if (data !== undefined) return <Output result={data} modalities={entry?.output_modalities ?? []} />;
   return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton height={320} />;
 }
