@@ -82,7 +82,9 @@ describe('runProgram', () => {
     expect((await run(answering(fine), 'shw')).error).toBe(
       "error: unknown command 'shw' (Did you mean show?)\n",
     );
-    expect((await run(answering(fine), 'show', '--off', 'a')).error).toContain('(Did you mean --of?)');
+    expect((await run(answering(fine), 'show', '--of', 'a', '--jsn')).error).toContain(
+      '(Did you mean --json?)',
+    );
   });
 
   it('shows help without a command as bad usage, and as an answer when asked', async () => {

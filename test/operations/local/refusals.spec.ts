@@ -34,7 +34,7 @@ describe('npm start that cannot start', () => {
     );
   });
 
-  it.each([
+  it.each<Record<string, string>>([
     { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/none' },
     { REDIS_URL: 'redis://127.0.0.1:1' },
     {
