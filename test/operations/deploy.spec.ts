@@ -75,7 +75,7 @@ class Offline {
     const list = (hooks: boolean) =>
       manifests
         .filter((each) => isHook(each) === hooks)
-        .map(named)
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
         .join(', ');
     return typeErrors(manifests) || `first ${list(true)}\nthen ${list(false)}`;
   }
@@ -165,6 +165,10 @@ const isHook = ({ metadata }: Manifest): boolean =>
 const named = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
+
+function isHook({ metadata }: Manifest): boolean {
+  return (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
+}
 
 describeWith.each(['docs/operations/deploy.md', 'k8s/chart/README.md'])('%s, followed literally', (page) => {
   let database: TestDatabase;

@@ -8,7 +8,7 @@ import { findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
 import classes from './output.module.css';
 
 /** A megabyte of 3D graphics that most visits never need. */
-const SolidView = lazy(() => import('./solid-view.tsx'));
+const SolidView = lazy(async () => ({ default: (await import('./solid-view.tsx')).SolidView }));
 
 interface OutputProps {
   result: RunResult;

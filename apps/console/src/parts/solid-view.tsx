@@ -28,7 +28,7 @@ interface Stage {
 }
 
 /** A glTF model that is turned with the pointer or the arrow keys. It is drawn when it changes, and not otherwise. */
-export default function SolidView({ url, onError }: { url: string; onError: () => void }) {
+export function SolidView({ url, onError }: { url: string; onError: () => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const stage = useRef<Stage>(null);
   useEffect(() => {
@@ -86,21 +86,23 @@ function show(
   });
 
   let isLeft = false;
-  new GLTFLoader().loadAsync(url).then(
-    ({ scene: model }) => {
-      if (isLeft) return dispose(model);
-      centre(model);
-      scene.add(model);
-      camera.position.set(1.6, 1, 2.4);
-      controls.update();
-      sizes.observe(canvas);
-      canvas.dataset['shown'] = 'true';
-      onShown({ model, draw });
-    },
-    () => {
-      if (!isLeft) onError();
-    },
-  );
+  const load = async () => {
+    const { scene: model } = await new GLTFLoader().loadAsync(url);
+    if (isLeft) {
+      dispose(model);
+      return;
+    }
+    centre(model);
+    scene.add(model);
+    camera.position.set(1.6, 1, 2.4);
+    controls.update();
+    sizes.observe(canvas);
+    canvas.dataset['shown'] = 'true';
+    onShown({ model, draw });
+  };
+  load().catch(() => {
+    if (!isLeft) onError();
+  });
   return () => {
     isLeft = true;
     sizes.disconnect();
