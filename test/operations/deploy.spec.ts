@@ -160,9 +160,6 @@ class Offline {
   }
 }
 
-const isHook = ({ metadata }: Manifest): boolean =>
-  (metadata as { annotations?: object }).annotations?.['helm.sh/hook' as never] !== undefined;
-const named = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 const objects = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
 
