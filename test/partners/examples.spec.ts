@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { providerList } from '#providers';
-import { type JsonPointer, placesOf } from '#schemas';
 import { inputErrors, loadCatalog, missingMembers, type Model } from '#catalog';
 import { failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
 import { inTurns } from './crossing.js';
-import { wrappingOf, withWords } from './rows.js';
+import { uploadsOf, withoutUploads, withWords, wrappingOf } from './rows.js';
 
 const published = parse(
   readFileSync(path.join(import.meta.dirname, 'published-inputs.yaml'), 'utf8'),
@@ -49,22 +47,6 @@ const sentText = (base64: string) =>
     .replace(/"storageUri":"[^"]*",/, '')
     .replace(/(?<="taskUUID":")[0-9a-f-]{36}/, '');
 
-/** Where the input has a file that its partner is given before, and then the partner's id of it. */
-function uploadsIn({ id, provider, upstream }: Model, body: string): JsonPointer[] {
-  const definition = providerList.find(({ name }) => name === provider);
-  const run = { runId: 'r', model: id, upstream, body: Buffer.from(body) };
-  const uses = definition?.create(definition.defaultBase, {}).files?.(run) ?? [];
-  return uses.filter(({ upload }) => upload).map(({ path: place }): JsonPointer => `/${place.join('/')}`);
-}
-
-function withoutUploads(text: string, pointers: readonly JsonPointer[]): string {
-  const bytes = Buffer.from(text);
-  const places = placesOf(bytes, pointers).toSorted((one, other) => other.start - one.start);
-  return places
-    .reduce((rest, { start, end }) => Buffer.concat([rest.subarray(0, start), rest.subarray(end)]), bytes)
-    .toString();
-}
-
 /** Each server of a model beside its own, with an input of that server's. */
 const servers = models.flatMap((model) =>
   model.servers.flatMap((id) => {
@@ -103,7 +85,7 @@ describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
   it.each(inputs)('$id reaches its partner by the byte, and comes back ($at)', ({ at, model, body }) => {
     expect(statuses.get(at)).toBe('200 ');
     const tag = body.includes('[[sim:') ? `example-${at}` : null;
-    const uploads = uploadsIn(model, body);
+    const uploads = uploadsOf(model, body);
     const sent = ledger
       .filter((entry) => entry.provider === model.provider && entry.tag === tag)
       .map(({ bodyBase64 }) => withoutUploads(sentText(bodyBase64), uploads));
