@@ -131,6 +131,13 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(out).toContain('1 shown');
   });
 
+  it('group by key under names that people know, and count what came with a token apart', async () => {
+    const { code, out } = await runAdmin(env, 'usage', '--workspace', 'acme', '--by', 'key');
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^${key.prefix} \\(.*\\) +\\d+`, 'm'));
+    expect(out).toMatch(/^- +1 /m);
+  });
+
   it('export the same as CSV and as JSON Lines, and only what ended in the range', async () => {
     const { records } = await list();
     const oldestFirst = records.toReversed();

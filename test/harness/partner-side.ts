@@ -28,7 +28,7 @@ export const newTag = (about: string): string => `${about}-${randomUUID().slice(
 
 /** What the partners saw: the simulator's append-only record. */
 export class PartnerSide {
-  constructor(private readonly simulator: RunningApp) {}
+  constructor(private readonly simulator: Pick<RunningApp, 'url'>) {}
 
   async ledger(tag?: string): Promise<LedgerEntry[]> {
     const query = tag === undefined ? '' : `?tag=${encodeURIComponent(tag)}`;

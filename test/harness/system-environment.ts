@@ -6,7 +6,7 @@ import type { Addresses } from './spawn-app.js';
 interface Parts {
   databaseUrl: string;
   redisUrl: string | undefined;
-  simulator: Addresses;
+  simulator: Pick<Addresses, 'url' | 'assetUrl'>;
   /** By provider, for partners that do not take every text for a key. */
   partnerKeys: Readonly<Record<string, string>>;
   assets: string;

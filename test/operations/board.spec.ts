@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { mkdirSync } from 'node:fs';
+import os from 'node:os';
 import { pathOf } from '../documents/checkout-files.js';
 import { type App, startBrowser, System, withTools } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
@@ -84,6 +85,26 @@ describeWith.each(transports())('the queue board in a browser (%s)', (transport)
     expect(await page.content()).not.toContain('picture 0');
   }, 300_000);
 
+  it('has a tab for each state that a job can have, and for no other', async () => {
+    expect(await tabs('/queues')).toEqual(['ALL', 'ACTIVE', 'WAITING', 'DELAYED']);
+    expect(await tabs('/queues/queue/poll')).toEqual(['LATEST', 'ACTIVE', 'WAITING', 'DELAYED']);
+  });
+
+  it('names the workers of a queue where the transport knows them', async () => {
+    const name = `${os.hostname()}-${worker.pid}`;
+    const reply = await page.request.get(`${worker.url}/queues/api/queues/poll/workers`);
+    // Null is "unknown"; an empty list would be shown as "No workers".
+    const { workers } = (await reply.json()) as { workers: { name: string }[] | null };
+    expect(workers?.map((each) => each.name) ?? null).toEqual(transport === 'redis' ? [name] : null);
+    if (workers === null) return;
+    await page.goto(`${worker.url}/queues/queue/poll`);
+    await page.getByLabel('Queue info').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Connected workers').click();
+    await dialog.getByText(name).waitFor();
+    if (pictures) await picture('board-workers');
+  });
+
   it('offers no change, and refuses one', async () => {
     expect(
       await page.getByRole('button', { name: /pause|retry|clean|promote|empty|obliterate|add/i }).count(),
@@ -98,6 +119,13 @@ describeWith.each(transports())('the queue board in a browser (%s)', (transport)
   it('is not there in a process that has no password for it', async () => {
     expect((await fetch(`${(system.gateways[0] as App).internalUrl}/queues`)).status).toBe(404);
   });
+
+  async function tabs(path: string): Promise<string[]> {
+    await page.goto(`${worker.url}${path}`);
+    await page.getByRole('link', { name: 'DELAYED' }).waitFor();
+    const texts = await page.getByRole('link', { name: /^[A-Z ]+\d*$/ }).allInnerTexts();
+    return texts.map((text) => text.replace(/\s*\d+$/, ''));
+  }
 
   async function picture(name: string): Promise<void> {
     const folder = pathOf('docs/operations/pictures');

@@ -3,6 +3,7 @@ import { filesBelow, textOf } from '../documents/checkout-files.js';
 import { alerts } from '../../monitoring/src/alerts.js';
 import { System, withTools } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
+import { Receiver } from '../harness/receiver.js';
 import { type Prometheus, startPrometheus } from './prometheus.js';
 
 interface Panel {
@@ -43,11 +44,13 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
   let system: System;
   let caller: Caller;
   let prometheus: Prometheus;
+  let receiver: Receiver;
   const loaded = new AbortController();
   let load: Promise<unknown>;
 
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
+    receiver = await Receiver.start();
     system = await System.start({ transport, takesMs: 200, env: { GAUGES_EVERY_MS: '300' } });
     prometheus = await startPrometheus(tools.prometheus, system.apps);
     caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000, backlogLimit: 100_000 });
@@ -59,6 +62,7 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
     await load;
     await prometheus.stop();
     await system.stop();
+    await receiver.stop();
   });
 
   async function repeat(each: () => Promise<unknown>): Promise<void> {
@@ -70,7 +74,9 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
 
   const path = `/v2/models/${model}`;
   const one = async () => {
-    const run = await caller.submit(model, '{"prompt":"one"}');
+    const run = await caller.submit(model, '{"prompt":"one"}', {
+      query: `?webhook_url=${encodeURIComponent(receiver.url)}`,
+    });
     await caller.status(run);
     await caller.collect(run);
     await (await fetch(`${system.gateways[0]?.url}/nodes`)).body?.cancel();

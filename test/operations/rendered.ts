@@ -35,23 +35,24 @@ function typeOf({ apiVersion, kind }: Manifest): string {
   return `import('${owner}/${apiVersion}/${kind}').I${kind}`;
 }
 
-/**
- * What the compiler says of the objects as literals of the API's types: a field that does not exist, a wrong type
- * and a missing field are errors. The empty string when all are right.
- */
-export function typeErrors(manifests: readonly Manifest[]): string {
+/** What the compiler says of the objects as literals of the API's types; the empty string when all are right. */
+export const typeErrors = (manifests: readonly Manifest[]): string =>
+  literalErrors(manifests.map((value) => ({ type: typeOf(value), value })));
+
+/** A field that the type does not have, a wrong type and a missing field are errors. */
+export function literalErrors(literals: readonly { type: string; value: object }[], types = ''): string {
   const folder = path.join(checkout, '.local');
   mkdirSync(folder, { recursive: true });
-  const work = mkdtempSync(path.join(folder, 'manifests-'));
+  const work = mkdtempSync(path.join(folder, 'literals-'));
   try {
-    const literals = manifests.map(
-      (manifest, index) =>
-        `export const ${manifest.kind}${index}: ${typeOf(manifest)} = ${JSON.stringify(manifest, null, 1)};`,
+    const lines = literals.map(
+      ({ type, value }, index) => `export const at${index}: ${type} = ${JSON.stringify(value, null, 1)};`,
     );
-    writeFileSync(path.join(work, 'manifests.ts'), literals.join('\n'));
+    const file = path.join(work, 'literals.ts');
+    writeFileSync(file, [types, ...lines].join('\n'));
     execFileSync(
       process.execPath,
-      [path.join(checkout, 'node_modules/typescript7/bin/tsc'), ...options, path.join(work, 'manifests.ts')],
+      [path.join(checkout, 'node_modules/typescript7/bin/tsc'), ...options, file],
       { encoding: 'utf8', timeout: 300_000, cwd: checkout },
     );
     return '';

@@ -10,8 +10,8 @@ interface Asking {
 /** Goes on when the operator agrees; what nobody can be asked about needs `--yes`. */
 export async function confirmed(what: string, { isAgreed, ask }: Asking): Promise<void> {
   if (isAgreed) return;
-  if (ask === undefined) throw new Error(`${what} This cannot be undone: repeat it with --yes.`);
-  if (!/^y(es)?$/i.test((await ask(`${what} This cannot be undone. Go on? [y/N] `)).trim()))
+  if (ask === undefined) throw new Error(`${what} It cannot be undone: repeat it with --yes.`);
+  if (!/^y(es)?$/i.test((await ask(`${what} It cannot be undone. Go on? [y/N] `)).trim()))
     throw new Error('Nothing was changed.');
 }
 

@@ -70,11 +70,21 @@ describe('runProgram', () => {
     [['show', '--of', 'a', '--unknown']],
     [['show', '--of', 'a', 'surplus']],
     [['other']],
+    [['shwo']],
     [['--timeout-seconds', '0', 'show', '--of', 'a']],
   ])('ends the bad usage %j with 2 and one line', async (words) => {
     const { code, out, error } = await run(answering(fine), ...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(error).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('suggests the command or option that is near', async () => {
+    expect((await run(answering(fine), 'shw')).error).toBe(
+      "error: unknown command 'shw' (Did you mean show?)\n",
+    );
+    expect((await run(answering(fine), 'show', '--of', 'a', '--jsn')).error).toContain(
+      '(Did you mean --json?)',
+    );
   });
 
   it('shows help without a command as bad usage, and as an answer when asked', async () => {

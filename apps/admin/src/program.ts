@@ -85,7 +85,11 @@ Settings come from the environment. If it names no DATABASE_URL, they come from 
     .option('--env-file <file>', 'settings for what the environment does not say')
     .option('--timeout-seconds <n>', 'longest a command may take', wholeNumber(1, longSeconds), usualSeconds)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void terminal.out(text), writeErr: terminal.error })
-    .configureHelp({ showGlobalOptions: true })
-    .showSuggestionAfterError(false);
+    .configureOutput({
+      writeOut: (text) => void terminal.out(text),
+      writeErr: terminal.error,
+      // What was perhaps meant would be a second line.
+      outputError: (text, write) => write(text.replace('\n(', ' (')),
+    })
+    .configureHelp({ showGlobalOptions: true });
 }

@@ -61,4 +61,4 @@ const per = (factor: { per: number }): string => (factor.per === 1 ? '' : ` / ${
 const less = (units: string, { minus }: { minus: number }): string =>
   minus === 0 ? units : `(${units} - ${number(minus)})`;
 
-const name = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1);
+const name = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1) || 'the input';

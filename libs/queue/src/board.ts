@@ -26,7 +26,7 @@ export async function createBoard(
   server.setBasePath(boardPath);
   createBullBoard({
     queues: queues.all.map(
-      (queue) => new BullMQAdapter(queue, { readOnlyMode: !writable, allowRetries: writable }),
+      (queue) => new RunQueueAdapter(queue, { readOnlyMode: !writable, allowRetries: writable }),
     ),
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Queues', environment: undefined } },
@@ -40,9 +40,23 @@ export async function createBoard(
     }
     done();
   });
+  app.addHook('onSend', (_request, _reply, payload, done) => {
+    done(null, typeof payload === 'string' ? payload.replace('</head>', `${hiddenTabs}$&`) : payload);
+  });
   await app.register(server.registerPlugin(), { prefix: boardPath });
   await app.ready();
   return (request, response) => app.routing(request, response);
+}
+
+/** Our jobs have no priority and no children, ended ones are not kept, and the provider is paused, not the queue. */
+const impossible = ['waiting-children', 'prioritized', 'completed', 'failed', 'paused'];
+/** The page of all queues has a tab for each state that Bull Board knows, whatever its queues have. */
+const hiddenTabs = `<style>${impossible.map((state) => `li:has(> a[href$="?status=${state}"])`).join()}{display:none}</style>`;
+
+class RunQueueAdapter extends BullMQAdapter {
+  override getJobStatuses(): ReturnType<BullMQAdapter['getJobStatuses']> {
+    return super.getJobStatuses().filter((state) => !impossible.includes(state));
+  }
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

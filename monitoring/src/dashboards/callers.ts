@@ -26,7 +26,7 @@ const table = (title: string, says: string, sql: string, order: string): Panel =
 
 export const callers: Dashboard = {
   uid: 'model-router-callers',
-  title: 'Model router: workspaces and models',
+  title: 'Model router: workspaces, models and providers',
   usesDatabase: true,
   rows: [
     {
@@ -34,6 +34,13 @@ export const callers: Dashboard = {
       panels: [
         table('Workspaces by failed runs', 'The first 20.', top('workspace.name', 'workspace'), 'failed'),
         table('Models by failed runs', 'The first 20.', top('model', 'model'), 'failed'),
+        table('Providers by failed runs', 'The first 20.', top('provider', 'provider'), 'failed'),
+        table(
+          'Workspaces and their models by failed runs',
+          'The first 20: is one caller hurt, or everyone who uses the model?',
+          top(`workspace.name || ' ' || model`, 'workspace and model'),
+          'failed',
+        ),
       ],
     },
     {

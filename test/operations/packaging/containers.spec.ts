@@ -3,15 +3,7 @@ import { Client } from 'pg';
 import { chownSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { textOf } from '../../documents/checkout-files.js';
-import {
-  type App,
-  freePort,
-  least,
-  spawnApp,
-  startPostgres,
-  type TestServer,
-  withTools,
-} from '../../harness/faults.js';
+import { freePort, least, startPostgres, type TestServer, withTools } from '../../harness/faults.js';
 import {
   Caller,
   failOnLeftovers,
@@ -24,7 +16,7 @@ import {
 import { PartnerSide } from '../../harness/partner-side.js';
 import { systemEnvironment } from '../../harness/system-environment.js';
 import { contents } from './contents.js';
-import { builtImage, confined, outputOf, podman, variables } from './containers.js';
+import { builtImages, confined, outputOf, podman, variables } from './containers.js';
 
 const { describeWith } = await withTools('podman', 'buildah', 'runc', 'mmdebstrap', 'imageStorage');
 const model = 'bfl/flux-2-pro';
@@ -47,7 +39,7 @@ describeWith('containers of the image', () => {
   let image: string;
   let postgres: TestServer;
   let redis: TestServer | undefined;
-  let simulator: App;
+  let simulator: { url: string; assetUrl: string };
   let database: Client;
   let environment: Record<string, string>;
   let caller: Caller;
@@ -71,14 +63,21 @@ describeWith('containers of the image', () => {
     ).rows;
 
   beforeAll(async () => {
-    image = await builtImage();
+    const images = await builtImages();
+    image = images.router;
     assets = path.join(temporaryFolder('volume'), 'assets');
     mkdirSync(assets);
     chownSync(assets, 65532, 65532);
     postgres = await startPostgres();
     if (process.env['TEST_REDIS_SERVER']) redis = await startRedis();
-    simulator = await spawnApp('simulator', { SIMULATOR_DEFAULT_MS: '200' });
-    await simulator.ready;
+    const ports = { SIMULATOR_PORT: `${await freePort()}`, SIMULATOR_ASSET_PORT: `${await freePort()}` };
+    simulator = {
+      url: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
+      assetUrl: `http://127.0.0.1:${ports.SIMULATOR_ASSET_PORT}`,
+    };
+    const env = variables({ ...ports, SIMULATOR_DEFAULT_MS: '200' });
+    const named = ['--name', container('simulator')];
+    await outputOf('run', '--detach', ...named, ...confined, ...env, images.simulator);
     database = new Client({ connectionString: postgres.url });
     await database.connect();
     gatewayUrl = `http://127.0.0.1:${await freePort()}`;
@@ -95,9 +94,9 @@ describeWith('containers of the image', () => {
   }, 1_800_000);
 
   afterAll(async () => {
-    await podman('rm', '--force', '--time', '1', container('gateway'), container('worker'));
+    const started = ['gateway', 'worker', 'simulator'].map(container);
+    await podman('rm', '--force', '--time', '1', ...started);
     await database.end();
-    await simulator.stop();
     await redis?.stop();
     await postgres.stop();
   });

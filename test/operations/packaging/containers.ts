@@ -8,6 +8,8 @@ const execute = promisify(execFile);
 // conmon leaves a file where it was started when a container hits its memory limit.
 const options = { maxBuffer: 2 ** 26, timeout: 900_000, cwd: packageCache };
 
+const repository = 'localhost/model-router';
+
 interface Ended {
   code: number;
   stdout: string;
@@ -31,8 +33,14 @@ export async function outputOf(...words: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** The image of docker/Dockerfile, built unless it was built of the same files before; answers its name. */
-export async function builtImage(): Promise<string> {
+/** What docker/Dockerfile makes, by stage. */
+interface Images {
+  router: string;
+  simulator: string;
+}
+
+/** The images of docker/Dockerfile, built unless they were built of the same files before; answers their names. */
+export async function builtImages(): Promise<Images> {
   const names = [
     '.dockerignore',
     'package.json',
@@ -43,27 +51,32 @@ export async function builtImage(): Promise<string> {
   const folders = ['apps', 'docker', 'libs'].flatMap(filesBelow).filter((name) => !name.endsWith('.spec.ts'));
   const digest = createHash('sha256');
   for (const name of [...names, ...folders]) digest.update(`${name}\n`).update(textOf(name));
-  const image = `localhost/model-router:${digest.digest('hex').slice(0, 16)}`;
-  if ((await podman('image', 'exists', image)).code !== 0) await build(image);
-  return image;
+  const tag = digest.digest('hex').slice(0, 16);
+  const images = { router: `${repository}:${tag}`, simulator: `${repository}-simulator:${tag}` };
+  if ((await podman('image', 'exists', images.simulator)).code !== 0) {
+    await build('router', images.router);
+    await build('simulator', images.simulator);
+    await removeAllBut(Object.values(images));
+  }
+  return images;
 }
 
-async function build(image: string): Promise<void> {
+async function build(target: string, image: string): Promise<void> {
   const bases = [`BUILD_IMAGE=${buildImage}`, `RUN_IMAGE=${runImage}`];
   const words = bases.flatMap((base) => ['--build-arg', base]);
   // OCI's format has no health check. A container for each step would be refused where this is a container itself.
   const kind = ['--format', 'docker', '--isolation', 'chroot', '--volume', `${packageCache}:/root/.npm`];
-  const file = ['--file', pathOf('docker/Dockerfile'), '--tag', image, pathOf('.')];
+  // Layers: the second target takes over what the first one compiled.
+  const made = ['--layers', '--target', target, '--tag', image];
+  const file = ['--file', pathOf('docker/Dockerfile'), ...made, pathOf('.')];
   await execute('buildah', [...storageFlags, 'bud', ...kind, ...words, ...file], options);
-  const former = await outputOf(
-    'images',
-    '--filter',
-    'reference=localhost/model-router',
-    '--format',
-    '{{.Repository}}:{{.Tag}}',
-  );
+}
+
+async function removeAllBut(images: readonly string[]): Promise<void> {
+  const filter = ['--filter', `reference=${repository}`, '--filter', `reference=${repository}-simulator`];
+  const former = await outputOf('images', ...filter, '--format', '{{.Repository}}:{{.Tag}}');
   // One that another checkout runs at the moment is kept.
-  for (const name of former.split('\n')) if (name !== image) await podman('rmi', name);
+  for (const name of former.split('\n')) if (!images.includes(name)) await podman('rmi', name);
   await podman('image', 'prune', '--force');
 }
 

@@ -165,7 +165,7 @@ async function liveKey(keys: ApiKeyRepository, prefixOrId: string): Promise<KeyR
 
 async function revoke(database: Database, prefixOrId: string, desk: Desk): Promise<Answer> {
   const { id, prefix, name } = await liveKey(new ApiKeyRepository(database), prefixOrId);
-  await desk.confirm(`The key ${prefix} (${name}) is revoked.`);
+  await desk.confirm(`This revokes the key ${prefix} (${name}).`);
   await database.atOnce(async (all) => {
     await new ApiKeyRepository(all).revoke(id);
     await recordOperatorAction(all, { actor: actor(), action: 'key.revoke', subject: id });
@@ -182,7 +182,7 @@ async function rotate(
 ): Promise<Answer> {
   const old = await liveKey(new ApiKeyRepository(database), prefixOrId);
   const workspace = await workspaces.find(old.workspaceId);
-  if (keepHours === 0) await desk.confirm(`The key ${old.prefix} (${old.name}) is revoked.`);
+  if (keepHours === 0) await desk.confirm(`This revokes the key ${old.prefix} (${old.name}).`);
   const { key, row, endsAt } = await database.atOnce(async (all) => {
     const keys = new ApiKeyRepository(all);
     const made = await keys.create(old.workspaceId, old);

@@ -81,7 +81,7 @@ export const runCommands: CommandGroup = (program, desk) => {
       desk.answer(
         await withWorkspaces(desk.env, async (_workspaces, database) => {
           const { workspace, workspaceId, model } = await find(database, runId);
-          await desk.confirm(`The run ${runId} of ${workspace} (${model}) is cancelled.`);
+          await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
           const answer = await database.atOnce(async (all) => {
             const reader = new RunReader(all, readSettings(retentionSettings, desk.env));
             const found = await reader.requestCancel(workspaceId, model, runId);

@@ -1,4 +1,6 @@
 import {
+  ApiKeyRepository,
+  type Database,
   UsageReader,
   type UsageRange,
   type UsageRecord,
@@ -54,9 +56,7 @@ export const usageCommands: CommandGroup = (program, desk) => {
     )
     .action(async (options: SummaryOptions) => {
       desk.answer(
-        await withWorkspaces(desk.env, (workspaces, database) =>
-          summary(workspaces, new UsageReader(database), options),
-        ),
+        await withWorkspaces(desk.env, (workspaces, database) => summary(workspaces, database, options)),
       );
     });
 
@@ -100,11 +100,13 @@ const maxGroups = 10_000;
 
 async function summary(
   workspaces: WorkspaceRepository,
-  usage: UsageReader,
+  database: Database,
   { workspace, by, from, until }: SummaryOptions,
 ): Promise<Answer> {
   const [{ id, name }] = await billed(workspaces, workspace);
-  const groups = await usage.groups({ workspaceId: id, from, until }, [by], maxGroups);
+  const groups = await new UsageReader(database).groups({ workspaceId: id, from, until }, [by], maxGroups);
+  const keys = by === 'key' ? await new ApiKeyRepository(database).list(id) : [];
+  const named = new Map(keys.map((key) => [key.id, `${key.prefix} (${key.name})`]));
   const rows = groups.map(({ day, model, keyId, runs, succeeded, billedMicros }) => ({
     [by === 'key' ? 'key_id' : by]: day ?? model ?? keyId ?? null,
     runs,
@@ -115,7 +117,9 @@ async function summary(
     document: { workspace: name, by, groups: rows },
     text: table([
       [by.toUpperCase(), 'RUNS', 'SUCCEEDED', 'BILLED (CENTS)'],
-      ...rows.map((each) => Object.values(each).map((value) => String(value ?? '-'))),
+      ...rows.map((each) =>
+        Object.values(each).map((value) => named.get(String(value)) ?? String(value ?? '-')),
+      ),
     ]),
   };
 }

@@ -65,7 +65,7 @@ export const webhookCommands: CommandGroup = (program, desk) => {
     'Make a new one; the one before it signs as well for 24 hours, unless it is rotated again.',
     async (all, nameOrId) => {
       const { name } = await all.find(nameOrId);
-      await desk.confirm(`The webhooks of ${name} are signed with a new secret.`);
+      await desk.confirm(`This signs the webhooks of ${name} with a new secret.`);
       return all.rotateWebhookSecret(name, actor());
     },
   );

@@ -82,7 +82,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
       desk.answer(
         await withWorkspaces(desk.env, async (workspaces) => {
           const found = await workspaces.find(name);
-          await desk.confirm(`The workspace ${found.name} is deleted, with its keys and files.`);
+          await desk.confirm(`This deletes the workspace ${found.name}, with its keys and files.`);
           if (!(await workspaces.delete(found.id, actor())))
             throw new Error(
               `${found.name} has live runs: disable it, and cancel them or wait for their end.`,
