@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { readServiceDocument } from '../../dist/apps/gateway/src/reference/built-document.js';
+import { guideFolders } from './guide-pages.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const checkout = path.join(root, '../..');
@@ -29,7 +30,8 @@ if (!isBuilt || readFileSync(stamp, 'utf8') !== inputs) {
 
 function inputsHash() {
   const hash = createHash('sha256').update(document);
-  for (const file of [...filesIn(root), path.join(checkout, 'package-lock.json')]) {
+  const sources = [root, ...guideFolders].flatMap(filesIn);
+  for (const file of [...sources, path.join(checkout, 'package-lock.json')]) {
     if (file !== typesFile) hash.update(path.relative(checkout, file)).update(readFileSync(file));
   }
   return hash.digest('hex');

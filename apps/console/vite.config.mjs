@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { guidePages } from './guide-pages.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
@@ -9,6 +10,7 @@ const gateway = process.env['CONSOLE_GATEWAY_URL'] ?? 'http://127.0.0.1:8080';
 export default defineConfig({
   root: here,
   base: '/console/',
+  plugins: [guidePages()],
   build: {
     outDir: fileURLToPath(new URL('../../dist/apps/console', import.meta.url)),
     emptyOutDir: true,

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { type Bucket, buckets } from '#errors';
 import { type Answer, sha256, type Submitted, type SystemSide, type TestCaller } from '../harness/index.js';
 import { bucketOf, type Case } from './cases.js';
-import { type TestedRow, withWords } from './rows.js';
+import { type TestedRow, withoutUploads, withWords } from './rows.js';
 
 interface Planned {
   row: TestedRow;
@@ -76,7 +76,8 @@ export async function expectAsPlanned(
   expect(entry?.replySha256).toBe(sha256(withoutSignature(row, answer.bytes)));
   const body = withoutTask(row, Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString());
   const sent = withoutMembers(row, withoutTarget(row, body));
-  expect(withoutWrapping(row.wraps, sent)).toBe(row.wraps === 'form' ? '' : run.body);
+  const whole = (text: string) => withoutUploads(text, row.uploads);
+  expect(whole(withoutWrapping(row.wraps, sent))).toBe(row.wraps === 'form' ? '' : whole(run.body));
 }
 
 function statusOf(bucket: Bucket | undefined): number {

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { loadCatalog, type Model } from '#catalog';
-import { providerList } from '#providers';
+import { type ProviderAdapter, providerList, type Run } from '#providers';
+import { type JsonPointer, placesOf } from '#schemas';
 import { fixtureFolders, openFixtures } from '../../libs/providers/src/testing/fixtures.js';
 import { checkout } from '../../apps/local/src/checkout.js';
 
@@ -19,6 +20,7 @@ export interface TestedRow {
   /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
   answers: 'at once' | 'poll' | 'fetch';
   wraps: 'not' | 'envelope' | 'list' | 'form';
+  uploads: JsonPointer[];
 }
 
 /** One row of every protocol of every provider; their short twins are written to the folder. */
@@ -43,22 +45,47 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
         members: model.members ?? {},
         answers: resultOf(model),
         wraps: wrappingOf(model),
+        uploads: uploadsOf(model, JSON.stringify(model.example)),
       };
     });
   });
 }
 
 /** How the caller's bytes reach the partner of this row. */
-export function wrappingOf({ id, provider, upstream }: Model): TestedRow['wraps'] {
-  const definition = providerList.find(({ name }) => name === provider);
-  if (!definition) throw new Error(`there is no provider ${provider}`);
-  const run = { runId: 'r', model: id, upstream, body: Buffer.from('{"a":1}') };
-  const { body = '' } = definition.create(definition.defaultBase, {}).submit(run);
+export function wrappingOf(model: Model): TestedRow['wraps'] {
+  const { body = '' } = adapterOf(model).submit(runOf(model, '{"a":1}'));
   const sent = Buffer.from(body).toString();
   if (sent === '{"a":1}') return 'not';
   if (sent.startsWith('[')) return 'list';
   return sent.startsWith('{') ? 'envelope' : 'form';
 }
+
+/** Where the input has a file that its partner is given before, and then the partner's id of it. */
+export function uploadsOf(model: Model, body: string): JsonPointer[] {
+  const uses = adapterOf(model).files?.(runOf(model, body)) ?? [];
+  return uses.filter(({ upload }) => upload).map(({ path: place }): JsonPointer => `/${place.join('/')}`);
+}
+
+export function withoutUploads(text: string, pointers: readonly JsonPointer[]): string {
+  const bytes = Buffer.from(text);
+  const places = placesOf(bytes, pointers).toSorted((one, other) => other.start - one.start);
+  return places
+    .reduce((rest, { start, end }) => Buffer.concat([rest.subarray(0, start), rest.subarray(end)]), bytes)
+    .toString();
+}
+
+function adapterOf({ provider }: Model): ProviderAdapter {
+  const definition = providerList.find(({ name }) => name === provider);
+  if (!definition) throw new Error(`there is no provider ${provider}`);
+  return definition.create(definition.defaultBase, {});
+}
+
+const runOf = ({ id, upstream }: Model, body: string): Run => ({
+  runId: 'r',
+  model: id,
+  upstream,
+  body: Buffer.from(body),
+});
 
 /** Which reply holds the result, as the fixtures of the row's protocol say. */
 function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {

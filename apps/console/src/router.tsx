@@ -8,6 +8,7 @@ import {
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { guidePage } from './pages/guide/pages.ts';
 import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
 import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
@@ -70,6 +71,11 @@ const routes = [
   createRoute({
     ...under('settings'),
     component: lazyPage(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage),
+  }),
+  createRoute({
+    ...under('guide/$'),
+    loader: ({ params }) => guidePage(params._splat ?? ''),
+    component: lazyPage(async () => (await import('./pages/guide/guide-page.tsx')).GuidePage),
   }),
   createRoute({
     ...under('workspaces'),

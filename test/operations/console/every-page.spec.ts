@@ -53,6 +53,8 @@ const pages: ShownPage[] = [
     },
   },
   { name: 'settings', path: () => '/settings', text: 'Runs at once' },
+  { name: 'guide', path: () => '/guide/quickstart', text: 'One call that waits' },
+  { name: 'guide-error', path: () => '/guide/errors/forbidden', text: 'When it happens' },
   { name: 'workspaces', path: () => '/workspaces', text: 'demo' },
   {
     name: 'workspace-edit',

@@ -4,7 +4,7 @@ import { Search } from 'lucide-react';
 import { useState } from 'react';
 import { useModels } from '../api/models.ts';
 import { texts } from '../texts.ts';
-import { operatorPages, pages } from './navigation.ts';
+import { guide, operatorPages, pages } from './navigation.ts';
 import classes from './commands.module.css';
 
 const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -23,7 +23,9 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
     const all = facts.join(' ').toLowerCase();
     return words.every((word) => all.includes(word));
   };
-  const destinations = [...pages, ...(isOperator ? operatorPages : [])].filter(({ label }) => isMeant(label));
+  const destinations = [...pages, ...(isOperator ? operatorPages : []), guide].filter(({ label }) =>
+    isMeant(label),
+  );
   const found = models.filter(({ id, title }) => isMeant(id, title)).slice(0, maxModels);
   const run = runId.test(text.trim()) ? text.trim().toLowerCase() : undefined;
 

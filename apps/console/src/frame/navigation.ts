@@ -1,4 +1,5 @@
 import {
+  BookOpen,
   ChartColumn,
   FileUp,
   Grid2x2,
@@ -30,6 +31,9 @@ export const pages: readonly Destination[] = [
   { to: '/keys', label: frame.keys, Icon: KeyRound },
   { to: '/settings', label: frame.settings, Icon: Settings },
 ];
+
+/** Beside the reference of the API. */
+export const guide: Destination = { to: '/guide/', label: frame.guide, Icon: BookOpen };
 
 /** For credentials with the scope `operate`. */
 export const operatorPages: readonly Destination[] = [

@@ -1,8 +1,8 @@
 import { Menu, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { BookOpen, Ellipsis } from 'lucide-react';
+import { Braces, Ellipsis } from 'lucide-react';
 import { texts } from '../texts.ts';
-import { type Destination, operatorPages, pages } from './navigation.ts';
+import { type Destination, guide, operatorPages, pages } from './navigation.ts';
 import classes from './rail.module.css';
 
 /** How many pages the bar of a phone shows beside "More". */
@@ -10,7 +10,7 @@ const onPhones = 4;
 
 /** Left on screens, icons only below 1100 px, a bar at the bottom of phones. */
 export function Rail({ isOperator }: { isOperator: boolean }) {
-  const hidden = [...pages.slice(onPhones), ...(isOperator ? operatorPages : [])];
+  const hidden = [...pages.slice(onPhones), ...(isOperator ? operatorPages : []), guide];
   return (
     <nav className={classes.rail} aria-label={texts.frame.primary}>
       <Link to="/models" className={classes.brand}>
@@ -28,10 +28,13 @@ export function Rail({ isOperator }: { isOperator: boolean }) {
           ))}
         </div>
       )}
-      <a className={classes.reference} href="/docs" title={texts.frame.reference}>
-        <BookOpen size={18} aria-hidden />
-        <span className={classes.label}>{texts.frame.reference}</span>
-      </a>
+      <div className={classes.reading}>
+        <RailLink page={guide} isHiddenOnPhones />
+        <a className={`${classes.link} ${classes.hiddenOnPhones}`} href="/docs" title={texts.frame.reference}>
+          <Braces size={18} aria-hidden />
+          <span className={classes.label}>{texts.frame.reference}</span>
+        </a>
+      </div>
       <Menu position="top-end" withinPortal>
         <Menu.Target>
           <UnstyledButton className={classes.more}>
@@ -45,7 +48,7 @@ export function Rail({ isOperator }: { isOperator: boolean }) {
               {label}
             </Menu.Item>
           ))}
-          <Menu.Item component="a" href="/docs" leftSection={<BookOpen size={16} aria-hidden />}>
+          <Menu.Item component="a" href="/docs" leftSection={<Braces size={16} aria-hidden />}>
             {texts.frame.reference}
           </Menu.Item>
         </Menu.Dropdown>

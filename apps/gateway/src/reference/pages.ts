@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** Beside the style sheet of Swagger UI; light, as that is. */
+/** Beside the style sheet of Swagger UI: the type and colours of the console; light, as that style sheet is. */
 const style = `
 :root { color-scheme: light; }
-body { margin: 0; background: #fff; color: #1c2127; font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
-header { max-width: 1460px; margin: 0 auto; padding: 1.5rem 20px .5rem; box-sizing: border-box; }
-h1 { font-size: 1.7rem; margin: .2rem 0 .8rem; overflow-wrap: anywhere; }
-p { margin: .4rem 0; color: #5c6773; } a { color: #0b5cad; }
+body, .swagger-ui, .swagger-ui .info .title, .swagger-ui .opblock-tag { font-family: Inter, system-ui, sans-serif; color: #18181c; }
+body { margin: 0; background: #fff; font-size: 14px; line-height: 22px; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 12px 20px; border-bottom: 1px solid #e9e9ec; background: #fafafa; }
+.bar a { display: flex; align-items: center; gap: 10px; color: #6c6c77; font-weight: 500; text-decoration: none; }
+.bar a:hover, .bar a:first-child { color: #18181c; } .bar a:first-child { margin-right: auto; font-weight: 600; }
+.model { max-width: 1460px; margin: 0 auto; padding: 24px 20px 8px; box-sizing: border-box; }
+h1 { font-size: 20px; line-height: 28px; margin: 0 0 12px; overflow-wrap: anywhere; }
+p { margin: 6px 0; color: #6c6c77; } a, .swagger-ui .info a, .swagger-ui a.nostyle:hover { color: #2554c7; }
 form { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; }
-input { font: inherit; flex: 1 1 18rem; max-width: 34rem; padding: .35rem .6rem; border: 1px solid #b8c1cb; border-radius: 4px; }
-form button { font: inherit; padding: .35rem .9rem; border: 1px solid #b8c1cb; border-radius: 4px; background: #f6f7f9; cursor: pointer; }
-[role=alert] { color: #a4262c; }
+input { font: inherit; flex: 1 1 18rem; max-width: 34rem; padding: .35rem .6rem; border: 1px solid #dcdce0; border-radius: 8px; }
+form button { font: inherit; padding: .35rem .9rem; border: 1px solid #dcdce0; border-radius: 8px; background: #fafafa; cursor: pointer; }
+[role=alert] { color: #b3261e; }
 [data-model] .info, .swagger-ui .scheme-container .schemes-title, [data-model] .scheme-container, [data-model] .opblock-tag, .swagger-ui .servers { display: none; }
 `;
 
@@ -72,6 +76,13 @@ input.value = sessionStorage.getItem(stored) ?? '';
 if (input.value) form.requestSubmit();
 `;
 
+const bar = `<nav class="bar" aria-label="Pages">
+      <a href="/console/"><img src="/console/mark.svg" alt="" width="24" height="24" />Model Router</a>
+      <a href="/console/">Console</a>
+      <a href="/console/guide">Guide</a>
+      <a href="/docs">API reference</a>
+    </nav>`;
+
 const page = (title: string, body: string, script: string) => `<!doctype html>
 <html lang="en">
   <head>
@@ -90,7 +101,12 @@ const page = (title: string, body: string, script: string) => `<!doctype html>
 </html>
 `;
 
-export const referencePage = page('Model Router, API reference', '<body>', referenceScript);
+export const referencePage = page(
+  'Model Router, API reference',
+  `<body>
+    ${bar}`,
+  referenceScript,
+);
 
 /**
  * The page of one model. It is the same for models that do not exist, so it does not reveal which ones do: its script reads
@@ -100,8 +116,8 @@ export const modelPage = (id: string): string =>
   page(
     `${id}, Model Router`,
     `<body data-model="${id}">
-    <header>
-      <p><a href="/docs">API reference</a></p>
+    ${bar}
+    <header class="model">
       <h1>${id}</h1>
       <form>
         <label for="key">API key or access token</label>

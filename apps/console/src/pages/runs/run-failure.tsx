@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { CircleSlash, CircleX } from 'lucide-react';
 import type { RunDetail } from '../../api/run.ts';
 import { dollarsOfCents } from '../../parts/money.ts';
@@ -38,7 +39,12 @@ export function RunFailure({
           <dt>{texts.run.money}</dt>
           <dd>{cost > 0 ? texts.run.billed(dollarsOfCents(cost)) : texts.run.notBilled}</dd>
           <dt>{texts.run.action}</dt>
-          <dd>{action}</dd>
+          <dd>
+            {action}{' '}
+            <Link to="/guide/$" params={{ _splat: `errors/${bucket}` }}>
+              {texts.run.moreAboutIt}
+            </Link>
+          </dd>
         </dl>
       </div>
     </section>

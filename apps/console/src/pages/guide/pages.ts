@@ -1,0 +1,17 @@
+interface GuideText {
+  title: string;
+  html: string;
+}
+
+const texts = import.meta.glob<GuideText>([
+  '../../../../../docs/guide/*.md',
+  '../../../../../docs/errors/*.md',
+]);
+
+/** By what follows `/guide/`: a page of the guide, `errors`, or `errors/` and a bucket. */
+export async function guidePage(name: string): Promise<GuideText | undefined> {
+  const [folder, page] = name.startsWith('errors')
+    ? ['errors', name.slice('errors/'.length)]
+    : ['guide', name];
+  return texts[`../../../../../docs/${folder}/${page || 'README'}.md`]?.();
+}
