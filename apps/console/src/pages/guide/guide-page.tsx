@@ -29,7 +29,7 @@ export function GuidePage() {
     };
     article.current?.addEventListener('click', follow, listening);
     return () => listening.abort();
-  }, [history, page]);
+  }, [history]);
 
   if (page === undefined) return <NotFound />;
   return (
