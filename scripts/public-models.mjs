@@ -1,6 +1,6 @@
 // Writes the fixture of what hosted routers publish of their models, one line a model, from a file of such facts: the ids,
-// which members of an input are required, which there are, the values that are enumerated, and inputs of the published
-// shape. Facts alone: prompts and addresses become ones of our own.
+// which of them are another server of a model, which members of an input are required, which there are, the values that
+// are enumerated, and inputs of the published shape. Facts alone: prompts and addresses become ones of our own.
 // node scripts/public-models.mjs <facts.jsonl>
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -12,13 +12,14 @@ const lines = readFileSync(source, 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line))
   .sort((one, other) => (one.id < other.id ? -1 : 1))
-  .map(({ id, required, properties, example, examples = {} }) => {
+  .map(({ id, required, properties, example, examples = {}, alias_of: servesAs }) => {
     const enums = Object.entries(properties).flatMap(([name, { enum: values }]) =>
       values ? [[name, values]] : [],
     );
     const inputs = [example, ...Object.values(examples)].filter(Boolean);
     return JSON.stringify({
       id,
+      ...(servesAs && { servesAs }),
       required,
       properties: Object.keys(properties),
       ...(enums.length > 0 && { enums: Object.fromEntries(enums) }),

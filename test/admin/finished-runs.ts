@@ -108,7 +108,10 @@ export class RunMaker {
     await this.runs.beginSubmission(run.runId, claim.epoch, leaseMs);
     await this.runs.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
     await meanwhile();
-    const { won } = await this.runs.finish(run.runId, claim.epoch, ending);
+    const { won } = await this.runs.finish(
+      { runId: run.runId, epoch: claim.epoch, workspaceId: claim.workspaceId },
+      ending,
+    );
     if (!won) throw new Error('the run was finished by somebody else');
   }
 

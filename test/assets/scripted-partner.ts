@@ -14,6 +14,8 @@ export class ScriptedPartner {
   /** Answers by path: assets, and speech. */
   readonly paths = new Map<string, Answering>();
   readonly asked: string[] = [];
+  /** What was submitted, by the prompt. */
+  readonly inputs = new Map<string, Record<string, unknown>>();
   private readonly prompts: string[] = [];
 
   private constructor(private readonly server: Server) {}
@@ -58,7 +60,9 @@ export class ScriptedPartner {
   private async accept(request: IncomingMessage): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const { prompt } = JSON.parse(Buffer.concat(chunks).toString()) as { prompt: string };
+    const input = JSON.parse(Buffer.concat(chunks).toString()) as { prompt: string };
+    const { prompt } = input;
+    this.inputs.set(prompt, input);
     const address = `${this.url}/requests/${this.prompts.push(prompt) - 1}`;
     return JSON.stringify({
       request_id: address,

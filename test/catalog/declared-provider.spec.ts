@@ -15,7 +15,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     system.giveKey('lab', 'key-of-the-lab\n');
     await system.serve({
       'lab.yaml': provider('lab', partner.url, polled),
-      'fast.yaml': provider('fast', partner.url, 'files: true\n'),
+      'fast.yaml': provider('fast', partner.url, "files: true\nauth_query: { key: '{secret}' }\n"),
       'lab-paint.yaml': row('lab/paint', 'v1/paint', 1_000),
       'fast-echo.yaml': row('fast/echo', 'now/echo', 1_000),
       'fast-speak.yaml': row('fast/speak', 'sound/speak', 1_000),
@@ -44,6 +44,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     expect(partner.submissions.slice(0, 2)).toEqual(
       Array.from({ length: 2 }, () => ({ path: '/v1/paint', credential: 'key-of-the-lab', body })),
     );
+    expect(partner.submissions[2]?.path).toMatch(/^\/now\/echo\?key=.+/);
   });
 
   it.each([

@@ -39,7 +39,7 @@ export class OwnPartner {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url ?? '/', this.url);
+    const { pathname, search } = new URL(request.url ?? '/', this.url);
     const credential = request.headers['x-lab-key'];
     const send = (status: number, body: string | Buffer, type = 'application/json') =>
       response.writeHead(status, { 'content-type': type }).end(body);
@@ -47,7 +47,7 @@ export class OwnPartner {
       const chunks: Buffer[] = [];
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       const body = Buffer.concat(chunks).toString();
-      this.submissions.push({ path: pathname, credential: credential?.toString(), body });
+      this.submissions.push({ path: `${pathname}${search}`, credential: credential?.toString(), body });
       if (pathname.startsWith('/lost/')) return void request.socket.destroy();
       if (pathname.startsWith('/now/')) return void send(200, `{"echo": ${body}}`);
       if (pathname.startsWith('/refuse/')) {

@@ -87,7 +87,8 @@ export class Real {
   begin = (runId: string, epoch: number) => this.runs.beginSubmission(runId, epoch, leaseMs);
   save = (runId: string, epoch: number) => this.runs.saveHandle(runId, epoch, { step: 'poll' }, 700);
   postpone = async (runId: string, epoch: number) => (await this.runs.postpone(runId, epoch, 0)) !== null;
-  finish = (runId: string, epoch: number, kind: EndingKind) => this.runs.finish(runId, epoch, endings[kind]);
+  finish = (runId: string, epoch: number, kind: EndingKind) =>
+    this.runs.finish({ runId, epoch, workspaceId: this.workspaceId }, endings[kind]);
   leave = (runId: string, disconnected: boolean) => this.heldRuns.release(runId, disconnected);
 
   /** A run that was admitted a moment ago is known, and has not aged. */

@@ -4,6 +4,7 @@ import { happenedEarlier, System } from '../harness/faults.js';
 import {
   type Caller,
   failOnLeftovers,
+  newTag,
   sha256,
   type Submitted,
   tcpProxy,
@@ -20,6 +21,7 @@ import { file, ScriptedPartner } from '../assets/scripted-partner.js';
 const model = 'fal/flux-dev';
 const mebibyte = 1024 * 1024;
 const bytes = 12 * mebibyte;
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
 // The way to S3 breaks in every manner: a paid result is delivered all the same, and nothing is left there.
 describeWithSwift('assets and S3', () => {
@@ -102,7 +104,7 @@ describeWithSwift('assets and S3', () => {
     way.set('pass');
     goOn();
     const url = await urlOf(run);
-    expect([true, url === `${partner.url}/slow.mp4`]).toContain(isCopy(url));
+    expect(isCopy(url) || url === `${partner.url}/slow.mp4`).toBe(true);
   });
 
   it('copies again after its worker was killed in the middle of an upload', async () => {
@@ -123,6 +125,35 @@ describeWithSwift('assets and S3', () => {
     expect([refused.status, refused.bucket]).toEqual([503, 'service_unavailable']);
     const run = await submit('x'.repeat(300_000));
     expect(isCopy(await urlOf(run))).toBe(true);
+  });
+
+  it('keeps a file of a caller’s, to which its link leads a partner, and from which a form takes its bytes', async () => {
+    const content = Buffer.concat([png, Buffer.alloc(7 * mebibyte, 7)]);
+    const headers = { 'content-type': 'image/png' };
+    const uploaded = await caller.call('POST', '/v2/files', { body: content, headers });
+    expect(uploaded.status).toBe(201);
+    const { id, url } = uploaded.json() as { id: string; url: string };
+    const key = `files/${id}.png`;
+    expect(await keys()).toContain(key);
+
+    const edit = JSON.stringify({ prompt: 'link', image_urls: [url] });
+    partner.results.set('link', '{"images":[]}');
+    expect((await caller.call('POST', '/v2/models/fal/nano-banana-edit', { body: edit })).status).toBe(200);
+    // As a partner does: without any credential.
+    expect(partner.inputs.get('link')).toHaveProperty('image_urls', [url]);
+    expect(isCopy(url)).toBe(true);
+    const opened = await fetch(url);
+    expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(Buffer.from(await opened.arrayBuffer()).equals(content)).toBe(true);
+    expect((await fetch(url.replace(/\?.*/, ''))).status).toBeGreaterThanOrEqual(400);
+
+    const tag = newTag('form');
+    const form = JSON.stringify({ prompt: `[[sim:tag=${tag}]]`, strength: 0.5, image: url });
+    expect(
+      (await caller.call('POST', '/v2/models/stability/stable-image-ultra', { body: form })).status,
+    ).toBe(200);
+    const [sent] = await system.partner.ledger(tag);
+    expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').includes(content)).toBe(true);
   });
 
   it('leaves nothing in the bucket once the results have aged out', async () => {

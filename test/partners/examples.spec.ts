@@ -49,6 +49,14 @@ const withoutIds = (text: string) =>
     .replaceAll(/(?<=_(?:id|img)":)(?:\d+|"data:[^"]*")/g, '"an image"')
     .replace(/(?<="taskUUID":")[0-9a-f-]{36}/, '');
 
+/** Each server of a model beside its own, with an input of that server's. */
+const servers = models.flatMap((model) =>
+  model.servers.flatMap((id) => {
+    const server = byId.get(id);
+    return server ? [{ model: model.id, server, body: bodyOf(server, server.example ?? {}, '') }] : [];
+  }),
+);
+
 const examples = models.map((model): [string, object] => [model.id, model.example ?? {}]);
 const inputs = [...examples, ...Object.entries(published)].map(([id, input], at) => {
   const model = byId.get(id);
@@ -89,6 +97,20 @@ describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
     expect(isForm ? sent.map(() => 'a form') : sent).toContain(
       isForm ? 'a form' : `${model.provider} ${withoutIds(sentOf(model, body))} ${tag}`,
     );
+  });
+
+  it('reaches every server of a model that is picked', async () => {
+    const caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
+    const runs = await inTurns(servers, async ({ model, server: { provider }, body }) =>
+      caller.submit(model, body, { query: `?model_provider=${provider}` }),
+    );
+    await system.ended(caller, 120_000);
+    const served = await inTurns(runs, async (run) => {
+      const { status, headers } = await caller.collect(run);
+      return [status, headers.get('x-service-model-provider')];
+    });
+    expect(served).toEqual(servers.map(({ server }) => [200, server.provider]));
+    expect(served.length).toBeGreaterThanOrEqual(26);
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  type ClaimedRun,
   ApiKeyRepository,
   type Database,
   RunRepository,
@@ -89,14 +90,14 @@ export class RouteGateway {
     return { ...run, body: '' };
   }
 
-  /** Sends the run to its partner, as far as the database knows; the epoch of the claim. */
-  async dispatch(run: Submitted, moment: Moment = {}): Promise<number> {
+  /** Sends the run to its partner, as far as the database knows. */
+  async dispatch(run: Submitted, moment: Moment = {}): Promise<ClaimedRun> {
     const dispatching = this.dispatching(moment);
     const claim = await dispatching.claim(run.requestId, 60_000);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
     await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
     await dispatching.saveHandle(run.requestId, claim.epoch, { v: 1, step: 'poll' }, 1_000);
-    return claim.epoch;
+    return { runId: run.requestId, epoch: claim.epoch, workspaceId: claim.workspaceId };
   }
 
   /** The partner is too busy for a run that waits: it is given back, to be sent again. */
@@ -110,12 +111,12 @@ export class RouteGateway {
 
   /** Takes a run that waits to its end. */
   async finish(run: Submitted, ending: Ending, moment: Moment = {}): Promise<void> {
-    await this.end(run, await this.dispatch(run, moment), ending, moment);
+    await this.end(await this.dispatch(run, moment), ending, moment);
   }
 
-  /** Ends a dispatched run; `epoch` is that of its claim. */
-  async end(run: Submitted, epoch: number, ending: Ending, moment: Moment = {}): Promise<void> {
-    const { won } = await this.dispatching(moment).finish(run.requestId, epoch, ending);
+  /** Ends a dispatched run. */
+  async end(run: ClaimedRun, ending: Ending, moment: Moment = {}): Promise<void> {
+    const { won } = await this.dispatching(moment).finish(run, ending);
     if (!won) throw new Error('the run was finished by somebody else');
   }
 

@@ -36,6 +36,12 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     if (!entry || more.length > 0) throw new Error(`${tag}: ${more.length} too many`);
     return Buffer.from(entry.bodyBase64, 'base64');
   };
+  const sentForm = async (tag: string) => {
+    const body = await sentBody(tag);
+    const [, boundary] = /^--([^\r]+)/.exec(body.toString('latin1', 0, 100)) ?? [];
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+    return new Response(body, { headers }).formData();
+  };
   const call = (model: string, input: object, by = caller) =>
     by.call('POST', `/v2/models/${model}`, { body: JSON.stringify(input), withinMs: 60_000 });
 
@@ -104,12 +110,31 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
       image: await uploaded(file),
     });
     expect([answer.status, answer.bytes.toString('latin1', 0, 9)]).toEqual([200, expect.any(String)]);
-    const body = await sentBody(tag);
-    const [, boundary] = /^--([^\r]+)/.exec(body.toString('latin1', 0, 100)) ?? [];
-    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-    const image = (await new Response(body, { headers }).formData()).get('image') as File;
+    const image = (await sentForm(tag)).get('image') as File;
     expect([image.name, image.type, image.size]).toEqual(['image.png', 'image/png', file.length]);
     expect(Buffer.from(await image.arrayBuffer()).equals(file)).toBe(true);
+  });
+
+  it('are parts of one name where the partner takes several, in the caller’s order', async () => {
+    const [first, second, third] = [png('', 300_000), png('', 1000), png('', 90_000)];
+    const tag = newTag('file-forms');
+    const answer = await call('ideogram/ideogram-4-5', {
+      prompt: `[[sim:tag=${tag}]]`,
+      images: [
+        await uploaded(first),
+        `data:image/png;base64,${second.toString('base64')}`,
+        await uploaded(third),
+      ],
+      reference_images: [await uploaded(second)],
+      quality: 'low',
+    });
+    expect([answer.status, answer.bytes.toString()]).toEqual([200, expect.stringContaining('"data"')]);
+    const form = await sentForm(tag);
+    const bytesOf = (name: string) =>
+      Promise.all(form.getAll(name).map(async (file) => Buffer.from(await (file as File).arrayBuffer())));
+    expect(await bytesOf('images')).toEqual([first, second, third]);
+    expect(await bytesOf('reference_images')).toEqual([second]);
+    expect([form.get('quality'), [...form.keys()].length]).toEqual(['low', 6]);
   });
 
   it('are base64 where the partner takes nothing else, with all around them as the caller wrote it', async () => {

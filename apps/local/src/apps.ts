@@ -8,9 +8,8 @@ const addressesSchema = z.object({ api: z.string(), assets: z.string() });
 /** The simulator says itself where it listens. */
 export async function startSimulator(
   context: LocalContext,
-  env: NodeJS.ProcessEnv,
 ): Promise<{ app: AppProcess; addresses: SimulatorAddresses }> {
-  const { ports, folder } = context;
+  const { ports, folder, env } = context;
   const app = startApp('simulator', context, {
     ...env,
     SIMULATOR_PORT: String(ports.simulator),

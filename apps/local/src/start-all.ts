@@ -27,47 +27,48 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   const { folder } = context;
   const step = stepsOf(options);
   await assertReachable(settings);
+  const baseUrl = localUrl(settings);
+  // Every part begins as soon as what it needs is there, and is shown in this order.
+  const simulating = begun(() => startSimulator(context));
 
   const database = await step(
     'postgres',
-    () => startDatabase(context),
+    begun(() => startDatabase(context)),
     ({ summary }) => summary,
   );
   const transport = await step(
     'transport',
-    () => startTransport(context),
+    begun(() => startTransport(context)),
     ({ summary }) => summary,
   );
   await step(
     'files',
-    async () => filesSummary(context),
+    begun(async () => filesSummary(context)),
     (found) => found,
   );
 
-  const baseUrl = localUrl(settings);
   const env = appEnvironment(context, { baseUrl, databaseUrl: database.url, redisUrl: transport.url });
   const admin = new Admin(env, options.signal);
-  await step('migrate', () => migrateDatabase(admin, context), migrationSummary);
-  const found = await step(
-    'workspace',
-    () => demoWorkspace(folder.demo, admin),
-    ({ demo, kept }) => `${demo.workspace}, its key and token ${kept ? 'kept' : 'made'}`,
-  );
   await step(
-    'registry',
-    () => demoRegistry(folder.demoRegistry, admin),
-    ({ nodes, kept }) => `${nodes} demo nodes ${kept ? 'kept' : 'imported'}`,
+    'migrate',
+    begun(() => migrateDatabase(admin, context)),
+    migrationSummary,
   );
+  const finding = begun(() => demoWorkspace(folder.demo, admin));
+  const importing = begun(() => demoRegistry(folder.demoRegistry, admin));
   const simulator = await step(
     'simulator',
-    () => startSimulator(context, env),
+    simulating,
     ({ addresses }) => `${addresses.api}, assets ${addresses.assets}`,
   );
-  const apps = await step(
-    'apps',
-    () => startGatewayAndWorker(context, env, simulator.addresses, baseUrl),
-    () => `gateway on ${baseUrl}, worker`,
+  const starting = begun(() => startGatewayAndWorker(context, env, simulator.addresses, baseUrl));
+  const found = await step(
+    'workspace',
+    finding,
+    ({ demo, kept }) => `${demo.workspace}, its key and token ${kept ? 'kept' : 'made'}`,
   );
+  await step('registry', importing, ({ nodes, kept }) => `${nodes} demo nodes ${kept ? 'kept' : 'imported'}`);
+  const apps = await step('apps', starting, () => `gateway on ${baseUrl}, worker`);
   const accepted = await accepts(baseUrl, found.demo);
   const demo = accepted ? found.demo : await makeDemo(folder.demo, admin);
   if (!accepted && !(await accepts(baseUrl, demo))) {
@@ -95,15 +96,25 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   };
 }
 
+/** Work that goes on beside other work. When that fails nobody may be left to hear of this one's failure. */
+function begun<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
+  const startedMs = performance.now();
+  const done = work().then((result) => ({ result, tookMs: performance.now() - startedMs }));
+  done.catch(() => {});
+  return done;
+}
+
 /** What the person at the terminal sees of a start: a line for each step, with what it took and what it led to. */
 function stepsOf({ signal, show }: StartOptions) {
-  return async <T>(name: string, work: () => Promise<T>, summarize: (result: T) => string): Promise<T> => {
+  return async <T>(
+    name: string,
+    work: ReturnType<typeof begun<T>>,
+    summarize: (result: T) => string,
+  ): Promise<T> => {
     signal.throwIfAborted();
-    const startedMs = performance.now();
-    const result = await work();
+    const { result, tookMs } = await work;
     signal.throwIfAborted();
-    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(2);
-    show(`${name.padEnd(10)} ${seconds.padStart(6)} s  ${summarize(result)}\n`);
+    show(`${name.padEnd(10)} ${(tookMs / 1_000).toFixed(2).padStart(6)} s  ${summarize(result)}\n`);
     return result;
   };
 }

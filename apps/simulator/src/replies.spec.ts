@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { describe, expect, it } from '@jest/globals';
 import { readControl } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
@@ -22,8 +23,11 @@ function viewOf(tokens: string[], phase: Phase, path: string): View {
   return { generation, control, phase, api: 'http://api/p', assets: 'http://assets/p' };
 }
 
-const textOf = ({ body }: Reply) =>
-  typeof body === 'string' || Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body);
+/** A file has no text. */
+function textOf({ body }: Reply): string {
+  if (Buffer.isBuffer(body)) return isUtf8(body) ? body.toString() : '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
 
 describe.each(protocols)('$label', ({ partner, protocol }) => {
   const replies = new Replies(partner, protocol);

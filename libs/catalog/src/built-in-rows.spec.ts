@@ -53,10 +53,14 @@ describe('the rows that come with the providers', () => {
       expect([model.id, undescribed]).toEqual([model.id, []]);
       expect(model.counterExamples.length).toBeGreaterThanOrEqual(2);
       const output = model.output?.schema;
-      expect([model.id, model.output?.mediaType === 'application/json']).toEqual([
+      const isJson = model.output?.mediaType === 'application/json';
+      expect([model.id, output !== undefined, model.output?.example !== undefined]).toEqual([
         model.id,
-        output !== undefined,
+        isJson,
+        isJson,
       ]);
+      const wrongInExample = inputErrors({ ...model, input: output ?? {} }, model.output?.example);
+      expect([model.id, wrongInExample]).toEqual([model.id, []]);
       // A result without assets holds its files itself.
       const urls = [...within(output ?? {})].filter(([, schema]) => schema.format === 'uri');
       expect([model.id, model.assetPointers.length > 0 || urls.length === 0]).toEqual([model.id, true]);

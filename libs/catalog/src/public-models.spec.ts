@@ -7,6 +7,8 @@ import { type Catalog, loadCatalog, type Model } from './index.js';
 /** What hosted routers publish of a model; written by scripts/public-models.mjs. */
 interface PublicModel {
   id: string;
+  /** The model that this is another server of. */
+  servesAs?: string;
   required: string[];
   properties: string[];
   enums?: Record<string, unknown[]>;
@@ -76,6 +78,12 @@ describe('the models that hosted routers publish', () => {
     const others = models.filter(({ id }) => catalog.find(id)?.id !== id).map(({ id }) => id);
     const gone = catalog.ended.map(({ id }) => id);
     expect(others.filter((id) => !gone.includes(id))).toEqual([]);
+  });
+
+  it('list those that are another server of them', () => {
+    const served = models.flatMap(({ id, servesAs }) => (servesAs === undefined ? [] : [{ id, servesAs }]));
+    expect(served.length).toBe(26);
+    for (const { id, servesAs } of served) expect(catalog.find(servesAs)?.servers).toContain(id);
   });
 
   it.each(models.flatMap(({ id, inputs = [] }) => inputs.map((input) => [id, input] as const)))(

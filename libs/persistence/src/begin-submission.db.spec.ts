@@ -74,7 +74,7 @@ describe('the beginning of a submission', () => {
 
   it('is refused once the run has its outcome', async () => {
     const { runId, epoch } = await fixture.run('claimed');
-    expect((await fixture.second.runs.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
+    expect((await fixture.second.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
     const before = await fixture.written(runId);
     expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     expect(await fixture.written(runId)).toEqual(before);
@@ -160,7 +160,7 @@ describe('a lease that is renewed', () => {
     await fixture.first.runs.postpone(back.runId, back.epoch, 0);
     const running = await fixture.run('running', { spaceId });
     const completed = await fixture.run('claimed', { spaceId });
-    await fixture.second.runs.finish(completed.runId, completed.epoch, succeeded);
+    await fixture.second.finish(completed.runId, completed.epoch, succeeded);
 
     const runs = [lost, back, running, completed];
     const before = await Promise.all(runs.map(({ runId }) => fixture.written(runId)));

@@ -50,7 +50,7 @@ describe('credits', () => {
     const runId = await one.run(id, { reservedMicros: cents(30), requestId });
     const epoch = await one.take(runId, 'running');
     const finished = await Promise.all(
-      [one, other, one, other].map((each) => each.runs.finish(runId, epoch, ending)),
+      [one, other, one, other].map((each) => each.finish(runId, epoch, ending)),
     );
     expect(finished.filter(({ won }) => won)).toMatchObject([{ record: { billedMicros: cents(billed) } }]);
     expect(await one.counters(id)).toMatchObject(settled(billed));
@@ -108,7 +108,7 @@ describe('credits', () => {
     const live = async (process: TestProcess, index: number) => {
       const answer = await process.admit(id, { mode: 'sync', reservedMicros: cents((index % 7) + 1) });
       if (answer.kind !== 'admitted') return answer.kind;
-      await process.runs.finish(answer.runId, 0, endings[index % 3] ?? cancelled);
+      await process.finish(answer.runId, 0, endings[index % 3] ?? cancelled);
       return 'admitted';
     };
     const kinds: string[] = [];
@@ -162,7 +162,7 @@ describe('an operator’s change of credits', () => {
     );
     const workspaces = await other.workspaces();
     await Promise.all([
-      ...runs.map((runId) => one.runs.finish(runId, 0, succeeded)),
+      ...runs.map((runId) => one.finish(runId, 0, succeeded)),
       ...[5, 7, 11].map((count) =>
         workspaces.change(name, { addedMicros: cents(count), note: 'added' }, 'test'),
       ),

@@ -99,7 +99,7 @@ const places: Place[] = [
     table: 'audit_record',
     prepare: async () => {
       const { runId, epoch } = await fixture.run('running');
-      return () => fixture.first.runs.finish(runId, epoch, succeeded);
+      return () => fixture.first.finish(runId, epoch, succeeded);
     },
     answers: expect.objectContaining({ won: true }),
   },

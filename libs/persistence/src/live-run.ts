@@ -15,7 +15,7 @@ export type Claim =
       /** Milliseconds left of the time budget; null before the first submission. */
       leftMs: number | null;
     }
-  | { kind: 'abandoned'; epoch: number; provider: string; model: string }
+  | { kind: 'abandoned'; epoch: number; workspaceId: string; provider: string; model: string }
   | { kind: 'held'; freeInMs: number }
   | { kind: 'gone' };
 
@@ -23,6 +23,7 @@ export type Claim =
 export interface Poll {
   stage: string;
   epoch: number;
+  workspaceId: string;
   provider: string;
   model: string;
   facts: RunFacts;
@@ -46,6 +47,7 @@ export interface Poll {
 /** A run whose output waits for its assets to be copied. */
 export interface Copying {
   epoch: number;
+  workspaceId: string;
   provider: string;
   model: string;
   facts: RunFacts;

@@ -50,7 +50,7 @@ describe('what should have moved and did not', () => {
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const { runId, epoch } = await fixture.run('running', { spaceId });
     const parked = await fixture.first.run(spaceId);
-    await fixture.first.runs.finish(runId, epoch, succeeded);
+    await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.overdueAt('1 minute')).toContain(parked);
   });
 

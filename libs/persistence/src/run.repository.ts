@@ -3,17 +3,13 @@ import { Database } from './database.js';
 import type { Claim, Copying, Poll } from './live-run.js';
 import {
   type Ending,
-  endingRow,
-  type FinishedRun,
-  type Granted,
   jsonText,
   type PayloadBody,
   payloadBody,
   payloadColumns,
   type PayloadRow,
 } from './run-facts.js';
-
-type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
+import { type ClaimedRun, type Finished, RunEndings } from './run-endings.js';
 
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
@@ -24,7 +20,11 @@ const retryForMs = 120_000;
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
 @Injectable()
 export class RunRepository {
-  constructor(private readonly database: Database) {}
+  private readonly endings: RunEndings;
+
+  constructor(private readonly database: Database) {
+    this.endings = new RunEndings(database, retryForMs);
+  }
 
   async claim(runId: string, leaseMs: number): Promise<Claim> {
     const [row] = await this.database.write<Claim & PayloadRow>(
@@ -71,17 +71,20 @@ export class RunRepository {
     return rows.length === 1;
   }
 
-  /** Keeps the leases of submissions that are still in the air; one that was given back stays given back. */
+  /**
+   * Keeps the leases of submissions that are still in the air; one that was given back stays given back. A row that is
+   * locked is passed over until the next time: who holds several must not wait for another.
+   */
   async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
     await this.database.write(
       {
         name: 'renew_leases',
-        text: `WITH mine AS (SELECT * FROM unnest($1::uuid[], $2::integer[]) AS each (id, epoch)),
-          renewed AS (
+        text: `WITH mine AS (
+            SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
+            WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
+          ), renewed AS (
             UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
-            FROM mine WHERE run.id = mine.id AND run.epoch = mine.epoch AND run.stage IN ('ready', 'submitting')
-              AND run.lease_until IS NOT NULL
-            RETURNING run.id
+            FROM mine WHERE run.id = mine.id RETURNING run.id
           )
           UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id IN (SELECT id FROM renewed)`,
@@ -169,7 +172,7 @@ export class RunRepository {
     const [row] = await this.database.write<Poll & { [column: string]: unknown }>(
       {
         name: 'read_for_poll',
-        text: `SELECT run.stage, run.epoch, run.provider, run.model, run.facts, run.handle,
+        text: `SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
@@ -249,7 +252,7 @@ export class RunRepository {
     const [row] = await this.database.write<Copying & PayloadRow>(
       {
         name: 'read_for_copying',
-        text: `SELECT run.epoch, run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
+        text: `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
           FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
           WHERE run.id = $1 AND run.stage = 'copying'`,
       },
@@ -259,13 +262,7 @@ export class RunRepository {
   }
 
   /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
-  async finish(runId: string, epoch: number, ending: Ending, reportedMicros?: number): Promise<Finished> {
-    const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
-    const [row] = await this.database.persist<{ result: Finished }>(
-      { name: 'finish', text: 'SELECT finish($1, $2, $3, $4) AS result' },
-      [runId, epoch, endingRow(ending, reportedMicros), body],
-      retryForMs,
-    );
-    return row?.result ?? { won: false, granted: [] };
+  finish(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
+    return this.endings.write(run, ending, reportedMicros);
   }
 }

@@ -49,7 +49,7 @@ describe('a handle', () => {
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
     expect(await fixture.written(runId)).toEqual(givenUp);
 
-    await later.runs.finish(runId, epoch + 1, failed('provider_error'));
+    await later.finish(runId, epoch + 1, failed('provider_error'));
     const completed = await fixture.written(runId);
     for (const late of [epoch, epoch + 1]) {
       expect(await fixture.first.runs.saveHandle(runId, late, testHandle, 0)).toBeNull();

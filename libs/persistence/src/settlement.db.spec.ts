@@ -19,7 +19,7 @@ describe('what is billed', () => {
     ['never more than was reserved', cents(31), 30, 'reported'],
   ])('is %s', async (_what, reportedMicros, billed, basis) => {
     const { runId, epoch, spaceId } = await fixture.run('running', amounts);
-    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, reportedMicros);
+    const finished = await fixture.first.finish(runId, epoch, succeeded, reportedMicros);
     expect(finished).toMatchObject({
       record: {
         billedMicros: cents(billed),
@@ -41,7 +41,7 @@ describe('what is billed', () => {
     expect(await second.runs.readForPoll(runId)).toMatchObject({ reportedMicros: cents(3) });
     await second.runs.saveHandle(runId, epoch, testHandle, 0);
     await second.runs.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'), cents(4));
-    expect(await first.runs.finish(runId, epoch, succeeded)).toMatchObject({
+    expect(await first.finish(runId, epoch, succeeded)).toMatchObject({
       record: { billedMicros: cents(4), basis: 'reported' },
     });
   });
@@ -52,7 +52,7 @@ describe('what is billed', () => {
     ['a cancellation', cancelled, 0, null],
   ])('of %s follows its outcome', async (_what, ending, billed, basis) => {
     const { runId, epoch } = await fixture.run('running', amounts);
-    await fixture.first.runs.finish(runId, epoch, ending, cents(7));
+    await fixture.first.finish(runId, epoch, ending, cents(7));
     expect((await written(runId)).audit).toMatchObject({ billed_micros: cents(billed), basis });
   });
 });
@@ -66,7 +66,7 @@ describe('the mark-up of a workspace', () => {
     const spaceId = await fixture.space({ markup: 1.2, balanceMicros: cents(100) });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
     expect(await fixture.counters(spaceId)).toMatchObject({ committed: cents(36), held: cents(36) });
-    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, reportedMicros);
+    const finished = await fixture.first.finish(runId, epoch, succeeded, reportedMicros);
     expect(finished).toMatchObject({
       record: {
         billedMicros: cents(billed),
@@ -81,14 +81,14 @@ describe('the mark-up of a workspace', () => {
     const spaceId = await fixture.space({ markup: 1.2 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
     await (await fixture.first.workspaces()).change(spaceId, { markup: 3 }, 'test');
-    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, cents(10));
+    const finished = await fixture.first.finish(runId, epoch, succeeded, cents(10));
     expect(finished).toMatchObject({ record: { billedMicros: cents(12) } });
   });
 
   it('may be nothing', async () => {
     const spaceId = await fixture.space({ markup: 0 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
-    const finished = await fixture.first.runs.finish(runId, epoch, succeeded, cents(10));
+    const finished = await fixture.first.finish(runId, epoch, succeeded, cents(10));
     expect(finished).toMatchObject({ record: { billedMicros: 0, reportedMicros: 0, reservedMicros: 0 } });
   });
 });

@@ -21,7 +21,7 @@ async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): P
 async function ended(form?: 'standard' | 'fal', ending = succeeded, spaceId?: string): Promise<string> {
   const runId = await asking(spaceId ?? (await fixture.space()), form);
   const epoch = await first.take(runId, 'running', 60_000);
-  await first.runs.finish(runId, epoch, ending);
+  await first.finish(runId, epoch, ending);
   return runId;
 }
 
@@ -34,7 +34,7 @@ describe('a webhook', () => {
     const runId = await asking(spaceId);
     const epoch = await first.take(runId, 'running', 60_000);
     expect(await webhooks.begin(runId)).toBeNull();
-    const { granted } = await first.runs.finish(runId, epoch, failed('provider_error'));
+    const { granted } = await first.finish(runId, epoch, failed('provider_error'));
     expect(granted).toEqual([{ runId, provider: 'tested', queue: 'webhooks' }]);
     expect(await webhooks.begin(runId)).toMatchObject({
       runId,
@@ -63,11 +63,11 @@ describe('a webhook', () => {
 
   it('is not written when the outcome is not, or when nobody asked', async () => {
     const { runId, epoch } = await fixture.run('running');
-    expect(await first.runs.finish(runId, epoch, cancelled)).toMatchObject({ granted: [] });
+    expect(await first.finish(runId, epoch, cancelled)).toMatchObject({ granted: [] });
     expect(await state(runId)).toBeUndefined();
     const asked = await asking(await fixture.space());
     const mine = await first.take(asked, 'running', 60_000);
-    expect(await first.runs.finish(asked, mine - 1, succeeded)).toMatchObject({
+    expect(await first.finish(asked, mine - 1, succeeded)).toMatchObject({
       won: false,
       granted: [],
     });

@@ -143,6 +143,8 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
+  /** What authenticates a call in the query of its address. */
+  credentialQuery?: ((secret: string) => Record<string, string>) | undefined;
   /** What in the input the engine has to find before `submit`: with a partner that takes URLs, nothing. */
   files?(run: Run): FileUse[];
   /**

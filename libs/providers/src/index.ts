@@ -16,7 +16,7 @@ export type {
   Signal,
   TokenExchange,
 } from './contract.js';
-export { credentialHeaders } from './trusted-origins.js';
+export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { failureClasses, type Rejection, toRejection } from './failure.js';
 export { declaredProvider } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';

@@ -48,9 +48,11 @@ interface JobBase {
   /** The origins besides the base's own to which the key may go. */
   credentialOrigins?: readonly RegExp[];
   assetsNeedKey?: boolean | undefined;
-  exchange?: TokenExchange;
+  exchange?: TokenExchange | undefined;
   /** The header fields that authenticate a call; left out, a bearer token. */
   auth?(secret: string, nowMs: number, call: HttpCall): Record<string, string>;
+  /** The same in the query. */
+  authQuery?: (secret: string) => Record<string, string>;
   submit?: {
     /** Left out, the row's path below the base. */
     url?(run: Run): string;

@@ -87,6 +87,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     exchange: spec.exchange,
     credential: (call, secret, nowMs) =>
       spec.auth?.(secret, nowMs, call) ?? { authorization: `Bearer ${secret}` },
+    credentialQuery: spec.authQuery,
     ...(takesFiles && {
       files: (run) =>
         fileUses(run, {

@@ -23,6 +23,7 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
     assetsNeedKey: first.assetsNeedKey,
     exchange: first.exchange,
     credential: (call, secret, nowMs) => first.credential(call, secret, nowMs),
+    credentialQuery: first.credentialQuery,
     files: (run) => speaking(ofRow(run)).files?.(run) ?? [],
     upload: (run) => speaking(ofRow(run)).upload?.(run),
     submit: (run) => speaking(ofRow(run)).submit(run),

@@ -8,7 +8,6 @@ import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { builtInDeclarations } from './declared/built-in.js';
 import { bytedance } from './providers/bytedance/bytedance.js';
 import { google } from './providers/google/google.js';
-import { kling } from './providers/kling/kling.js';
 import { openai } from './providers/openai/openai.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
@@ -19,7 +18,6 @@ export const providerList: readonly ProviderDefinition[] = [
   ...builtInDeclarations(),
   bytedance,
   google,
-  kling,
   openai,
   replicate,
   runway,

@@ -10,10 +10,28 @@ export function credentialHeaders(
   secret: string | undefined,
   nowMs: number,
 ): Record<string, string> {
-  if (secret === undefined) return {};
-  const { origin, username } = new URL(call.url);
-  const trusted = username === '' && adapter.credentialOrigins.some((pattern) => pattern.test(origin));
-  return trusted ? adapter.credential(call, secret, nowMs) : {};
+  return secret !== undefined && mayHaveKey(adapter, call) ? adapter.credential(call, secret, nowMs) : {};
+}
+
+/** The address of `call`, with the key in its query where the partner takes it there, as above. */
+export function credentialUrl(
+  adapter: Pick<ProviderAdapter, 'credentialQuery' | 'credentialOrigins'>,
+  call: HttpCall,
+  secret: string | undefined,
+): string {
+  const query = adapter.credentialQuery;
+  if (query === undefined || secret === undefined || !mayHaveKey(adapter, call)) return call.url;
+  const url = new URL(call.url);
+  for (const [name, value] of Object.entries(query(secret))) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function mayHaveKey(
+  { credentialOrigins }: Pick<ProviderAdapter, 'credentialOrigins'>,
+  { url }: HttpCall,
+): boolean {
+  const { origin, username } = new URL(url);
+  return username === '' && credentialOrigins.some((pattern) => pattern.test(origin));
 }
 
 const parse = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);

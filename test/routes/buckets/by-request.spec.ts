@@ -112,7 +112,7 @@ describe('a run that ends otherwise than well', () => {
     const leaving = new AbortController();
     const gone = leave(caller, leaving.signal);
     const run = await usual().admittedRun(workspace);
-    const epoch = await usual().dispatch(run);
+    const claimed = await usual().dispatch(run);
     leaving.abort();
     await gone;
     const told = (line: string) =>
@@ -128,7 +128,7 @@ describe('a run that ends otherwise than well', () => {
       what: 'the note on the run',
     });
     const output = { mediaType: 'application/json', body: Buffer.from('{}') };
-    await usual().end(run, epoch, { outcome: 'succeeded', ...output });
+    await usual().end(claimed, { outcome: 'succeeded', ...output });
     const audited = {
       name: 'test_audit',
       text: 'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1',

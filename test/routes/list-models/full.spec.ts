@@ -41,6 +41,7 @@ it('tells of every listed model what people want to know', async () => {
       date: expect.stringMatching(/^2026-/),
     },
     aliases: ['bytedance/seedance-1.0-pro'],
+    example_output: expect.objectContaining({ status: 'succeeded' }),
     servers: ['byteplus'],
   });
   for (const { id, title, output_modalities, price } of full)

@@ -28,9 +28,9 @@ describe.each(generations)('504 on %s', (generation) => {
     };
     expect(await held()).toBeNull();
     const run = await gateway().admittedRun(workspace);
-    const epoch = await gateway().dispatch(run);
+    const claimed = await gateway().dispatch(run);
     expect(await held()).toBe('1');
-    await gateway().end(run, epoch, {
+    await gateway().end(claimed, {
       outcome: 'succeeded',
       mediaType: 'application/json',
       body: Buffer.from('{"late":true}'),

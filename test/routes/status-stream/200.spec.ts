@@ -27,9 +27,9 @@ it('tells the status at once, after each change, and at the end, where it ends',
   expect(first).toEqual((await caller.status(run)).json());
   await gateway().finish(ahead, succeeded);
   await told(2);
-  const epoch = await gateway().dispatch(run);
+  const claimed = await gateway().dispatch(run);
   await told(3);
-  await gateway().end(run, epoch, succeeded);
+  await gateway().end(claimed, succeeded);
   expect(await stream.ended).toBe(true);
   expect(stream.events.map(({ event, data }) => [event, data['status'], data['queue_position']])).toEqual([
     ['message', 'IN_QUEUE', 1],

@@ -1,4 +1,4 @@
-import { type BoundProvider, credentialHeaders } from '#providers';
+import { type BoundProvider, credentialHeaders, credentialUrl } from '#providers';
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
@@ -78,7 +78,7 @@ export class AssetSource {
     }
     const { adapter, secret } = provider;
     const call = { method: 'GET', url: url.href } as const;
-    return request(url, {
+    return request(adapter.assetsNeedKey ? credentialUrl(adapter, call, secret) : url, {
       method: 'GET',
       headers: {
         'accept-encoding': 'identity',

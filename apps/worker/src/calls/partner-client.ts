@@ -3,6 +3,7 @@ import { Metrics, withTimeout } from '#observability';
 import {
   type BoundProvider,
   credentialHeaders,
+  credentialUrl,
   type HttpCall,
   type HttpReply,
   type Signal,
@@ -103,18 +104,18 @@ export class PartnerClient {
       ...(asked.call.uniqueHeader && { [asked.call.uniqueHeader]: randomUUID() }),
       ...credentialHeaders(provider.adapter, asked.call, secret, Date.now()),
     };
+    const url = credentialUrl(provider.adapter, asked.call, secret);
     return withTimeout(asked.timeoutMs, asked.signal, (signal) =>
-      this.sendBounded(asked, headers, dispatcher, signal),
+      this.sendBounded({ ...asked, call: { ...asked.call, url, headers } }, dispatcher, signal),
     );
   }
 
   private async sendBounded(
     asked: PartnerCall,
-    headers: Record<string, string>,
     dispatcher: Dispatcher,
     signal: AbortSignal,
   ): Promise<Signal> {
-    const { url, method } = asked.call;
+    const { url, method, headers = {} } = asked.call;
     const streamed = asked.call.pieces && this.payloads.stream(asked.call.pieces, signal);
     try {
       const reply = await request(url, {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RouterError } from '#errors';
 import { createLog, Metrics } from '#observability';
-import type { RunRepository, Ending } from '#persistence';
+import type { ClaimedRun, Ending, RunRepository } from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import type { Payloads } from '../bytes/payloads.js';
 import { Outcomes } from './outcomes.js';
@@ -10,6 +10,7 @@ const log = createLog('worker', 'silent');
 const run = {
   runId: 'run',
   epoch: 1,
+  workspaceId: 'workspace',
   provider: 'fal',
   model: 'fal/flux-dev',
   chargesOnPolicyRejection: 'no' as const,
@@ -28,7 +29,7 @@ describe('a failure with the words of a partner', () => {
   const outcomes = (error: Error) =>
     new Outcomes(
       {
-        finish: async (_runId: string, _epoch: number, ending: Ending) => {
+        finish: async (_run: ClaimedRun, ending: Ending) => {
           written.push(ending);
           if (JSON.stringify(ending).includes('unwritable')) throw error;
           return { won: false, granted: [] };

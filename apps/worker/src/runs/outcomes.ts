@@ -3,6 +3,7 @@ import { failpoint, type Log, LOG, Metrics, recordRun } from '#observability';
 import {
   announcement,
   type Claim,
+  type ClaimedRun,
   type Ending,
   type PayloadBody,
   type RunFacts,
@@ -16,9 +17,7 @@ import { findAssets } from '../assets/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 
 /** A run as far as its outcome is concerned. */
-export interface Finishing {
-  runId: string;
-  epoch: number;
+export interface Finishing extends ClaimedRun {
   provider: string;
   model: string;
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
@@ -33,10 +32,17 @@ export interface Finishing {
 /** From the row of a run whose claim stands. */
 export const finishing = (
   runId: string,
-  { epoch, provider, model, facts }: { epoch: number; provider: string; model: string; facts: RunFacts },
+  {
+    epoch,
+    workspaceId,
+    provider,
+    model,
+    facts,
+  }: { epoch: number; workspaceId: string; provider: string; model: string; facts: RunFacts },
 ): Finishing => ({
   runId,
   epoch,
+  workspaceId,
   provider,
   model,
   chargesOnPolicyRejection: facts.chargesOnPolicyRejection,
@@ -123,7 +129,8 @@ export class Outcomes {
   /** True when this was the write that counts. */
   async finish(run: Finishing, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
-    const finished = await this.runs.finish(run.runId, run.epoch, ending, run.reportedMicros);
+    const { runId, epoch, workspaceId } = run;
+    const finished = await this.runs.finish({ runId, epoch, workspaceId }, ending, run.reportedMicros);
     await failpoint('finish.afterCommit', run.runId);
     if (finished.won) {
       recordRun(run.runId, finished.record, this.log, this.metrics, note);

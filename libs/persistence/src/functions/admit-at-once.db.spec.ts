@@ -106,7 +106,7 @@ describe('admissions at once on two gateways', () => {
         const answer = await line.admit(
           admissionOf(id, { mode: 'sync', reservedMicros: cents((index % 9) + 1) }),
         );
-        if (answer.kind === 'admitted') await gateway(index).runs.finish(answer.runId, 0, cancelled);
+        if (answer.kind === 'admitted') await gateway(index).finish(answer.runId, 0, cancelled);
         return answer;
       }),
     );

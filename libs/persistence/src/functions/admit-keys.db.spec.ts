@@ -200,9 +200,9 @@ describe('a key ends', () => {
     const first = await gateway.run(id, { key: 'mine' });
     const dayAfter = later('25 hours');
     const second = await dayAfter.run(id, { key: 'mine' });
-    await gateway.runs.finish(first, 0, cancelled);
+    await gateway.finish(first, 0, cancelled);
     expect(await dayAfter.admit(id, { key: 'mine' })).toEqual(existing(second));
-    await gateway.runs.finish(second, 0, failed('provider_error'));
+    await gateway.finish(second, 0, failed('provider_error'));
     expect(await dayAfter.admit(id, { key: 'mine' })).toMatchObject({ kind: 'admitted' });
   });
 
@@ -214,7 +214,7 @@ describe('a key ends', () => {
     const refused = await gateway.run(id, { key: 'refused' });
     const epoch = await gateway.take(refused, 'submitting');
     await gateway.runs.postpone(refused, epoch, 0);
-    await gateway.runs.finish(refused, epoch, failed('provider_error'));
+    await gateway.finish(refused, epoch, failed('provider_error'));
     expect(await gateway.admit(id, { key: 'refused' })).toMatchObject({ kind: 'admitted' });
   });
 
@@ -229,7 +229,7 @@ describe('a key ends', () => {
   ])('not with the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'sent' });
-    const { won } = await gateway.runs.finish(runId, await gateway.take(runId, stage), ending);
+    const { won } = await gateway.finish(runId, await gateway.take(runId, stage), ending);
     expect(won).toBe(true);
     expect(await gateway.admit(id, { key: 'sent' })).toEqual(existing(runId));
     expect(await gateway.admit(id, { key: 'sent', fingerprint: '0b' })).toEqual(existing(runId, false));

@@ -254,7 +254,7 @@ describe('an admitted run', () => {
       const runId = v7({ msecs: Date.now() + years * 31_557_600_000 });
       expect(await gateway.admit(id, { runId })).toMatchObject({ kind: 'admitted', runId });
       expect(await gateway.stageOf(runId)).toBe('ready');
-      await gateway.runs.finish(runId, 0, cancelled);
+      await gateway.finish(runId, 0, cancelled);
     }
   });
 });

@@ -26,9 +26,9 @@ const ask: Act<string | null> = async ({ spaceId, runId }) => {
 const leave: Act<string> = async ({ runId }) => (await fixture.first.heldRuns.release(runId, true)).found;
 const begin: Act<boolean> = ({ runId, epoch }) => fixture.second.runs.beginSubmission(runId, epoch, leaseMs);
 const succeed: Act<boolean> = async ({ runId, epoch }) =>
-  (await fixture.second.runs.finish(runId, epoch, succeeded)).won;
+  (await fixture.second.finish(runId, epoch, succeeded)).won;
 const fail: Act<boolean> = async ({ runId, epoch }) =>
-  (await fixture.second.runs.finish(runId, epoch, failed('provider_error'))).won;
+  (await fixture.second.finish(runId, epoch, failed('provider_error'))).won;
 
 /** In the order given; null for a run that is live. */
 const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> => {

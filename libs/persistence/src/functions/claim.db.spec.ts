@@ -108,7 +108,7 @@ describe('claim', () => {
       });
       expect(await later.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     }
-    const { won } = await fixture.at('122 minutes').runs.finish(runId, 3, failed('provider_error'));
+    const { won } = await fixture.at('122 minutes').finish(runId, 3, failed('provider_error'));
     expect(won).toBe(true);
     expect(await fixture.first.runs.saveHandle(runId, 1, testHandle, 0)).toBeNull();
     expect(await claim(runId, fixture.at('1 day'))).toMatchObject({ kind: 'gone' });

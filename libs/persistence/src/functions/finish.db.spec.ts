@@ -24,7 +24,7 @@ describe('an outcome', () => {
       backlog: 0,
       balance: cents(10),
     });
-    const finished = await fixture.second.runs.finish(runId, epoch, succeeded);
+    const finished = await fixture.second.finish(runId, epoch, succeeded);
     expect(finished).toMatchObject({
       won: true,
       granted: [],
@@ -76,7 +76,7 @@ describe('an outcome', () => {
   ])('of %s is billed accordingly, and keeps no output', async (_what, ending, billed) => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
     const { runId, epoch } = await fixture.run('running', { spaceId });
-    expect(await fixture.first.runs.finish(runId, epoch, ending)).toMatchObject({ won: true });
+    expect(await fixture.first.finish(runId, epoch, ending)).toMatchObject({ won: true });
     expect(await fixture.counters(spaceId)).toEqual({ ...nothing, balance: cents(10) - billed });
     const { ledger, audit } = await fixture.written(runId);
     expect(ledger ?? []).toHaveLength(billed > 0 ? 1 : 0);
@@ -94,7 +94,7 @@ describe('an outcome', () => {
     ['any other character', '😀 é \u0001 \n \\u0000 \\ud83d', '😀 é \u0001 \n \\u0000 \\ud83d'],
   ])('keeps the words of a partner with %s', async (_what, said, kept) => {
     const { runId, epoch, spaceId } = await fixture.run('running');
-    const finished = await fixture.first.runs.finish(runId, epoch, {
+    const finished = await fixture.first.finish(runId, epoch, {
       outcome: 'failed',
       bucket: 'invalid_input',
       status: 422,
@@ -116,7 +116,7 @@ describe('an outcome', () => {
     const large = await fixture.first.run(spaceId, { reservedMicros: cents(3) });
     const last = await fixture.first.run(spaceId, { reservedMicros: cents(1) });
     const finish = async ({ runId, epoch }: { runId: string; epoch: number }) =>
-      (await fixture.second.runs.finish(runId, epoch, succeeded)).granted;
+      (await fixture.second.finish(runId, epoch, succeeded)).granted;
 
     expect(await finish(ahead)).toEqual([{ runId: small, provider: testProvider }]);
     // The next in line does not fit, and nobody passes it.
@@ -133,8 +133,8 @@ describe('an outcome', () => {
     const results = await Promise.all(
       runs.map(({ runId, epoch }) =>
         Promise.all([
-          fixture.first.runs.finish(runId, epoch, succeeded),
-          fixture.second.runs.finish(runId, epoch, failed('provider_error')),
+          fixture.first.finish(runId, epoch, succeeded),
+          fixture.second.finish(runId, epoch, failed('provider_error')),
         ]),
       ),
     );
@@ -154,7 +154,7 @@ describe('an outcome', () => {
     const { runId, epoch } = await fixture.run('completed');
     const before = await fixture.written(runId);
     for (const ending of [succeeded, cancelled, failed('provider_error', true)]) {
-      expect(await fixture.second.runs.finish(runId, epoch, ending)).toEqual({ won: false, granted: [] });
+      expect(await fixture.second.finish(runId, epoch, ending)).toEqual({ won: false, granted: [] });
     }
     await expect(
       fixture.first.sql(`UPDATE run SET outcome = 'failed' WHERE id = $1`, [runId]),
@@ -163,7 +163,7 @@ describe('an outcome', () => {
   });
 
   it('is that of no run that is not there', async () => {
-    expect(await fixture.first.runs.finish(v7(), 1, succeeded)).toEqual({ won: false, granted: [] });
+    expect(await fixture.first.finish(v7(), 1, succeeded)).toEqual({ won: false, granted: [] });
   });
 
   it('is written whole or not at all', async () => {
@@ -172,10 +172,10 @@ describe('an outcome', () => {
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'injected'; END $$;
       CREATE TRIGGER injected BEFORE INSERT ON audit_record FOR EACH ROW EXECUTE FUNCTION refuse()`);
     const before = [await fixture.written(runId), await fixture.counters(spaceId)];
-    await expect(fixture.first.runs.finish(runId, epoch, succeeded)).rejects.toThrow('injected');
+    await expect(fixture.first.finish(runId, epoch, succeeded)).rejects.toThrow('injected');
     expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
     await fixture.first.sql('DROP TRIGGER injected ON audit_record');
-    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect((await fixture.first.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 });
 
@@ -186,11 +186,11 @@ describe('a worker that slept past its lease', () => {
     const next = await later.take(runId, 'claimed', leaseMs);
     const asleep = async () => {
       const before = [await fixture.written(runId), await fixture.counters(spaceId)];
-      expect(await fixture.first.runs.finish(runId, epoch, failed('provider_error', true))).toEqual({
+      expect(await fixture.first.finish(runId, epoch, failed('provider_error', true))).toEqual({
         won: false,
         granted: [],
       });
-      expect(await fixture.first.runs.finish(runId, epoch, succeeded)).toEqual({
+      expect(await fixture.first.finish(runId, epoch, succeeded)).toEqual({
         won: false,
         granted: [],
       });
@@ -201,7 +201,7 @@ describe('a worker that slept past its lease', () => {
     await asleep();
     await later.runs.saveHandle(runId, next, testHandle, 0);
     await asleep();
-    expect((await later.runs.finish(runId, next, succeeded)).won).toBe(true);
+    expect((await later.finish(runId, next, succeeded)).won).toBe(true);
     await asleep();
   });
 
@@ -209,10 +209,10 @@ describe('a worker that slept past its lease', () => {
     const { runId, epoch, spaceId } = await fixture.run('submitting', { key: 'given-up' });
     const finder = fixture.at('61 minutes');
     expect(await finder.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
-    expect((await finder.runs.finish(runId, 2, failed('provider_error'))).won).toBe(true);
+    expect((await finder.finish(runId, 2, failed('provider_error'))).won).toBe(true);
     const before = [await fixture.written(runId), await fixture.counters(spaceId)];
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
-    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(false);
+    expect((await fixture.first.finish(runId, epoch, succeeded)).won).toBe(false);
     expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
   });
 
@@ -222,7 +222,7 @@ describe('a worker that slept past its lease', () => {
     expect(await woken.runs.saveHandle(runId, epoch, testHandle, 0)).toEqual({
       cancelRequested: false,
     });
-    expect((await woken.runs.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect((await woken.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 });
 
@@ -230,11 +230,11 @@ describe('the key of a run', () => {
   it('is free again when nothing was sent to the partner', async () => {
     const spaceId = await fixture.space();
     const claimed = await fixture.run('claimed', { spaceId, key: 'mine' });
-    await fixture.first.runs.finish(claimed.runId, claimed.epoch, failed('provider_error'));
+    await fixture.first.finish(claimed.runId, claimed.epoch, failed('provider_error'));
     expect(await keyOf(claimed.runId)).toBeNull();
     const refused = await fixture.run('submitting', { spaceId, key: 'mine' });
     await fixture.first.runs.postpone(refused.runId, refused.epoch, 0);
-    await fixture.second.runs.finish(refused.runId, refused.epoch, failed('provider_error'));
+    await fixture.second.finish(refused.runId, refused.epoch, failed('provider_error'));
     expect(await keyOf(refused.runId)).toBeNull();
     expect(await fixture.first.run(spaceId, { key: 'mine' })).toEqual(expect.any(String));
   });
@@ -242,7 +242,7 @@ describe('the key of a run', () => {
   it('stays when something was sent, even when nobody knows what became of it', async () => {
     for (const stage of ['submitting', 'running', 'copying'] as const) {
       const { runId, epoch, spaceId } = await fixture.run(stage, { key: stage });
-      await fixture.first.runs.finish(runId, epoch, failed('provider_error'));
+      await fixture.first.finish(runId, epoch, failed('provider_error'));
       expect(await keyOf(runId)).toHaveLength(1);
       expect(await fixture.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'existing', runId });
     }
@@ -251,7 +251,7 @@ describe('the key of a run', () => {
   it('is free again when the caller is told to try again, also after a submission', async () => {
     for (const stage of ['submitting', 'running'] as const) {
       const { runId, epoch, spaceId } = await fixture.run(stage, { key: stage });
-      await fixture.first.runs.finish(runId, epoch, failed('service_unavailable'));
+      await fixture.first.finish(runId, epoch, failed('service_unavailable'));
       expect(await keyOf(runId)).toBeNull();
       expect(await fixture.second.admit(spaceId, { key: stage })).toMatchObject({ kind: 'admitted' });
     }
@@ -263,7 +263,7 @@ describe('the key of a run', () => {
     // Its day is over, and the key is used again while the run still waits.
     const second = await fixture.at('25 hours').run(spaceId, { key: 'passed-on' });
     expect(second).not.toBe(first.runId);
-    await fixture.first.runs.finish(first.runId, first.epoch, cancelled);
+    await fixture.first.finish(first.runId, first.epoch, cancelled);
     expect(await keyOf(second)).toHaveLength(1);
   });
 });

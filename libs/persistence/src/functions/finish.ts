@@ -1,5 +1,5 @@
 /**
- * `finish(run, epoch, ending, body)`: the one terminal write. Locks the workspace row, sets the run
+ * `finish(run, epoch, ending, body)`: the one terminal write, under the lock of the workspace's row. Sets the run
  * terminal if its claim still stands, settles the spend, writes ledger and audit record, frees the slot
  * and promotes parked runs; a webhook that the caller asked for becomes due. The first writer wins; later ones get `won: false` and change nothing.
  *
@@ -8,6 +8,9 @@
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?, billable,
  * reportedMicros?}`. What is billed is what the partner reported, else the computed price, and never more than was
  * reserved.
+ *
+ * `finish_all(workspace, runs, bodies, waits)` does so for runs of one workspace and answers for each in the order given.
+ * Without `waits` a workspace whose row is locked answers null.
  */
 export const finish = /* sql */ `
 CREATE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
@@ -17,15 +20,12 @@ CREATE FUNCTION finish(finished_id uuid, claimed_epoch integer, ending jsonb, bo
 DECLARE
   done run%ROWTYPE;
   gone outbox%ROWTYPE;
-  space_id uuid;
   billed bigint;
   basis text;
   left_micros bigint;
   parked integer;
   granted jsonb := '[]';
 BEGIN
-  SELECT workspace_id INTO space_id FROM run WHERE id = finished_id;
-  PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
   UPDATE run SET stage = 'completed', completed_at = router_now(), lease_until = NULL,
     outcome = ending ->> 'outcome', bucket = ending ->> 'bucket', status = (ending ->> 'status')::integer,
     failure = ending -> 'failure', provider_urls = coalesce((ending ->> 'providerUrls')::boolean, false),
@@ -105,5 +105,26 @@ BEGIN
       'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
       'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),
       'assets', milliseconds_between(done.output_at, done.completed_at)))));
+END $$;
+
+CREATE FUNCTION finish_all(space_id uuid, runs jsonb, bodies bytea[], waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  results jsonb[] := '{}';
+  entry record;
+  nth integer := 0;
+BEGIN
+  IF waits THEN
+    PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
+  ELSE
+    PERFORM 1 FROM workspace WHERE id = space_id FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+  FOR entry IN SELECT * FROM jsonb_to_recordset(runs) AS each ("runId" uuid, epoch integer, ending jsonb) LOOP
+    nth := nth + 1;
+    results[nth] := finish(entry."runId", entry.epoch, entry.ending, bodies[nth]);
+  END LOOP;
+  RETURN to_jsonb(results);
 END $$;
 `;

@@ -55,7 +55,7 @@ describe('an output that is kept while its assets are copied', () => {
     const given = await fixture.written(runId);
     expect(await keep(runId, epoch)).toBe(false);
     expect(await fixture.written(runId)).toEqual(given);
-    await finder.runs.finish(runId, epoch + 1, failed('provider_error'));
+    await finder.finish(runId, epoch + 1, failed('provider_error'));
     const completed = await fixture.written(runId);
     expect(await keep(runId, epoch)).toBe(false);
     expect(await keep(runId, epoch + 1)).toBe(false);
@@ -88,9 +88,7 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await fixture.overdueAt('1 hour')).toContain(runId);
     expect(await copying(runId, fixture.at('1 hour'))).toMatchObject({ epoch });
     const results = await Promise.all(
-      [fixture.first, fixture.second, fixture.at('1 hour')].map((by) =>
-        by.runs.finish(runId, epoch, succeeded),
-      ),
+      [fixture.first, fixture.second, fixture.at('1 hour')].map((by) => by.finish(runId, epoch, succeeded)),
     );
     expect(results.filter(({ won }) => won)).toHaveLength(1);
     expect(await copying(runId)).toBeNull();
@@ -99,7 +97,7 @@ describe('an output that is kept while its assets are copied', () => {
 
   it('gives way to the result', async () => {
     const { runId, epoch, spaceId } = await fixture.run('copying');
-    await fixture.first.runs.finish(runId, epoch, succeeded);
+    await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({
       output: { body: Buffer.from('{"done":true}') },
     });
@@ -124,7 +122,7 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await kept()).toBe(true);
     expect(await copying(runId)).toMatchObject({ body: { storedAs: key } });
     expect((await fixture.written(runId))['objects']).toMatchObject([{ key, delete_at: 'infinity' }]);
-    await fixture.first.runs.finish(runId, epoch, succeeded);
+    await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.second.storedObjects.takeDue(10)).toEqual([key]);
   });
 });

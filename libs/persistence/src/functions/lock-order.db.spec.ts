@@ -11,7 +11,7 @@ const other = file.process();
 
 describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
   it.each<[string, Verb]>([
-    ['finish', (process, _workspaceId, runId) => process.runs.finish(runId, 0, cancelled)],
+    ['finish', (process, _workspaceId, runId) => process.finish(runId, 0, cancelled)],
     [
       'request_cancel',
       (process, workspaceId, runId) => process.runReader.requestCancel(workspaceId, testModel, runId),

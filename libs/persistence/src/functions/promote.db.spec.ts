@@ -18,7 +18,7 @@ async function line(limits: WorkspaceLimits, ...costs: number[]) {
 }
 
 const end = async (process: TestProcess, runId: string): Promise<string[]> =>
-  ids((await process.runs.finish(runId, 0, cancelled)).granted);
+  ids((await process.finish(runId, 0, cancelled)).granted);
 
 const ids = (granted: readonly Granted[]): string[] => granted.map(({ runId }) => runId);
 

@@ -103,7 +103,7 @@ describe('a partner that asks to be left alone', () => {
     const claimed = await claim(runId, later);
     if (claimed.kind !== 'claimed') throw new Error(`The run is ${claimed.kind}`);
     expect(claimed.leftMs).toBeLessThanOrEqual(0);
-    await later.runs.finish(runId, claimed.epoch, failed('provider_error'));
+    await later.finish(runId, claimed.epoch, failed('provider_error'));
     expect((await fixture.written(runId))['keys']).toBeNull();
   });
 

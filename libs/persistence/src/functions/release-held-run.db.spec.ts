@@ -49,7 +49,7 @@ describe('a held call whose caller hangs up', () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed', { mode: 'sync', key: 'kept' });
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
     expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(true);
-    await fixture.first.runs.finish(runId, epoch, succeeded);
+    await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.first.admit(spaceId, { key: 'kept' })).toMatchObject({ kind: 'existing', runId });
     expect((await fixture.written(runId))['audit']).toMatchObject({
       outcome: 'succeeded',
@@ -62,7 +62,7 @@ describe('a held call whose caller hangs up', () => {
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
     await fixture.first.runs.saveHandle(runId, epoch, {}, testPollMs);
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
-    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect((await fixture.first.finish(runId, epoch, succeeded)).won).toBe(true);
     expect(await fixture.written(runId)).toMatchObject({
       audit: { outcome: 'succeeded', caller_left: true, billed_micros: cents(1) },
       ledger: [{ amount_micros: -cents(1) }],

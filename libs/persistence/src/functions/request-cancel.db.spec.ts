@@ -106,7 +106,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
   it('leaves the result of a partner that did not act on it, which is billed', async () => {
     const { runId, spaceId, epoch } = await fixture.run('running');
     await asked(spaceId, runId);
-    expect((await fixture.second.runs.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect((await fixture.second.finish(runId, epoch, succeeded)).won).toBe(true);
     expect(await outcomeOf(runId)).toEqual({ outcome: 'succeeded', billed: cents(1) });
     expect(await foundOf(spaceId, runId)).toBe('completed');
   });
@@ -114,7 +114,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
   it('ends as cancelled, for nothing, when the partner says so; its key stays with it', async () => {
     const { runId, spaceId, epoch } = await fixture.run('running', { key: 'stopped' });
     await asked(spaceId, runId);
-    expect((await fixture.second.runs.finish(runId, epoch, cancelled)).won).toBe(true);
+    expect((await fixture.second.finish(runId, epoch, cancelled)).won).toBe(true);
     expect(await outcomeOf(runId)).toEqual({ outcome: 'cancelled', billed: 0 });
     expect((await fixture.written(runId))['keys']).toHaveLength(1);
   });
@@ -122,7 +122,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
   it('comes too late once the run has its outcome, and changes nothing', async () => {
     for (const ending of [succeeded, failed('provider_error'), cancelled]) {
       const { runId, spaceId, epoch } = await fixture.run('running');
-      await fixture.second.runs.finish(runId, epoch, ending);
+      await fixture.second.finish(runId, epoch, ending);
       const before = await fixture.written(runId);
       expect(await asked(spaceId, runId)).toEqual({ found: 'completed', granted: [] });
       expect(await fixture.written(runId)).toEqual(before);

@@ -89,7 +89,7 @@ describe('a result', () => {
     const [running] = runs;
     if (!running) throw new Error('There is no run');
     // A day from its end on, not from its admission.
-    await fixture.at('400 days').runs.finish(running.runId, running.epoch, succeeded);
+    await fixture.at('400 days').finish(running.runId, running.epoch, succeeded);
     await ageOut('400 days 23 hours');
     expect((await fixture.written(running.runId))['run']).not.toBeNull();
     await ageOut('401 days 1 hour');
@@ -149,7 +149,7 @@ describe('the sweep of what has aged out', () => {
   it('deletes the objects of a result, but none before the last link to it has closed', async () => {
     const { runId, epoch, spaceId } = await fixture.run('copying');
     for (const key of ['output', 'copy', 'reply']) await fixture.first.storedObjects.note(key, runId, 60);
-    await fixture.first.runs.finish(runId, epoch, {
+    await fixture.first.finish(runId, epoch, {
       outcome: 'succeeded',
       mediaType: 'application/json',
       body: { storedAs: 'output' },

@@ -64,7 +64,7 @@ describe('an object that is noted before it is put', () => {
     expect(await due('30 days')).toEqual(['nobodys']);
     // The one that is being deleted counts, the one of the live run is in doubt.
     expect(await fixture.at('30 days').storedObjects.unneeded()).toEqual({ inDoubt: 1, leftBehind: 1 });
-    await fixture.first.runs.finish(runId, epoch, failed('provider_error'));
+    await fixture.first.finish(runId, epoch, failed('provider_error'));
     expect(await due('31 days')).toEqual(['copy', 'nobodys']);
   });
 });
@@ -77,7 +77,7 @@ describe('an object that a run needs', () => {
     const { runId, epoch } = await fixture.run('copying', { spaceId, body: { storedAs: input } });
     for (const key of ['output', 'copy-1', 'copy-2', 'copy-left']) await note(key, runId);
     const openUntilMs = Date.now() + 2 * 86_400_000;
-    const { won } = await fixture.first.runs.finish(runId, epoch, {
+    const { won } = await fixture.first.finish(runId, epoch, {
       outcome: 'succeeded',
       mediaType: 'application/json',
       body: { storedAs: 'output' },
@@ -107,10 +107,10 @@ describe('an object that a run needs', () => {
       { ...succeeded, body: { storedAs: 'never-noted' } },
       { ...succeeded, copies: { keys: ['there', 'never-noted'], openUntilMs: Date.now() } },
     ]) {
-      await expect(fixture.first.runs.finish(runId, epoch, ending)).rejects.toThrow('stored objects');
+      await expect(fixture.first.finish(runId, epoch, ending)).rejects.toThrow('stored objects');
       expect(await fixture.written(runId)).toEqual(before);
     }
-    expect((await fixture.first.runs.finish(runId, epoch, succeeded)).won).toBe(true);
+    expect((await fixture.first.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 });
 
@@ -122,13 +122,13 @@ describe('an object that is being deleted', () => {
     expect(await due('2 hours')).toEqual([key]);
     expect(await note(key, runId)).toBe(false);
     const pointing = { ...succeeded, body: { storedAs: key } };
-    await expect(fixture.first.runs.finish(runId, epoch, pointing)).rejects.toThrow('stored objects');
+    await expect(fixture.first.finish(runId, epoch, pointing)).rejects.toThrow('stored objects');
     expect(await fixture.first.storedObjects.unneeded()).toEqual({ inDoubt: 0, leftBehind: 1 });
 
     await fixture.second.storedObjects.forget([key]);
     expect(await noted()).toEqual([]);
     expect(await note(key, runId)).toBe(true);
-    expect((await fixture.first.runs.finish(runId, epoch, pointing)).won).toBe(true);
+    expect((await fixture.first.finish(runId, epoch, pointing)).won).toBe(true);
   });
 
   it('is taken again when the worker died that deleted it', async () => {

@@ -119,7 +119,8 @@ CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS 
 BEGIN
   RAISE EXCEPTION 'run % has its outcome; it is never written again', OLD.id USING ERRCODE = 'integrity_constraint_violation';
 END $$;
-CREATE TRIGGER run_one_outcome BEFORE UPDATE ON run FOR EACH ROW
+-- Before the update it would lock the row by a write of its own.
+CREATE TRIGGER run_one_outcome AFTER UPDATE ON run FOR EACH ROW
   WHEN (OLD.stage = 'completed') EXECUTE FUNCTION run_refuse_second_outcome();
 
 CREATE TABLE payload (
@@ -221,7 +222,8 @@ CREATE TABLE ledger_entry (
 CREATE UNIQUE INDEX ledger_entry_run ON ledger_entry (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX ledger_entry_workspace ON ledger_entry (workspace_id, at);
 -- For retention alone: entries come in the order of time, so the smallest kind of index is enough.
-CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at);
+-- An insert changes it while its range of pages is young.
+CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at) WITH (pages_per_range = 16);
 
 CREATE TABLE audit_record (
   run_id uuid NOT NULL,
@@ -250,7 +252,7 @@ CREATE TABLE audit_record (
 );
 CREATE INDEX audit_record_workspace ON audit_record (workspace_id, completed_at);
 -- As of the ledger.
-CREATE INDEX audit_record_age ON audit_record USING brin (completed_at);
+CREATE INDEX audit_record_age ON audit_record USING brin (completed_at) WITH (pages_per_range = 16);
 `;
 
 export const operationsTables = /* sql */ `

@@ -50,7 +50,7 @@ export class RunFixture {
     const space = spaceId ?? (await this.space());
     const runId = await by.run(space, { budgetMs, ...facts });
     const epoch = await by.take(runId, stage === 'completed' ? 'running' : stage, leaseMs);
-    if (stage === 'completed') await by.runs.finish(runId, epoch, succeeded);
+    if (stage === 'completed') await by.finish(runId, epoch, succeeded);
     return { spaceId: space, runId, epoch };
   }
 

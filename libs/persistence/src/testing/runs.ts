@@ -110,7 +110,21 @@ export class TestProcess {
 
   /** The whole life of a ready run, up to its outcome. */
   async runTo(runId: string, ending: Ending): ReturnType<RunRepository['finish']> {
-    return this.runs.finish(runId, await this.take(runId, 'running'), ending);
+    return this.finish(runId, await this.take(runId, 'running'), ending);
+  }
+
+  /** As the worker does that knows the workspace from its claim. */
+  async finish(
+    runId: string,
+    epoch: number,
+    ending: Ending,
+    reportedMicros?: number,
+  ): ReturnType<RunRepository['finish']> {
+    const [run] = await this.sql<{ workspaceId: string }>(
+      'SELECT workspace_id AS "workspaceId" FROM run WHERE id = $1',
+      [runId],
+    );
+    return this.runs.finish({ runId, epoch, workspaceId: run?.workspaceId ?? v7() }, ending, reportedMicros);
   }
 
   /** What is counted of a workspace’s live runs, and the highest values that it ever had. */

@@ -7,7 +7,7 @@ import { job, upstream } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
 import { protocols } from '../protocols.js';
 import type { Rule } from '../rules.js';
-import { tc3 } from '../tc3.js';
+import { exchangeOf, headersOf } from './credential-shape.js';
 import { placeholderProblems } from './placeholders.js';
 import { linear } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
@@ -63,7 +63,9 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
     assetsNeedKey: row.assets_need_key,
+    exchange: row.credential && exchangeOf(row.credential),
     auth: authOf(row),
+    authQuery: (secret: string) => mapped(row.auth_query, withSecret(secret)),
     submit: {
       url: (run: Run) => inSubmit(run)(submit.url),
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
@@ -95,11 +97,13 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
 }
 
 const authOf =
-  ({ auth, signature }: ProviderRow) =>
+  ({ auth, credential }: ProviderRow) =>
   (secret: string, nowMs: number, call: HttpCall): Record<string, string> => ({
-    ...mapped(auth, (value) => value.replaceAll('{secret}', () => secret)),
-    ...(signature && tc3(signature.tc3.service)(secret, nowMs, call)),
+    ...mapped(auth, withSecret(secret)),
+    ...(credential && headersOf(credential)(secret, nowMs, call)),
   });
+
+const withSecret = (secret: string) => (value: string) => value.replaceAll('{secret}', () => secret);
 
 type DeclaredCall = NonNullable<ProviderRow['fetch']>;
 

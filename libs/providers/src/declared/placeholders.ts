@@ -1,3 +1,4 @@
+import { signsBody } from './credential-shape.js';
 import type { ProtocolRow } from './shape.js';
 import { namesIn, textsIn } from './templates.js';
 
@@ -71,19 +72,21 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
   ];
 }
 
-function authProblems({ auth, signature, submit }: ProtocolRow): Problem[] {
+function authProblems({ auth, auth_query: query, credential, submit }: ProtocolRow): Problem[] {
   const encodings = [submit.encode, submit.variant?.encode];
   const takesFiles =
     [submit.base64, submit.upload].some((files) => files !== undefined) ||
     encodings.some((encode) => encode && 'form' in encode);
   const hasKey =
-    signature !== undefined || Object.values(auth).some((value) => namesIn(value).includes('secret'));
+    credential !== undefined ||
+    [auth, query].flatMap(Object.values).some((value: string) => namesIn(value).includes('secret'));
   return [
     ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
+    ...unknownInHeaders(['auth_query'], query, (name) => name === 'secret'),
     ...(hasKey ? [] : [{ path: ['auth'], message: 'a call without {secret} has no key' }]),
     // Files are read from the store while they are sent, after the header that would have to sign them.
-    ...(signature && takesFiles
-      ? [{ path: ['signature'], message: 'a body that is signed takes no files' }]
+    ...(credential && signsBody(credential) && takesFiles
+      ? [{ path: ['credential'], message: 'a body that is signed takes no files' }]
       : []),
   ];
 }

@@ -1,6 +1,7 @@
 import { routerProviderSegment } from '#schemas';
 import { z } from 'zod';
 import { baseUrl } from '../base-url.js';
+import { credential } from './credential-shape.js';
 import { header, pointer, pointers, rule, status } from './rule-shape.js';
 
 const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible ASCII characters'));
@@ -240,16 +241,13 @@ export const providerRow = z
     auth: headers.default({}).meta({
       description: 'Header fields that authenticate a call; {secret} is the key.',
     }),
-    signature: z
-      .strictObject({
-        tc3: z
-          .strictObject({ service: z.string().min(1).describe('The service, as in its host name.') })
-          .describe('TC3-HMAC-SHA256 of Tencent Cloud; the key is SecretId:SecretKey.'),
-      })
-      .optional()
-      .meta({
-        description: 'In the place of `auth`, or beside it: a signature over each call, by its name.',
-      }),
+    auth_query: z.record(z.string().min(1), z.string()).default({}).meta({
+      description: 'The same in the query of each address, for a partner that takes its key there.',
+    }),
+    credential: credential.optional().meta({
+      description:
+        'In the place of `auth`, or beside it: what is made of the key for each call, by its name.',
+    }),
     unique_header: header
       .optional()
       .meta({ description: 'A header field that gets a new UUID in every call.' }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HttpCall, ProviderAdapter, Run } from '../contract.js';
+import { credentialUrl } from '../trusted-origins.js';
 import { declaredProvider } from './declared.js';
 
 const sound = {
@@ -8,7 +9,7 @@ const sound = {
   auth: { authorization: 'Key {secret}' },
   submit: { url: '{base}/v1/{upstream.path}' },
 };
-const signature = { tc3: { service: 'acme' } };
+const credential = { tc3: { service: 'acme' } };
 const run: Run = {
   runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
   model: 'acme/paint',
@@ -24,7 +25,7 @@ function adapterOf(row: object): ProviderAdapter {
 
 describe('a declared provider', () => {
   it('signs each call beside its header fields', () => {
-    const adapter = adapterOf({ ...sound, auth: { 'x-version': '2' }, signature });
+    const adapter = adapterOf({ ...sound, auth: { 'x-version': '2' }, credential });
     const signed = (call: HttpCall) => adapter.credential(call, 'id:key', 0);
     const call = adapter.submit(run);
     expect(signed(call)).toMatchObject({
@@ -32,6 +33,37 @@ describe('a declared provider', () => {
       authorization: expect.stringMatching(/^TC3-HMAC-SHA256 Credential=id\/1970-01-01\/acme\/tc3_request,/),
     });
     expect(signed({ ...call, body: run.body.subarray(1) })).not.toEqual(signed(call));
+  });
+
+  it('mints a token for each call of a pair of keys, and sends a single key as it is', () => {
+    const adapter = adapterOf({ ...sound, auth: {}, credential: { jwt: { life_seconds: 60 } } });
+    const { authorization = '' } = adapter.credential(adapter.submit(run), 'access:secret', 100_000);
+    const [, claims = ''] = authorization.split('.');
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual({
+      iss: 'access',
+      exp: 160,
+      nbf: 95,
+    });
+    expect(adapter.credential(adapter.submit(run), 'single', 0)).toEqual({ authorization: 'Bearer single' });
+  });
+
+  it('signs for AWS, and trades the key of a service account', () => {
+    const aws = adapterOf({ ...sound, credential: { sigv4: { service: 'acme', region: 'eu-west-1' } } });
+    expect(aws.credential(aws.submit(run), 'id:key', 0)['authorization']).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=id\/19700101\/eu-west-1\/acme\/aws4_request, SignedHeaders=content-type;host;/,
+    );
+    const cloud = adapterOf({ ...sound, auth: {}, credential: { google_service_account: {} } });
+    expect(cloud.exchange).toBeDefined();
+    expect(cloud.credential(cloud.submit(run), 'token', 0)).toEqual({ authorization: 'Bearer token' });
+  });
+
+  it('has its key in the query of its own addresses alone', () => {
+    const adapter = adapterOf({ ...sound, auth: {}, auth_query: { key: '{secret}', v: '2' } });
+    const call: HttpCall = { method: 'GET', url: 'https://api.acme.example/jobs/1?a=b' };
+    expect(credentialUrl(adapter, call, 'a&b')).toBe(`${call.url}&key=a%26b&v=2`);
+    const elsewhere: HttpCall = { method: 'GET', url: 'https://files.example/1' };
+    expect(credentialUrl(adapter, elsewhere, 'a&b')).toBe(elsewhere.url);
+    expect(credentialUrl(adapter, call, undefined)).toBe(call.url);
   });
 
   it('sets members and makes a list, where it says so', () => {
@@ -44,10 +76,11 @@ describe('a declared provider', () => {
 
   it.each<[string, object, string]>([
     ['no key in any call', { auth: { 'x-version': '2' } }, 'auth'],
+    ['another value than the key in the query', { auth_query: { key: '{base}' } }, 'auth_query.key'],
     [
       'files in a body that is signed',
-      { signature, submit: { ...sound.submit, encode: { form: {} } } },
-      'signature',
+      { credential, submit: { ...sound.submit, encode: { form: {} } } },
+      'credential',
     ],
     [
       'a member of a value that is not there',

@@ -1,9 +1,9 @@
 import type { ProviderDefinition, Run } from '../../contract.js';
+import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
 import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
 import { answerRules, videoRules, violations } from './rules.js';
-import { exchange } from './service-account.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
 /** Every region has a host of its own; the location `global` has the one without a prefix. */
@@ -47,7 +47,7 @@ export const google: ProviderDefinition = {
     const common = {
       base,
       credentialOrigins: [/^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/],
-      exchange,
+      exchange: serviceAccount(),
       fields: violations,
       retryAfter: '/error/details/*/retryDelay',
     } as const;

@@ -2,7 +2,7 @@ import { createHash, createSign } from 'node:crypto';
 
 import { membersOf } from '#schemas';
 import type { ProviderOutput, Run } from '../../contract.js';
-import { readServiceAccount } from './service-account.js';
+import { readServiceAccount } from '../../credentials/service-account.js';
 
 const host = 'storage.googleapis.com';
 const linkLifeS = 24 * 3600;

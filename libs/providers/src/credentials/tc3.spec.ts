@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { HttpCall } from './contract.js';
+import type { HttpCall } from '../contract.js';
 import { tc3 } from './tc3.js';
 
 const secret = 'AKIDz8krbsJ5yKBZQpn74WFkmLPx3EXAMPLE:Gu5t9xGARNpq86cd98joQYCN3EXAMPLE';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import type { TokenExchange } from '../../contract.js';
-import { rs256 } from '../../jwt.js';
+import type { TokenExchange } from '../contract.js';
+import { rs256 } from './jwt.js';
 
 /** The JSON key of a service account, as the console gives it out. */
-const serviceAccount = z.object({
+const accountKey = z.object({
   client_email: z.string().min(1),
   private_key: z.string().min(1),
   private_key_id: z.string().default(''),
@@ -12,13 +12,12 @@ const serviceAccount = z.object({
 });
 const given = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const lifeS = 3600;
 
-export const readServiceAccount = (secret: string) => serviceAccount.parse(JSON.parse(secret));
+export const readServiceAccount = (secret: string) => accountKey.parse(JSON.parse(secret));
 
 /** RFC 7523: an assertion signed with the account's key is traded for a token that lives an hour. */
-export const exchange: TokenExchange = {
+export const serviceAccount = (scope = 'https://www.googleapis.com/auth/cloud-platform'): TokenExchange => ({
   call(secret, nowMs) {
     const account = readServiceAccount(secret);
     const iat = Math.floor(nowMs / 1000);
@@ -48,4 +47,4 @@ export const exchange: TokenExchange = {
       return undefined;
     }
   },
-};
+});

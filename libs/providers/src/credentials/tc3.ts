@@ -1,5 +1,5 @@
-import { createHash, createHmac } from 'node:crypto';
-import type { HttpCall } from './contract.js';
+import type { HttpCall } from '../contract.js';
+import { hmac, sha256 } from './digests.js';
 
 const algorithm = 'TC3-HMAC-SHA256';
 
@@ -38,6 +38,3 @@ export const tc3 =
       'x-tc-timestamp': timestamp,
     };
   };
-
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');

@@ -15,3 +15,20 @@ export const hs256 = (secret: string, claims: Claims): string =>
 /** `key` is a private key in PEM; throws when it is none. */
 export const rs256 = (key: string, keyId: string, claims: Claims): string =>
   mint({ alg: 'RS256', kid: keyId }, claims, (text) => createSign('RSA-SHA256').update(text).sign(key));
+
+/** The partner's clock may be behind ours. */
+const leewayS = 5;
+
+/**
+ * A token for each call out of `access key:secret key`. A key without a colon is sent as it is: accounts at such
+ * partners have the one or the other.
+ */
+export const mintedToken =
+  (lifeS: number) =>
+  (secret: string, nowMs: number): Record<string, string> => {
+    const [accessKey = '', secretKey] = secret.split(':', 2);
+    if (secretKey === undefined) return { authorization: `Bearer ${secret}` };
+    const nowS = Math.floor(nowMs / 1000);
+    const token = hs256(secretKey, { iss: accessKey, exp: nowS + lifeS, nbf: nowS - leewayS });
+    return { authorization: `Bearer ${token}` };
+  };

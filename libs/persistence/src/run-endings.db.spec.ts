@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import type { Ending } from './run-facts.js';
+import { failed, holdWorkspace, succeeded } from './testing/runs.js';
+import { SpecDatabase } from './testing/spec-database.js';
+
+const file = await SpecDatabase.create();
+const worker = file.process();
+const other = file.process();
+
+/** Runs of new workspaces that their partner has, with the claims on them. */
+async function runningIn(workspaces: number, each: number) {
+  const spaces = await Promise.all(Array.from({ length: workspaces }, () => worker.workspace()));
+  return Promise.all(
+    Array.from({ length: each }, () => spaces)
+      .flat()
+      .map(async ({ id }) => {
+        const runId = await worker.run(id);
+        return { runId, workspaceId: id, epoch: await worker.take(runId, 'running') };
+      }),
+  );
+}
+
+const echoed = ({ runId }: { runId: string }): Ending => ({
+  outcome: 'succeeded',
+  mediaType: 'application/json',
+  body: Buffer.from(`{"of":"${runId}"}`),
+});
+
+const idsOf = (runs: { runId: string }[]) => runs.map(({ runId }) => runId);
+
+/** How many transactions wrote the outcomes of these runs. */
+async function commitsOf(runs: { runId: string }[]): Promise<number | undefined> {
+  const [row] = await worker.sql<{ commits: number }>(
+    'SELECT count(DISTINCT xmin::text)::integer AS commits FROM audit_record WHERE run_id = ANY($1)',
+    [idsOf(runs)],
+  );
+  return row?.commits;
+}
+
+describe('outcomes', () => {
+  it('that come while a statement is under way travel together in the next, of all workspaces', async () => {
+    const runs = await runningIn(6, 4);
+    const finished = await Promise.all(runs.map((run) => worker.runs.finish(run, echoed(run))));
+    expect(finished.map(({ won }) => won)).toEqual(runs.map(() => true));
+    expect(await commitsOf(runs)).toBe(2);
+    const rows = await worker.sql<{ id: string; body: Buffer }>(
+      `SELECT run_id AS id, body FROM payload WHERE run_id = ANY($1) AND kind = 'output' ORDER BY run_id`,
+      [idsOf(runs)],
+    );
+    const wanted = idsOf(runs).toSorted();
+    expect(rows.map((row) => ({ id: row.id, body: String(row.body) }))).toEqual(
+      wanted.map((id) => ({ id, body: `{"of":"${id}"}` })),
+    );
+    for (const { workspaceId } of runs)
+      expect(await worker.counters(workspaceId)).toMatchObject({ inflight: 0, heldMicros: 0 });
+  });
+
+  it('of a workspace whose row is locked hold up those of no other one', async () => {
+    const [held, free] = (await runningIn(2, 1)) as [Running, Running];
+    const letGo = await holdWorkspace(file.url, held.workspaceId);
+    const waiting = worker.runs.finish(held, succeeded);
+    try {
+      expect((await worker.runs.finish(free, succeeded)).won).toBe(true);
+      expect(await worker.stageOf(held.runId)).toBe('running');
+    } finally {
+      await letGo();
+    }
+    expect((await waiting).won).toBe(true);
+  });
+
+  it('fail alone when the database refuses one of them', async () => {
+    const runs = await runningIn(1, 5);
+    const stored: Ending = { outcome: 'succeeded', mediaType: 'image/png', body: { storedAs: v7() } };
+    const written = await Promise.allSettled(
+      runs.map((run, index) => worker.runs.finish(run, index === 3 ? stored : succeeded)),
+    );
+    expect(written.map(({ status }) => status)).toEqual(
+      runs.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
+    );
+    expect(await Promise.all(idsOf(runs).map((id) => worker.stageOf(id)))).toEqual(
+      runs.map((_, index) => (index === 3 ? 'running' : 'completed')),
+    );
+  });
+
+  it('written twice in one batch count once', async () => {
+    const [first, run] = (await runningIn(1, 2)) as [Running, Running];
+    const won = await Promise.all([
+      worker.runs.finish(first, succeeded),
+      worker.runs.finish(run, succeeded),
+      worker.runs.finish(run, failed('provider_error')),
+    ]);
+    expect(won.map((each) => each.won)).toEqual([true, true, false]);
+  });
+
+  it('that two workers write while leases are renewed wait for each other in no circle', async () => {
+    const runs = await runningIn(4, 12);
+    const claims = await Promise.all(
+      runs.map(async ({ workspaceId }) => {
+        const runId = await worker.run(workspaceId);
+        return { runId, epoch: await worker.take(runId, 'claimed') };
+      }),
+    );
+    const all = [...runs, ...claims].toSorted(() => Math.random() - 0.5);
+    const renewed = Array.from({ length: 20 }, () => other.runs.renewLeases(all, 60_000));
+    const finished = runs.map((run, index) => (index % 2 ? worker : other).runs.finish(run, succeeded));
+    await Promise.all([...renewed, ...finished]);
+    expect((await Promise.all(finished)).every(({ won }) => won)).toBe(true);
+    const [row] = await worker.sql<{ deadlocks: string }>(
+      'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    );
+    expect(Number(row?.deadlocks)).toBe(0);
+  });
+});
+
+type Running = Awaited<ReturnType<typeof runningIn>>[number];

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { HttpCall, TokenExchange } from '../contract.js';
+import { mintedToken } from '../credentials/jwt.js';
+import { serviceAccount } from '../credentials/service-account.js';
+import { sigv4 } from '../credentials/sigv4.js';
+import { tc3 } from '../credentials/tc3.js';
+
+const service = z.string().min(1).describe('The service, as in its host name.');
+
+/** Credentials that are made anew for each call, or traded for a token that expires. */
+export const credential = z.union([
+  z.strictObject({
+    tc3: z
+      .strictObject({ service })
+      .describe('TC3-HMAC-SHA256 of Tencent Cloud over the call; the key is SecretId:SecretKey.'),
+  }),
+  z.strictObject({
+    sigv4: z
+      .strictObject({ service, region: z.string().min(1).describe('The region, as in its host name.') })
+      .describe('Signature Version 4 of AWS over the call; the key is access key id:secret access key.'),
+  }),
+  z.strictObject({
+    jwt: z
+      .strictObject({
+        life_seconds: z.number().positive().max(86_400).default(1800).describe('How long a token is good.'),
+      })
+      .describe(
+        'A bearer token (HS256) that is minted for each call; the key is access key:secret key. One without a colon is sent as it is.',
+      ),
+  }),
+  z.strictObject({
+    google_service_account: z
+      .strictObject({ scope: z.url().optional().describe('Left out, that of the whole cloud platform.') })
+      .describe('The key is the JSON of a service account, which is traded for a bearer token.'),
+  }),
+]);
+
+type Credential = z.infer<typeof credential>;
+
+/** Whether the body is a part of what is signed. */
+export const signsBody = (named: Credential): boolean => 'tc3' in named || 'sigv4' in named;
+
+export function exchangeOf(named: Credential): TokenExchange | undefined {
+  return 'google_service_account' in named ? serviceAccount(named.google_service_account.scope) : undefined;
+}
+
+/** The header fields that authenticate a call; where there is an exchange, `secret` is the token. */
+export function headersOf(
+  named: Credential,
+): (secret: string, nowMs: number, call: HttpCall) => Record<string, string> {
+  if ('tc3' in named) return tc3(named.tc3.service);
+  if ('sigv4' in named) return sigv4(named.sigv4);
+  if ('jwt' in named) return mintedToken(named.jwt.life_seconds);
+  return (token) => ({ authorization: `Bearer ${token}` });
+}
