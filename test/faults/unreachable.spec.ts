@@ -1,6 +1,10 @@
 import { expect, it } from '@jest/globals';
+import { unreachable } from '#observability';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
+import { least } from '../harness/faults.js';
 import { failOnLeftovers } from '../harness/index.js';
 
 const nowhere = {
@@ -15,6 +19,23 @@ const nowhere = {
   PORT: '0',
   INTERNAL_PORT: '0',
 };
+
+it('a server that takes connections and is silent is named within 5 s', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const urls = { DATABASE_URL: `postgres://${at}`, REDIS_URL: `redis://${at}`, S3_ENDPOINT: `http://${at}` };
+  const lines = Object.keys(urls).map(
+    (setting) => `${setting}: nothing answers at ${at} (no answer in 3 s).`,
+  );
+  const tookMs = await least(5_000, async () => {
+    const startedMs = performance.now();
+    expect(await unreachable(urls)).toEqual(lines);
+    return performance.now() - startedMs;
+  });
+  expect(tookMs).toBeLessThan(5_000);
+  silent.close();
+});
 
 it.each(['gateway', 'worker'])('a %s names at once each server that it cannot reach', async (app) => {
   const main = path.resolve(`dist/apps/${app}/src/main.js`);

@@ -3,6 +3,7 @@ import { findRedisServer, startRedis } from './servers/redis.js';
 import { startPostgres } from './servers/postgres.js';
 import type { ServerProcess } from './servers/server-process.js';
 import type { LocalContext } from './local-context.js';
+import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
 
 interface Service<Url> {
@@ -16,7 +17,6 @@ interface Service<Url> {
 export async function startDatabase(context: LocalContext): Promise<Service<string>> {
   const { settings, records, folder, secrets, ports, signal } = context;
   if (settings.DATABASE_URL !== undefined) {
-    await assertReachable({ DATABASE_URL: settings.DATABASE_URL });
     const summary = `as DATABASE_URL says, ${hostOf(settings.DATABASE_URL)}`;
     return { url: settings.DATABASE_URL, summary };
   }
@@ -36,7 +36,6 @@ export async function startDatabase(context: LocalContext): Promise<Service<stri
 export async function startTransport(context: LocalContext): Promise<Service<string | null>> {
   const { settings, env, records, folder, secrets, ports } = context;
   if (settings.REDIS_URL !== undefined) {
-    await assertReachable({ REDIS_URL: settings.REDIS_URL });
     const summary = `Redis as REDIS_URL says, ${hostOf(settings.REDIS_URL)}`;
     return { url: settings.REDIS_URL, summary };
   }
@@ -57,16 +56,15 @@ export async function startTransport(context: LocalContext): Promise<Service<str
 }
 
 /** Files of this installation, or a bucket that somebody else runs. */
-export async function filesSummary({ settings, folder }: LocalContext): Promise<string> {
-  if (settings.S3_BUCKET === undefined) return folder.assets;
-  await assertReachable({ S3_ENDPOINT: settings.S3_ENDPOINT });
-  return `S3 bucket ${settings.S3_BUCKET}`;
-}
+export const filesSummary = ({ settings, folder }: LocalContext): string =>
+  settings.S3_BUCKET === undefined ? folder.assets : `S3 bucket ${settings.S3_BUCKET}`;
 
-/** Said at once and by its name: the apps would wait for it, and say so in their logs. */
-async function assertReachable(server: Parameters<typeof unreachable>[0]): Promise<void> {
-  const [line] = await unreachable(server);
-  if (line !== undefined) throw new StartFailure(line);
+/** Said at once and by their names: the apps would wait for them, and say so in their logs. */
+export async function assertReachable(settings: LocalSettings): Promise<void> {
+  const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = settings;
+  const s3 = S3_BUCKET === undefined ? {} : { S3_ENDPOINT };
+  const lines = await unreachable({ DATABASE_URL, REDIS_URL, ...s3 });
+  if (lines.length > 0) throw new StartFailure(lines.join(' '));
 }
 
 /** An address without its password. */

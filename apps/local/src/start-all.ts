@@ -6,7 +6,7 @@ import { accepts, type Demo, demoWorkspace, makeDemo, signInLink } from './demo/
 import { appEnvironment, writeAdminEnvironment } from './environment.js';
 import { writeJsonFile } from './json-file.js';
 import { type LocalContext, openLocalContext, type StartOptions } from './local-context.js';
-import { filesSummary, startDatabase, startTransport } from './services.js';
+import { assertReachable, filesSummary, startDatabase, startTransport } from './services.js';
 import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
 
@@ -26,6 +26,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   const context = await openLocalContext(options);
   const { folder } = context;
   const step = stepsOf(options);
+  await assertReachable(settings);
   const baseUrl = localUrl(settings);
   // Every part begins as soon as what it needs is there, and is shown in this order.
   const simulating = begun(() => startSimulator(context));
@@ -42,7 +43,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   );
   await step(
     'files',
-    begun(() => filesSummary(context)),
+    begun(async () => filesSummary(context)),
     (found) => found,
   );
 

@@ -14,8 +14,8 @@ const usualPorts: Record<string, number> = {
 };
 
 /**
- * A line for each server of which no address takes a connection, within three seconds. Whoever starts an app reads there
- * what its own retries would say much later, or only in a log.
+ * A line for each server of which no address answers, within three seconds. Whoever starts an app reads there what its
+ * own retries would say much later, or only in a log.
  */
 export async function unreachable(servers: ServerUrls): Promise<string[]> {
   const lines = await Promise.all(
@@ -23,7 +23,7 @@ export async function unreachable(servers: ServerUrls): Promise<string[]> {
       const addresses = (urls ?? '').split(',').flatMap(addressOf);
       const problems = await Promise.all(addresses.map(problemOf));
       const isThere = problems.length === 0 || problems.includes(null);
-      return isThere ? [] : [`${setting}: nothing answers at ${problems.join(', nor at ')}.`];
+      return isThere ? [] : [`${setting}: ${problems.join('; ')}.`];
     }),
   );
   return lines.flat();
@@ -32,6 +32,8 @@ export async function unreachable(servers: ServerUrls): Promise<string[]> {
 interface Address {
   host: string;
   port: number;
+  /** What a server answers at once. Absent under TLS, where a connection has to do. */
+  greeting: Buffer | string | undefined;
 }
 
 /** Empty for what is no address of a host, such as a socket's path. */
@@ -39,19 +41,46 @@ function addressOf(text: string): Address[] {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const port = Number(url?.port) || usualPorts[url?.protocol ?? ''];
   if (!url?.hostname || port === undefined) return [];
-  return [{ host: url.hostname.replace(/^\[|\]$/g, ''), port }];
+  return [{ host: url.hostname.replace(/^\[|\]$/g, ''), port, greeting: greetingOf(url) }];
 }
 
-/** Null when the address takes a connection. */
-function problemOf({ host, port }: Address): Promise<string | null> {
+function greetingOf({ protocol, host, username, password }: URL): Buffer | string | undefined {
+  switch (protocol) {
+    case 'postgres:':
+    case 'postgresql:':
+      // The question whether it speaks TLS.
+      return Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+    case 'redis:': {
+      const secrets = [username, password].filter((text) => text !== '').map(decodeURIComponent);
+      return `${password === '' ? '' : command('AUTH', ...secrets)}${command('PING')}`;
+    }
+    case 'http:':
+      return `HEAD / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    default:
+      return undefined;
+  }
+}
+
+const command = (...words: string[]): string =>
+  [`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join('\r\n');
+
+/** Null when the address answers. */
+function problemOf({ host, port, greeting }: Address): Promise<string | null> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: withinMs });
-    const end = (reason: string | null) => {
+    const socket = connect({ host, port });
+    const end = (problem: string | null) => {
+      clearTimeout(timer);
       socket.destroy();
-      resolve(reason && `${host}:${port} (${reason})`);
+      resolve(problem);
     };
-    socket.once('connect', () => end(null));
-    socket.once('timeout', () => end(`no answer in ${withinMs / 1000} s`));
-    socket.once('error', ({ code, message }: NodeJS.ErrnoException) => end(code ?? message));
+    const silent = (reason: string) => end(`nothing answers at ${host}:${port} (${reason})`);
+    const timer = setTimeout(() => silent(`no answer in ${withinMs / 1000} s`), withinMs);
+    socket.once('connect', () => (greeting === undefined ? end(null) : socket.write(greeting)));
+    socket.once('data', (reply: Buffer) => {
+      const refusal = /^-(WRONGPASS|NOAUTH)\b/.exec(reply.toString('latin1'))?.[1];
+      end(refusal === undefined ? null : `${host}:${port} refuses the password (${refusal})`);
+    });
+    socket.once('end', () => silent('it closed the connection'));
+    socket.once('error', ({ code, message }: NodeJS.ErrnoException) => silent(code ?? message));
   });
 }

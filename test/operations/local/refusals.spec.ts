@@ -34,6 +34,16 @@ describe('npm start that cannot start', () => {
     );
   });
 
+  it('names all servers of the environment that are not reached', async () => {
+    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:2' };
+    const launched = await launch({ folder, env });
+    expect(await launched.ended).toBe(1);
+    expect(launched.error()).toBe(
+      'model-router: DATABASE_URL: nothing answers at 127.0.0.1:1 (ECONNREFUSED). REDIS_URL: nothing answers at 127.0.0.1:2 (ECONNREFUSED).\n',
+    );
+    await nothingLeft(folder, 1_000);
+  });
+
   it.each<Record<string, string>>([
     { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/none' },
     { REDIS_URL: 'redis://127.0.0.1:1' },
@@ -55,7 +65,6 @@ describe('npm start that cannot start', () => {
       return performance.now() - startedMs;
     });
     expect(tookMs).toBeLessThan(5_000);
-    // What had been started before is stopped.
     await nothingLeft(folder, 1_000);
   });
 
