@@ -243,8 +243,17 @@ describe('GET /docs', () => {
     expect(policy).toContain(`style-src 'self' ${hashOf('style')}`);
     expect(policy).toContainEqual(expect.stringMatching(/^script-src 'self' ('sha256-\S+ ?)+$/));
     expect(policy).toContainEqual(expect.stringContaining(hashOf('script')));
-    const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url);
-    expect(loaded).toEqual(['data:,', '/docs/files/swagger-ui.css', '/docs/files/swagger-ui-bundle.js']);
+    const loaded = [...page.matchAll(/<(?:link|script|img)[^>]* (?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url,
+    );
+    expect(loaded).toEqual([
+      'data:,',
+      '/docs/files/swagger-ui.css',
+      '/console/mark.svg',
+      '/docs/files/swagger-ui-bundle.js',
+    ]);
+    const linked = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, url]) => url);
+    expect(linked).toEqual(['/console/', '/console/', '/console/guide', '/docs']);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 

@@ -48,6 +48,7 @@ it('tells of a waiting run what is known so far, and of one that ended all of it
   expect(ended).toEqual({
     ...admitted,
     status: 'COMPLETED',
+    outcome: 'succeeded',
     started_at: time,
     completed_at: time,
     duration_ms: expect.any(Number),
