@@ -4,13 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AnswerLost, Database } from './database.js';
 import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
-import {
-  batchStatement,
-  batchValues,
-  type GroupResults,
-  type Groups,
-  WorkspaceBatches,
-} from './workspace-batches.js';
+import { batchCall, type GroupResults, type Groups, WorkspaceBatches } from './workspace-batches.js';
 
 export interface Admission {
   runId: string;
@@ -49,7 +43,9 @@ export type Admitted =
 
 const lookEveryMs = 100;
 
-const statement = batchStatement('admit');
+const entriesOf = (admissions: Admission[]): string =>
+  JSON.stringify(admissions.map(({ body, ...run }) => ({ ...run, ...('storedAs' in body && body) })));
+const call = batchCall('admit', entriesOf, ({ body }) => payloadColumns(body)[0]);
 
 /** Admits runs, in batches. */
 @Injectable()
@@ -70,10 +66,7 @@ export class AdmissionRepository {
   private async send(groups: Groups<Admission>, waits: boolean): Promise<GroupResults<Admitted>[]> {
     await failpoint('admit.beforeCommit');
     try {
-      const rows = await this.database.write<{ results: Admitted[] | null }>(
-        statement,
-        batchValues(groups, entriesOf, ({ body }) => payloadColumns(body)[0], waits),
-      );
+      const rows = await this.database.write<{ results: Admitted[] | null }>(...call(groups, waits));
       await failpoint('admit.afterCommit');
       return rows.map(({ results }) => results);
     } catch (error) {
@@ -123,6 +116,3 @@ export class AdmissionRepository {
     return new Map(rows.map((row) => [row.runId, row]));
   }
 }
-
-const entriesOf = (admissions: Admission[]): string =>
-  JSON.stringify(admissions.map(({ body, ...run }) => ({ ...run, ...('storedAs' in body && body) })));

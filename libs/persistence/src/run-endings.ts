@@ -1,12 +1,6 @@
 import type { Database } from './database.js';
 import { type Ending, endingRow, type FinishedRun, type Granted, payloadColumns } from './run-facts.js';
-import {
-  batchStatement,
-  batchValues,
-  type GroupResults,
-  type Groups,
-  WorkspaceBatches,
-} from './workspace-batches.js';
+import { batchCall, type GroupResults, type Groups, WorkspaceBatches } from './workspace-batches.js';
 
 /** A run with the claim under which it is written, and the workspace whose row is locked for that. */
 export interface ClaimedRun {
@@ -25,7 +19,9 @@ interface EndingRun extends ClaimedRun {
   bytes: number;
 }
 
-const statement = batchStatement('finish_all');
+const entriesOf = (runs: EndingRun[]): string =>
+  `[${runs.map(({ runId, epoch, ending }) => `{"runId":"${runId}","epoch":${epoch},"ending":${ending}}`).join()}]`;
+const call = batchCall('finish_all', entriesOf, ({ body }) => body);
 
 /** Writes outcomes of runs, in batches, for as long as `retryForMs` while the database is away. */
 export class RunEndings {
@@ -52,15 +48,10 @@ export class RunEndings {
   }
 
   private async send(groups: Groups<EndingRun>, waits: boolean): Promise<GroupResults<Finished>[]> {
-    const values = batchValues(groups, entriesOf, ({ body }) => body, waits);
     const rows = await this.database.persist<{ results: Finished[] | null }>(
-      statement,
-      values,
+      ...call(groups, waits),
       this.retryForMs,
     );
     return rows.map(({ results }) => results);
   }
 }
-
-const entriesOf = (runs: EndingRun[]): string =>
-  `[${runs.map(({ runId, epoch, ending }) => `{"runId":"${runId}","epoch":${epoch},"ending":${ending}}`).join()}]`;

@@ -116,28 +116,31 @@ export class WorkspaceBatches<Item extends Written, Result> {
   }
 }
 
-/** A call of an SQL function `(workspace, rows, bodies, waits)` for each workspace of a batch. */
-export const batchStatement = (name: string) => ({
-  name,
-  text: `SELECT ${name}(space_id, entries, ($3::bytea[])[first : first + jsonb_array_length(entries) - 1], $5::boolean) AS results
-    FROM unnest($1::uuid[], $2::jsonb[], $4::integer[]) AS each (space_id, entries, first)`,
-});
-
-/** Its values. `entries` is the JSON of what the function takes of the items, without their bodies. */
-export function batchValues<Item>(
-  groups: Groups<Item>,
+/**
+ * The statement that calls an SQL function `(workspace, entries, bodies, waits)` for each workspace of a batch, and what
+ * makes its values. `entries` is the JSON of what the function takes of the items, without their bodies.
+ */
+export function batchCall<Item>(
+  name: string,
   entries: (items: Item[]) => string,
   body: (item: Item) => Buffer | null,
-  waits: boolean,
-): unknown[] {
-  let first = 1;
-  return [
-    groups.map(([workspaceId]) => workspaceId),
-    groups.map(([, items]) => entries(items)),
-    groups.flatMap(([, items]) => items.map(body)),
-    groups.map(([, items]) => (first += items.length) - items.length),
-    waits,
-  ];
+) {
+  const text = `SELECT ${name}(space_id, entries, ($3::bytea[])[first : first + jsonb_array_length(entries) - 1], $5::boolean) AS results
+    FROM unnest($1::uuid[], $2::jsonb[], $4::integer[]) AS each (space_id, entries, first)`;
+  return (
+    groups: Groups<Item>,
+    waits: boolean,
+  ): [statement: { name: string; text: string }, values: unknown[]] => {
+    let first = 1;
+    const values = [
+      groups.map(([workspaceId]) => workspaceId),
+      groups.map(([, items]) => entries(items)),
+      groups.flatMap(([, items]) => items.map(body)),
+      groups.map(([, items]) => (first += items.length) - items.length),
+      waits,
+    ];
+    return [{ name, text }, values];
+  };
 }
 
 /** In the order of their ids, so that two processes lock them in the same order. */

@@ -30,7 +30,7 @@ export function Rail({ isOperator }: { isOperator: boolean }) {
       )}
       <div className={classes.reading}>
         <RailLink page={guide} isHiddenOnPhones />
-        <a className={`${classes.link} ${classes.hiddenOnPhones}`} href="/docs" title={texts.frame.reference}>
+        <a className={classes.link} href="/docs" title={texts.frame.reference}>
           <Braces size={18} aria-hidden />
           <span className={classes.label}>{texts.frame.reference}</span>
         </a>
