@@ -1,7 +1,7 @@
 import type { Bucket, FieldError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
-import DataLoader from 'dataloader';
 import { Database } from './database.js';
+import { byPlace, gathered } from './gathered.js';
 import {
   type AdmittingCall,
   endingRow,
@@ -71,12 +71,7 @@ interface RunName {
 @Injectable()
 export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];
-  /** Status calls that a gateway takes up in the same turn are one statement: each alone costs it a third more. */
-  private readonly states = new DataLoader((runs: readonly RunName[]) => this.statesOf(runs), {
-    cache: false,
-    maxBatchSize: 100,
-    batchScheduleFn: setImmediate,
-  });
+  private readonly states = gathered((runs: readonly RunName[]) => this.statesOf(runs));
 
   constructor(
     private readonly database: Database,
@@ -86,7 +81,7 @@ export class RunReader {
   }
 
   state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
-    return this.states.load({ workspaceId, model, runId });
+    return this.states({ workspaceId, model, runId });
   }
 
   /** For an answer without its body, an output that lies in the database is not read. */
@@ -182,7 +177,7 @@ export class RunReader {
     const rows = await this.database.read<RunState & Aged & { nth: number }>(
       {
         name: 'run_states',
-        text: `SELECT (nth - 1)::integer AS nth, found.*
+        text: `SELECT nth::integer, found.*
           FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS named (run_id, space_id, model_id, nth)
           CROSS JOIN LATERAL (
             SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call,
@@ -197,10 +192,10 @@ export class RunReader {
         ...this.periods,
       ],
     );
-    const found = new Map(rows.map(({ nth, ...row }) => [nth, row]));
+    const found = byPlace(runs.length, rows);
     return Promise.all(
-      runs.map(({ workspaceId, model, runId }, nth) => {
-        const row = found.get(nth);
+      runs.map(({ workspaceId, model, runId }, index) => {
+        const row = found[index];
         return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
       }),
     );
