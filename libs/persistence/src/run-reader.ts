@@ -80,8 +80,9 @@ export class RunReader {
     this.periods = [settings.RESULT_RETENTION_SECONDS, settings.TOMBSTONE_RETENTION_SECONDS];
   }
 
-  state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
-    return this.states({ workspaceId, model, runId });
+  async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
+    const row = await this.states({ workspaceId, model, runId });
+    return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
   }
 
   /** For an answer without its body, an output that lies in the database is not read. */
@@ -173,7 +174,7 @@ export class RunReader {
   }
 
   /** Each is looked up for itself, so that only its own partition is read. */
-  private async statesOf(runs: readonly RunName[]): Promise<(RunState | AgedOut | null)[]> {
+  private async statesOf(runs: readonly RunName[]): Promise<((RunState & Aged) | null)[]> {
     const rows = await this.database.read<RunState & Aged & { nth: number }>(
       {
         name: 'run_states',
@@ -192,13 +193,7 @@ export class RunReader {
         ...this.periods,
       ],
     );
-    const found = byPlace(runs.length, rows);
-    return Promise.all(
-      runs.map(({ workspaceId, model, runId }, index) => {
-        const row = found[index];
-        return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
-      }),
-    );
+    return byPlace(runs.length, rows).map((row) => row ?? null);
   }
 
   private async remembered(

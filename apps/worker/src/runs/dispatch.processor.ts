@@ -119,11 +119,12 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
       while (this.serving.get(name) && this.isTaking) {
         this.serving.set(name, false);
         const provider = this.providers.get(name);
-        const taken = provider ? await this.line.next(name) : [];
+        if (provider === undefined) continue;
+        const taken = await this.line.next(name);
         // The look at an uneven line is bounded: there may be more.
         if (taken.length > 0) this.serving.set(name, true);
         for (const next of taken)
-          this.track(this.dispatchWaiting(provider!, next), 'a waiting run could not be delivered again');
+          this.track(this.dispatchWaiting(provider, next), 'a waiting run could not be delivered again');
       }
     } finally {
       this.serving.delete(name);

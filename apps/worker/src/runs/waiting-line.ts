@@ -68,10 +68,9 @@ export class WaitingLine {
         limit: free.length,
       });
       if (!othersWait) this.awaited.delete(provider);
-      return runs.map(({ runId, workspaceId }) => {
-        const slot = free.pop()!;
-        slot.workspaceId = workspaceId;
-        return { runId, slot };
+      return free.splice(0, runs.length).map((slot, nth) => {
+        const { runId = '', workspaceId = null } = runs[nth] ?? {};
+        return { runId, slot: Object.assign(slot, { workspaceId }) };
       });
     } finally {
       for (const slot of free) slot.release();
