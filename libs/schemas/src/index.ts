@@ -93,7 +93,14 @@ export {
   valueAt,
   valuesAt,
 } from './json-pointer.js';
-export { type ReportedTerm, wholeMicros } from './micros.js';
+export {
+  centsFromMicros,
+  centsText,
+  maxCents,
+  microsFromCents,
+  type ReportedTerm,
+  wholeMicros,
+} from './money.js';
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,

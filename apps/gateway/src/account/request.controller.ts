@@ -11,7 +11,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import { Payloads } from '../runs/payloads.js';
-import { foundRun } from '../runs/run-address.js';
+import { foundRun } from '../runs/found-run.js';
 import { shownDelivery } from './deliveries.controller.js';
 import { shownRequest } from './requests.controller.js';
 

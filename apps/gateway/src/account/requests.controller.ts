@@ -1,18 +1,6 @@
 import { LiveCatalog } from '#catalog';
 import { type ListedRequest, RequestReader } from '#persistence';
-import {
-  type RouterRequest,
-  type RouterRequestListResponse,
-  routerErrorType,
-  routerModelId,
-  routerQueueRequestId,
-  routerQueueStatus,
-  routerRequestListResponse,
-  routerRunOutcome,
-  runUrls,
-  stagesOf,
-  statusOf,
-} from '#schemas';
+import { centsFromMicros, routerErrorType, routerModelId, routerQueueRequestId, routerQueueStatus, type RouterRequest, type RouterRequestListResponse, routerRequestListResponse, routerRunOutcome, runUrls, stagesOf, statusOf } from '#schemas';
 import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -23,7 +11,6 @@ import { pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { cents } from '../runs/cents.js';
 import { listPage } from '../models/list-page.js';
 import { momentQuery } from './moment-query.js';
 
@@ -126,8 +113,8 @@ export function shownRequest(run: ListedRequest, origin: string): RouterRequest 
       completed_at: completedAt.toISOString(),
       duration_ms: Math.max(0, completedAt.getTime() - admittedAt.getTime()),
     }),
-    reserved_cents: cents(run.reservedMicros),
-    ...(billedMicros !== null && { cost_cents: cents(billedMicros) }),
+    reserved_cents: centsFromMicros(run.reservedMicros),
+    ...(billedMicros !== null && { cost_cents: centsFromMicros(billedMicros) }),
     ...(basis !== null && { cost_basis: basis }),
     result_available: completedAt !== null && isKept,
     ...(isKept && runUrls(origin, { modelId: model, runId: requestId })),
