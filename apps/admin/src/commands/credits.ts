@@ -34,11 +34,7 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     )
     .argument('[name]', formerly)
     .option('--workspace <name>', 'its name or id')
-    .requiredOption(
-      '--cents <n>',
-      'US cents; a negative number takes credits back',
-      centsToMicros(-maxCents),
-    )
+    .requiredOption('--cents <n>', 'US cents; a negative number takes credits back', centsToMicros(-maxCents))
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
     .action(async (name: string | undefined, options: AddOptions, command: Command) => {
       const { cents: micros, note } = options;

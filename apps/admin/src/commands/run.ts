@@ -9,7 +9,15 @@ import {
   retentionSettings,
   WebhookRepository,
 } from '#persistence';
-import { centsFromMicros, centsText, readSettings, routerErrorType, routerQueueStatus, stagesOf, statusOf } from '#schemas';
+import {
+  centsFromMicros,
+  centsText,
+  readSettings,
+  routerErrorType,
+  routerQueueStatus,
+  stagesOf,
+  statusOf,
+} from '#schemas';
 import { Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';

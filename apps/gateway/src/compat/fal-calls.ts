@@ -8,7 +8,7 @@ import { falRoute } from './fal-route.js';
 /** The calls of fal's clients, which are answered as these understand it. */
 const calls = new WeakSet<IncomingMessage>();
 
-export const isFalCall = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean => calls.has(raw);
+const isFalCall = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean => calls.has(raw);
 
 const proxy = /^\/fal\/proxy\/?(?:\?|$)/;
 const keyScheme = /^key +([^ ]+) *$/i;

@@ -25,7 +25,8 @@ export class FileUploads {
     private readonly objects: StoredObjectRepository,
     private readonly budget: BodyBudget,
     @Inject(SETTINGS)
-    private readonly settings: Pick<BodySettings, 'FILE_LIMIT'> & Pick<StorageSettings, 'STORE_DOUBT_SECONDS'>,
+    private readonly settings: Pick<BodySettings, 'FILE_LIMIT'> &
+      Pick<StorageSettings, 'STORE_DOUBT_SECONDS'>,
     @Inject(LOG) private readonly log: Log,
   ) {}
 

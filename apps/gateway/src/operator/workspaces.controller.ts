@@ -8,7 +8,15 @@ import {
   type WorkspaceState,
 } from '#persistence';
 import { RunQueues } from '#queue';
-import { centsFromMicros, microsFromCents, type OperatorWorkspace, operatorWorkspace, operatorWorkspaceChange, type OperatorWorkspaceListResponse, operatorWorkspaceListResponse } from '#schemas';
+import {
+  centsFromMicros,
+  microsFromCents,
+  type OperatorWorkspace,
+  operatorWorkspace,
+  operatorWorkspaceChange,
+  type OperatorWorkspaceListResponse,
+  operatorWorkspaceListResponse,
+} from '#schemas';
 import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,8 +24,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { listPage } from '../models/list-page.js';
-import { pageQuery } from '../models/page-query.js';
+import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
@@ -89,8 +96,6 @@ export class OperatorWorkspacesController {
       answer(200, 'The workspace as it is now.', json(operatorWorkspace)),
       failure(400, ['invalid_input'], 'The body is malformed.'),
       unknownWorkspace,
-      failure(413, ['invalid_input'], 'The body is too large.'),
-      failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     ],
   })
   async change(

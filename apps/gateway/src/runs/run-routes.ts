@@ -68,8 +68,6 @@ const refusals = [
     ['invalid_input'],
     'The Idempotency-Key was used for another request, or for a result that cannot be repeated.',
   ),
-  failure(413, ['invalid_input'], 'The body is too large.'),
-  failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
   failure(
     429,
     ['concurrency_limit_exceeded', 'rate_limited'],
@@ -119,8 +117,6 @@ export const estimateCost = {
     answer(200, 'What it would cost this workspace now.', json(routerCostEstimate)),
     failure(400, ['invalid_input'], 'The request is malformed.'),
     modelNotFound,
-    failure(413, ['invalid_input'], 'The body is too large.'),
-    failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     rejectedFields(),
   ],
 } as const;
