@@ -5,6 +5,7 @@ import { cpus } from 'node:os';
 const benchmarks = {
   drain: () => import('./bench/drain.mjs'),
   growth: () => import('./bench/growth.mjs'),
+  polls: () => import('./bench/polls.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
   start: () => import('./bench/start.mjs'),
