@@ -15,6 +15,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { notFound } from '../answers/error.filter.js';
 
 const keyInput = routerKeyInput.strict();
 
@@ -93,7 +94,7 @@ export class KeysController {
   })
   async revoke(@Calling() { workspaceId }: Caller, @Param('keyId') keyId: string): Promise<void> {
     const found = z.uuid().safeParse(keyId).success && (await this.keys.revoke(keyId, workspaceId));
-    if (!found) throw new RouterError('invalid_input', 'There is no such key.', { status: 404 });
+    if (!found) throw notFound('key');
   }
 }
 

@@ -1,4 +1,3 @@
-import { RouterError } from '#errors';
 import { type ListedWebhook, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
 import {
   routerQueueRequestId,
@@ -19,6 +18,7 @@ import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
+import { notFound } from '../answers/error.filter.js';
 
 const deliveryQuery = pageQuery.extend({
   state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
@@ -79,7 +79,7 @@ export class WebhooksController {
       routerQueueRequestId.safeParse(runId).success && (await this.webhooks.redeliver(runId, workspaceId));
     const [webhook] = isKnown ? await this.webhooks.list({ workspaceId, runId, limit: 1 }) : [];
     if (webhook) return shownDelivery(webhook);
-    throw new RouterError('invalid_input', 'There is no such webhook.', { status: 404 });
+    throw notFound('webhook');
   }
 
   @Get('secret')

@@ -1,4 +1,3 @@
-import { RouterError } from '#errors';
 import { FileRepository, type StoredFile } from '#persistence';
 import {
   type RouterFile,
@@ -30,6 +29,7 @@ import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { FileUploads } from './file-uploads.js';
+import { notFound } from '../answers/error.filter.js';
 
 const fileNotFound = failure(
   404,
@@ -113,7 +113,7 @@ export class FilesController {
   })
   async read(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<RouterFile> {
     const file = isFileId(id) ? await this.files.find(workspaceId, id) : null;
-    if (file === null) throw unknownFile();
+    if (file === null) throw notFound('file');
     return this.described(file);
   }
 
@@ -128,7 +128,7 @@ export class FilesController {
     answers: [answer(204, 'The file is deleted.'), fileNotFound],
   })
   async delete(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<void> {
-    if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw unknownFile();
+    if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw notFound('file');
   }
 
   private async described({ id, key, contentType, bytes, expiresAt }: StoredFile): Promise<RouterFile> {
@@ -145,5 +145,3 @@ export class FilesController {
 }
 
 const isFileId = (text: string): boolean => routerFileId.safeParse(text).success;
-
-const unknownFile = () => new RouterError('invalid_input', 'There is no such file.', { status: 404 });

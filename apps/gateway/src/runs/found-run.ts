@@ -4,6 +4,7 @@ import type { AgedOut, PayloadBody, RunOutcome, RunState } from '#persistence';
 import { centsFromMicros, routerQueueRequestId } from '#schemas';
 import type { Caller } from '../auth/caller.js';
 import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
+import { notFound } from '../answers/error.filter.js';
 
 export interface RunSegments extends ModelSegments {
   requestId: string;
@@ -32,8 +33,7 @@ export function foundRun<Found>(found: Found | AgedOut | null): Found {
 }
 
 /** One answer for an unknown id, another workspace's, and a right one under a wrong model. */
-const runNotFound = (): RouterError =>
-  new RouterError('invalid_input', 'There is no such request.', { status: 404 });
+const runNotFound = (): RouterError => notFound('request');
 
 /** The output of a run that succeeded, with its own content type. */
 export interface Output {
