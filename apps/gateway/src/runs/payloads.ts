@@ -1,7 +1,7 @@
 import { RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
-import { AssetStore, runKeys, StorageError } from '#storage';
+import { AssetStore, maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
@@ -22,7 +22,7 @@ export class Payloads {
 
   /** The input as its row will hold it. A store that does not take it: 503, and nothing was admitted. */
   async keepInput(runId: string, bytes: Buffer): Promise<PayloadBody> {
-    if (bytes.length <= this.settings.LARGE_PAYLOAD_BYTES) return bytes;
+    if (bytes.length <= maxRowBytes) return bytes;
     const key = runKeys.input(runId);
     await this.objects.note(key, runId, this.settings.STORE_DOUBT_SECONDS);
     const signal = AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS);
