@@ -12,8 +12,8 @@ import {
   string,
   tuple,
 } from 'fast-check';
-import { jsonExcess, membersOf, placesOf, replaceStrings, textAt, withMembersFirst } from './json-text.js';
 import { type Json, valuesAt } from './json-pointer.js';
+import { jsonExcess, membersOf, placesOf, replaceStrings, textAt, withMembersFirst } from './json-text.js';
 
 const bytes = (text: string) => Buffer.from(text);
 /** The values there, by the text alone. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { allowance, moment, runAllowances } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
 import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
-import { routerQueueStatus } from './queue-shapes.js';
 import { maxCents } from './money.js';
-import { allowance, moment, runAllowances } from './account-shapes.js';
+import { routerQueueStatus } from './queue-shapes.js';
 
 const count = (description: string) => z.int().min(0).meta({ description });
 const seconds = (description: string) => z.number().min(0).meta({ description });

@@ -1,8 +1,8 @@
 import { BadSettings } from '#schemas';
 import { FilesStore } from './files.js';
 import type { AssetStore } from './port.js';
-import { S3Store } from './s3.js';
 import { credentialWarnings, s3Client } from './s3-client.js';
+import { S3Store } from './s3.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
 /** S3 lists no more at once. */

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Readable } from 'node:stream';
+import { signedSeconds } from './asset-url.js';
 import { endedBy } from './ended-by.js';
 import { checkKey, checkPrefix } from './keys.js';
 import { MeasuredBody } from './measured-body.js';
@@ -25,7 +26,6 @@ import {
   type Stored,
 } from './port.js';
 import { upload, uploadMemoryBytes } from './s3-upload.js';
-import { signedSeconds } from './asset-url.js';
 
 /** Deletes go one by one: not every S3-compatible service takes DeleteObjects from this SDK. */
 const deletesAtOnce = 8;

@@ -3,8 +3,8 @@ import { type UsageGroup, UsageReader } from '#persistence';
 import { centsFromMicros, type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { momentQuery, once, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 

@@ -11,14 +11,14 @@ import {
 } from '#schemas';
 import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
+import { notFound } from '../answers/error.filter.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { notFound } from '../answers/error.filter.js';
 
 const deliveryQuery = pageQuery.extend({
   state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),

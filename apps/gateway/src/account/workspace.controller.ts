@@ -1,8 +1,8 @@
 import { WorkspaceReader, type WorkspaceStanding } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { answer, ApiRoute, json } from '../reference/api-route.js';
 
 @Controller('v2/workspace')

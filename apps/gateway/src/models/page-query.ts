@@ -1,7 +1,7 @@
 import { type CursorContext, openCursor, sealCursor } from '#catalog';
 import { z } from 'zod';
-import type { GatewaySettings } from '../settings.js';
 import { once, pageSize } from '../http/query.pipe.js';
+import type { GatewaySettings } from '../settings.js';
 
 /** The query of a list; `limit` is the page size that is served. */
 export const pageQuery = z.object({

@@ -19,16 +19,16 @@ import {
 import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
+import { runLimits } from '../account/workspace.controller.js';
+import { notFound } from '../answers/error.filter.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { once, QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { notFound } from '../answers/error.filter.js';
-import { runLimits } from '../account/workspace.controller.js';
 
 const workspaceQuery = pageQuery.extend({
   q: once()

@@ -2,9 +2,9 @@ import type { Catalog } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import type { AgedOut, PayloadBody, RunOutcome, RunState } from '#persistence';
 import { centsFromMicros, routerQueueRequestId } from '#schemas';
+import { notFound } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
-import { notFound } from '../answers/error.filter.js';
 
 export interface RunSegments extends ModelSegments {
   requestId: string;

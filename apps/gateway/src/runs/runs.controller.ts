@@ -10,17 +10,17 @@ import {
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/error.filter.js';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
+import { callerGone, noBody } from '../http/replies.js';
 import { ApiRoute } from '../reference/api-route.js';
-import { Payloads } from './payloads.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
+import { Payloads } from './payloads.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
-import { callerGone, noBody } from '../http/replies.js';
-import { RunUpdates } from './stream/run-updates.js';
 import { eventsOf } from './stream/events.js';
+import { RunUpdates } from './stream/run-updates.js';
 
 /** What a caller does with one of its runs. */
 @Controller('v2/models/:provider/:model/requests/:requestId')

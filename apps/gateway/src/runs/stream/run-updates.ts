@@ -4,8 +4,8 @@ import { HeldRunRepository, type LiveState, RunReader } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
-import type { HeldSettings } from '../held/settings.js';
 import { foundRun } from '../found-run.js';
+import type { HeldSettings } from '../held/settings.js';
 import { Follower } from './follower.js';
 
 /** A stream without news says so after this time, so that nothing between takes it for dead. */
