@@ -11,7 +11,6 @@ import {
 import { Controller, Delete, Get, Header, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { notFound } from '../answers/error.filter.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
@@ -94,7 +93,7 @@ export class KeysController {
   })
   async revoke(@Calling() { workspaceId }: Caller, @Param('keyId') keyId: string): Promise<void> {
     const found = z.uuid().safeParse(keyId).success && (await this.keys.revoke(keyId, workspaceId));
-    if (!found) throw notFound('key');
+    if (!found) throw new RouterError('invalid_input', 'There is no such key.', { status: 404 });
   }
 }
 

@@ -1,3 +1,4 @@
+import { RouterError } from '#errors';
 import { type ListedWebhook, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
 import {
   routerQueueRequestId,
@@ -11,7 +12,6 @@ import {
 } from '#schemas';
 import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
-import { notFound } from '../answers/error.filter.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
@@ -79,7 +79,7 @@ export class WebhooksController {
       routerQueueRequestId.safeParse(runId).success && (await this.webhooks.redeliver(runId, workspaceId));
     const [webhook] = isKnown ? await this.webhooks.list({ workspaceId, runId, limit: 1 }) : [];
     if (webhook) return shownDelivery(webhook);
-    throw notFound('webhook');
+    throw new RouterError('invalid_input', 'There is no such webhook.', { status: 404 });
   }
 
   @Get('secret')

@@ -64,10 +64,6 @@ function toRouterError(thrown: unknown): RouterError {
   });
 }
 
-/** For an id that names nothing, or nothing of the caller's. */
-export const notFound = (what: string): RouterError =>
-  new RouterError('invalid_input', `There is no such ${what}.`, { status: 404 });
-
 /** For unknown paths and wrong methods, and for paths that match a route's pattern but name nothing. */
 export const unknownPath = (): RouterError =>
   new RouterError('invalid_input', 'There is nothing at this path, or not with this method.', {

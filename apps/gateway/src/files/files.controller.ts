@@ -1,3 +1,4 @@
+import { RouterError } from '#errors';
 import { FileRepository, type StoredFile } from '#persistence';
 import {
   type RouterFile,
@@ -21,7 +22,6 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { notFound } from '../answers/error.filter.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
@@ -113,7 +113,7 @@ export class FilesController {
   })
   async read(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<RouterFile> {
     const file = isFileId(id) ? await this.files.find(workspaceId, id) : null;
-    if (file === null) throw notFound('file');
+    if (file === null) throw unknownFile();
     return this.described(file);
   }
 
@@ -128,7 +128,7 @@ export class FilesController {
     answers: [answer(204, 'The file is deleted.'), fileNotFound],
   })
   async delete(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<void> {
-    if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw notFound('file');
+    if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw unknownFile();
   }
 
   private async described({ id, key, contentType, bytes, expiresAt }: StoredFile): Promise<RouterFile> {
@@ -145,3 +145,5 @@ export class FilesController {
 }
 
 const isFileId = (text: string): boolean => routerFileId.safeParse(text).success;
+
+const unknownFile = () => new RouterError('invalid_input', 'There is no such file.', { status: 404 });

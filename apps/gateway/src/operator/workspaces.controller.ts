@@ -1,3 +1,4 @@
+import { RouterError } from '#errors';
 import {
   OperatorReader,
   UnknownWorkspace,
@@ -20,7 +21,6 @@ import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@n
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { runLimits } from '../account/workspace.controller.js';
-import { notFound } from '../answers/error.filter.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
@@ -113,7 +113,7 @@ export class OperatorWorkspacesController {
   private async find(nameOrId: string): Promise<Workspace> {
     return this.workspaces.find(nameOrId).catch((error: unknown) => {
       if (!(error instanceof UnknownWorkspace)) throw error;
-      throw notFound('workspace');
+      throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
     });
   }
 

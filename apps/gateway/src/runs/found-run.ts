@@ -2,7 +2,6 @@ import type { Catalog } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import type { AgedOut, PayloadBody, RunOutcome, RunState } from '#persistence';
 import { centsFromMicros, routerQueueRequestId } from '#schemas';
-import { notFound } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
 
@@ -33,7 +32,8 @@ export function foundRun<Found>(found: Found | AgedOut | null): Found {
 }
 
 /** One answer for an unknown id, another workspace's, and a right one under a wrong model. */
-const runNotFound = (): RouterError => notFound('request');
+const runNotFound = (): RouterError =>
+  new RouterError('invalid_input', 'There is no such request.', { status: 404 });
 
 /** The output of a run that succeeded, with its own content type. */
 export interface Output {
