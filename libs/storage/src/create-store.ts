@@ -24,11 +24,6 @@ export async function createStore(settings: StorageSettings, listPage = maxListP
   }
   const client = s3Client(settings);
   const signer = settings.S3_PUBLIC_ENDPOINT ? s3Client(settings, settings.S3_PUBLIC_ENDPOINT) : client;
-  const store = new S3Store({
-    client,
-    signer,
-    bucket: settings.S3_BUCKET,
-    listPage,
-  });
+  const store = new S3Store({ client, signer, bucket: settings.S3_BUCKET, listPage });
   return { store, warnings: await credentialWarnings(client) };
 }
