@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 
 const benchmarks = {
   embedded: () => import('./bench/embedded.mjs'),
+  drain: () => import('./bench/drain.mjs'),
   growth: () => import('./bench/growth.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),

@@ -2,7 +2,6 @@ import { BadSettings, count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
-const megabytes = 1024 * 1024;
 
 /** What the store reads; without `S3_BUCKET` it keeps files. */
 export const storageSettings = {
@@ -66,10 +65,6 @@ export const storageSettings = {
       'Whether the bucket stands in the path instead of the host name. Absent: yes with S3_ENDPOINT, no on AWS.',
     example: 'true',
   }),
-  S3_CHECKSUMS: z.enum(['when_required', 'when_supported']).default('when_required').meta({
-    description: 'Whether to send checksums that not every S3-compatible service understands.',
-    example: 'when_required',
-  }),
   S3_REQUEST_TIMEOUT_MS: milliseconds(30_000).meta({
     description: 'Time limit for a response of S3 to begin, and for each pause within one.',
     example: '30000',
@@ -77,19 +72,6 @@ export const storageSettings = {
   S3_ATTEMPTS: count(3).meta({
     description: 'How often one call to S3 is tried in all.',
     example: '3',
-  }),
-  S3_PART_BYTES: z.coerce
-    .number()
-    .int()
-    .min(5 * megabytes, 'S3 takes no smaller parts than 5 MiB')
-    .default(5 * megabytes)
-    .meta({
-      description: 'Longer bodies are uploaded in parts of this size.',
-      example: '5242880',
-    }),
-  S3_LIST_PAGE: z.coerce.number().int().min(1).max(1000).default(1000).meta({
-    description: 'Keys in one page of a listing.',
-    example: '1000',
   }),
 };
 

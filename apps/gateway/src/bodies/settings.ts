@@ -3,11 +3,15 @@ import type { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
 
-/** What reading bodies is bounded by. */
+/** What reading bodies and files is bounded by. */
 export const bodySettings = {
   BODY_LIMIT: count(32 * mebibyte).meta({
     description: 'Maximum size of one request body, in bytes.',
     example: '33554432',
+  }),
+  FILE_LIMIT: count(100 * mebibyte).meta({
+    description: 'Maximum size of one uploaded file, in bytes.',
+    example: '104857600',
   }),
   BODY_BUDGET: count(256 * mebibyte).meta({
     description:
