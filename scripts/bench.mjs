@@ -3,8 +3,8 @@
 import { cpus } from 'node:os';
 
 const benchmarks = {
-  embedded: () => import('./bench/embedded.mjs'),
   drain: () => import('./bench/drain.mjs'),
+  embedded: () => import('./bench/embedded.mjs'),
   growth: () => import('./bench/growth.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
