@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 
 const benchmarks = {
   drain: () => import('./bench/drain.mjs'),
+  embedded: () => import('./bench/embedded.mjs'),
   growth: () => import('./bench/growth.mjs'),
   polls: () => import('./bench/polls.mjs'),
   registry: () => import('./bench/registry.mjs'),
