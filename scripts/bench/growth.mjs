@@ -1,19 +1,24 @@
-// What a workspace's waiting runs cost its next one: with 50,000 against 1,000 of them, parked, or granted a slot and not
-// yet dispatched. No worker runs.
+// What runs that are there already cost the next one. In a workspace: 50,000 of them against 1,000, parked, granted a slot
+// and not yet dispatched, or with their provider. In the database: 1,000,000 that have ended, against none. No worker runs.
 import { v7 } from 'uuid';
 import { against, growth, perSecond } from './load.mjs';
+import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, startService } from './service.mjs';
 
 const model = 'bfl/flux-2-pro';
 const body = '{"prompt":"a cat"}';
+const howMany = Number(process.env.BENCH_FINISHED ?? 1_000_000);
+const batch = 25_000;
 
 export async function* run() {
   const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
   try {
     const gateway = await service.start('gateway');
+    yield* afterFinished(service, gateway);
     for (const [state, inflightLimit] of [
       ['parked', 0],
       ['granted', 1_000_000],
+      ['dispatched', 1_000_000],
     ]) {
       const few = await line(service, gateway, { state, inflightLimit, waiting: 1000 });
       const many = await line(service, gateway, { state, inflightLimit, waiting: 50_000 });
@@ -46,15 +51,141 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
     ]);
   }
   await service.client.query(`UPDATE outbox SET due_at = 'infinity' WHERE workspace_id = $1`, [workspaceId]);
+  if (state === 'dispatched') {
+    await service.client.query(`UPDATE run SET stage = 'running' WHERE workspace_id = $1`, [workspaceId]);
+    await service.client.query(
+      `UPDATE outbox SET queue = 'poll', dispatched = true WHERE workspace_id = $1`,
+      [workspaceId],
+    );
+  }
+  const { submit, status, position } = await submitted(gateway, key);
+  // Granted runs are counted up to a thousand.
+  const expected = { parked: waiting, granted: 1000, dispatched: 0 }[state];
+  if (position !== expected) throw new Error(`the last of ${waiting} ${state} runs is at ${position}`);
+  return { submit, status };
+}
+
+async function submitted(gateway, key) {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const submit = { path: `/v2/models/${model}/requests`, method: 'POST', headers, body };
   const answer = await fetch(`${gateway.url}${submit.path}`, submit);
-  const handle = await answer.json();
-  const { request_id: id, queue_position: position } = handle;
-  // Granted runs are counted up to a thousand.
-  if (position !== (state === 'parked' ? waiting : 1000))
-    throw new Error(`the last of ${waiting} ${state} runs gets ${JSON.stringify(handle)}`);
-  return { submit, status: { path: `${submit.path}/${id}/status`, headers } };
+  const { request_id: id, queue_position: position } = await answer.json();
+  return { id, position, submit, status: { path: `${submit.path}/${id}/status`, headers } };
+}
+
+/** The same requests before and after, by what they cost: the two cannot be taken in turns. */
+async function* afterFinished(service, gateway) {
+  const { workspaceId, key } = await service.customer('finished');
+  const requests = await submitted(gateway, key);
+  const pids = await processesOf(service, { gateway });
+  const before = await costs(service, gateway, pids, { ...requests, workspaceId });
+  const sizes = await finished(service.client, requests.id);
+  await service.client.query('VACUUM ANALYZE');
+  const next = await submitted(gateway, key);
+  const after = await costs(service, gateway, pids, { ...next, workspaceId });
+  for (const what of ['status', 'submit']) {
+    const ratio = after[what].totalMs / before[what].totalMs;
+    yield {
+      what: `CPU of a ${what} after ${howMany} finished runs, against none`,
+      measured: `${ratio.toFixed(2)} times (${after[what].totalMs.toFixed(2)} / ${before[what].totalMs.toFixed(2)} ms)`,
+      aim: '≤ 1.2 times',
+      reached: ratio <= 1.2,
+      more: [
+        `none: ${costText(before[what])}; ${before[what].buffers} buffers`,
+        `after: ${costText(after[what])}; ${after[what].buffers} buffers`,
+        ...(what === 'submit' ? sizes : []),
+      ],
+    };
+  }
+}
+
+async function costs(service, gateway, pids, { id, workspaceId, submit, status }) {
+  const times = async (request, terms) => {
+    const counted = { requests: 0 };
+    await perSecond(gateway.url, request, { ...terms, counted });
+    return counted.requests;
+  };
+  const found = {};
+  for (const [what, request, code] of [
+    ['status', status, 200],
+    ['submit', submit, 201],
+  ]) {
+    await times(request, { status: code });
+    found[what] = await metered(service, pids, () => times(request, { status: code }));
+  }
+  const admission = JSON.stringify([newRun()]);
+  found.submit.buffers = await buffersOf(
+    service.client,
+    `SELECT admit($1, $2, ARRAY[''::bytea], true)`,
+    () => [workspaceId, admission],
+  );
+  found.status.buffers = await buffersOf(service.client, 'SELECT * FROM run WHERE id = $1', () => [id]);
+  return found;
+}
+
+/** Pages that a statement touches once its session has planned it. */
+async function buffersOf(client, statement, values) {
+  let pages = 0;
+  for (let tries = 0; tries < 8; tries += 1) {
+    await client.query('BEGIN');
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`, values());
+    await client.query('ROLLBACK');
+    const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+    pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  }
+  return pages;
+}
+
+/** Ends the run, and writes so many others like it, which began within the 20 hours before. Answers what a run takes. */
+async function finished(client, id) {
+  const ending = { outcome: 'succeeded', status: 200, mediaType: 'application/json', billable: true };
+  const output = JSON.stringify({ sample: 'https://assets.example/'.padEnd(300, 'a') });
+  await client.query('SELECT finish($1, 0, $2, $3)', [id, ending, Buffer.from(output)]);
+  await client.query(
+    `CREATE TEMP TABLE made AS SELECT overlay(left(v7_floor(at)::text, 13) || substr(gen_random_uuid()::text, 14)
+       PLACING '7' FROM 15 FOR 1)::uuid AS id, at, nth
+     FROM (SELECT nth, now() - (1 - nth / $1::float) * interval '20 hours' AS at FROM generate_series(1, $1::integer) AS nth)`,
+    [howMany],
+  );
+  await client.query('CREATE INDEX ON made (nth)');
+  const sizes = [];
+  for (const [table, key, time] of [
+    ['run', 'id', 'completed_at'],
+    ['payload', 'run_id', ''],
+    ['audit_record', 'run_id', 'completed_at'],
+    ['ledger_entry', 'run_id', 'at'],
+  ]) {
+    const { rows: columns } = await client.query(
+      `SELECT column_name AS name FROM information_schema.columns
+       WHERE table_schema = 'public' AND table_name = $1 AND is_identity = 'NO'`,
+      [table],
+    );
+    const names = columns.map(({ name }) => name);
+    const values = names.map((name) =>
+      name === key ? 'made.id' : name === time ? 'made.at' : `model.${name}`,
+    );
+    const bytes = await sizeOf(client, table);
+    for (let from = 1; from <= howMany; from += batch) {
+      await client.query(
+        `INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')}
+         FROM made, (SELECT * FROM ${table} WHERE ${key} = $1) AS model WHERE nth BETWEEN $2 AND $3`,
+        [id, from, from + batch - 1],
+      );
+    }
+    sizes.push(`${table}: ${Math.round(((await sizeOf(client, table)) - bytes) / howMany)} bytes a run`);
+  }
+  return sizes;
+}
+
+async function sizeOf(client, table) {
+  const { rows } = await client.query(
+    'SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::float AS bytes FROM pg_partition_tree($1)',
+    [table],
+  );
+  return (
+    rows[0].bytes ||
+    (await client.query('SELECT pg_total_relation_size($1)::float AS bytes', [table])).rows[0].bytes
+  );
 }
 
 const newRun = () => ({
