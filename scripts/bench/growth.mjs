@@ -9,6 +9,8 @@ const model = 'bfl/flux-2-pro';
 const body = '{"prompt":"a cat"}';
 const howMany = Number(process.env.BENCH_FINISHED ?? 1_000_000);
 const batch = 25_000;
+const admission = `SELECT admit($1, $2, ARRAY[''::bytea], true)`;
+const admissionValues = (workspaceId) => [workspaceId, JSON.stringify([newRun()])];
 
 export async function* run() {
   const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
@@ -23,6 +25,7 @@ export async function* run() {
       const few = await line(service, gateway, { state, inflightLimit, waiting: 1000 });
       const many = await line(service, gateway, { state, inflightLimit, waiting: 50_000 });
       await service.client.query('VACUUM ANALYZE');
+      const [fewPages, manyPages] = [await pagesOf(service.client, few), await pagesOf(service.client, many)];
       // The status first: each submit makes the line longer.
       for (const [what, status] of [
         ['status', 200],
@@ -32,7 +35,10 @@ export async function* run() {
           () => perSecond(gateway.url, few[what], { status }),
           () => perSecond(gateway.url, many[what], { status }),
         );
-        yield growth(`${what} behind 50,000 ${state} runs against 1,000`, result, 1.2);
+        yield {
+          ...growth(`${what} behind 50,000 ${state} runs against 1,000`, result, 1.2),
+          more: [`pages touched by it: ${manyPages[what]}, ${fewPages[what]}`],
+        };
       }
     }
   } finally {
@@ -58,12 +64,21 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
       [workspaceId],
     );
   }
-  const { submit, status, position } = await submitted(gateway, key);
+  const { id, submit, status, position } = await submitted(gateway, key);
   // Granted runs are counted up to a thousand.
   const expected = { parked: waiting, granted: 1000, dispatched: 0 }[state];
   if (position !== expected) throw new Error(`the last of ${waiting} ${state} runs is at ${position}`);
-  return { submit, status };
+  return { submit, status, workspaceId, id };
 }
+
+/** Pages that the two touch in the database. */
+const pagesOf = async (client, { workspaceId, id }) => ({
+  submit: await buffersOf(client, admission, admissionValues(workspaceId)),
+  status: await buffersOf(client, 'SELECT waiting_ahead($1, place) FROM outbox WHERE run_id = $2', [
+    workspaceId,
+    id,
+  ]),
+});
 
 async function submitted(gateway, key) {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
@@ -113,13 +128,8 @@ async function costs(service, gateway, pids, { id, workspaceId, submit, status }
     await times(request, { status: code });
     found[what] = await metered(service, pids, () => times(request, { status: code }));
   }
-  const admission = JSON.stringify([newRun()]);
-  found.submit.buffers = await buffersOf(
-    service.client,
-    `SELECT admit($1, $2, ARRAY[''::bytea], true)`,
-    () => [workspaceId, admission],
-  );
-  found.status.buffers = await buffersOf(service.client, 'SELECT * FROM run WHERE id = $1', () => [id]);
+  found.submit.buffers = await buffersOf(service.client, admission, admissionValues(workspaceId));
+  found.status.buffers = await buffersOf(service.client, 'SELECT * FROM run WHERE id = $1', [id]);
   return found;
 }
 
@@ -128,7 +138,7 @@ async function buffersOf(client, statement, values) {
   let pages = 0;
   for (let tries = 0; tries < 8; tries += 1) {
     await client.query('BEGIN');
-    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`, values());
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`, values);
     await client.query('ROLLBACK');
     const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
     pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
