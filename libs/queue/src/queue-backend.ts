@@ -15,7 +15,10 @@ export interface WorkerConnection {
   end(): Promise<void>;
 }
 
-export interface AddedJob {
+/** Several at once are a pipeline on Redis and temporary tables on Postgres, which cost as much as eight one by one. */
+const minBulkJobs = 8;
+
+interface AddedJob {
   name: string;
   data: object;
   opts: BulkJobOptions;
@@ -65,8 +68,9 @@ export abstract class QueueBackend {
   }
 
   /** Adds jobs to one of BullMQ's queues; one that is there already stays as it is. */
-  add(queue: Queue, jobs: readonly AddedJob[]): Promise<unknown> {
-    return queue.addBulk([...jobs]);
+  add(queue: Queue, jobs: AddedJob[]): Promise<unknown> {
+    if (jobs.length >= minBulkJobs) return queue.addBulk(jobs);
+    return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
   }
 
   /** True when `work` succeeded within the command timeout; a failure is logged, not thrown. */
