@@ -72,7 +72,7 @@ export class OperatorReader {
 
   /** By name, those behind `after`; `like` is a part of the name, or the id. */
   async workspaces(like: string | undefined, { after = '', limit }: Page): Promise<WorkspaceState[]> {
-    return this.database.list<WorkspaceState & Record<string, unknown>>({
+    return this.database.list<WorkspaceState>({
       text: `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
           file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
         FROM workspace, LATERAL (
@@ -106,7 +106,7 @@ export class OperatorReader {
 
   /** Live runs that have a slot and do not come forward, oldest first. Parked ones wait for their own workspace. */
   async stuck(afterSeconds: number, { after, limit }: Page): Promise<OperatorRun[]> {
-    return this.database.list<OperatorRun & Record<string, unknown>>({
+    return this.database.list<OperatorRun>({
       text: `SELECT * FROM (
           SELECT run.id AS "requestId", run.workspace_id AS "workspaceId", workspace.name AS workspace, model, run.provider,
             stage, bucket, status, ${times}, CASE
@@ -124,7 +124,7 @@ export class OperatorReader {
 
   /** Runs that failed in the last hours, newest first. */
   async failed(filter: FailedFilter, { after, limit }: Page): Promise<OperatorRun[]> {
-    return this.database.list<OperatorRun & Record<string, unknown>>({
+    return this.database.list<OperatorRun>({
       text: `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
           'completed' AS stage, bucket, status, ${times}, NULL AS reason
         FROM audit_record JOIN workspace ON workspace.id = workspace_id

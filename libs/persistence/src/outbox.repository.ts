@@ -43,10 +43,8 @@ export class OutboxRepository {
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
-    return this.database.write<OverdueRun & Record<string, unknown>>(
-      {
-        name: 'take_overdue',
-        text: `WITH runs AS (
+    return this.database.write<OverdueRun>(
+      `WITH runs AS (
             UPDATE outbox SET due_at = router_now() + interval '10 seconds'
             WHERE run_id IN (
               SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -59,7 +57,6 @@ export class OutboxRepository {
             ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
           )
           SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
-      },
       [limit],
     );
   }
@@ -70,11 +67,8 @@ export class OutboxRepository {
    */
   async wait(runId: string): Promise<void> {
     await this.database.write(
-      {
-        name: 'wait_for_slot',
-        text: `UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
+      `UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
           WHERE run_id = $1 AND queue = 'dispatch'`,
-      },
       [runId],
     );
   }
@@ -93,9 +87,7 @@ export class OutboxRepository {
   ): Promise<TakenRun> {
     for (;;) {
       const [row] = await this.database.write<TakenRow>(
-        {
-          name: 'take_waiting',
-          text: `WITH RECURSIVE heads AS (
+        `WITH RECURSIVE heads AS (
               (${headOfLine('')})
               UNION ALL
               SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
@@ -110,7 +102,6 @@ export class OutboxRepository {
             SELECT taken.run_id AS "runId", taken.workspace_id AS "workspaceId",
               EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS waiting
             FROM (SELECT) AS one LEFT JOIN taken ON true`,
-        },
         [provider, [...held.keys()], [...held.values()], maxHeld, restMs],
       );
       if (row === undefined) return { run: null, othersWait: false };
@@ -124,58 +115,41 @@ export class OutboxRepository {
   /** Providers that have runs waiting for a slot. */
   async awaitedProviders(): Promise<string[]> {
     const rows = await this.database.write<{ provider: string }>(
-      {
-        name: 'awaited_providers',
-        text: `WITH RECURSIVE awaited AS (
+      `WITH RECURSIVE awaited AS (
             (${firstAwaited('')})
             UNION ALL
             SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
           ) SELECT provider FROM awaited`,
-      },
-      [],
     );
     return rows.map(({ provider }) => provider);
   }
 
   /** Grants slots that stand open in any workspace, as after a raised limit. */
   async promoteAll(): Promise<Granted[]> {
-    return this.database.write<Granted & Record<string, unknown>>(
-      {
-        name: 'promote_all',
-        text: `SELECT granted.run_id AS "runId", granted.provider FROM (
+    return this.database.write<Granted>(
+      `SELECT granted.run_id AS "runId", granted.provider FROM (
             SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
           ) AS open, promote(open.id) AS granted`,
-      },
-      [],
     );
   }
 
   async promote(workspaceId: string): Promise<Granted[]> {
-    return this.database.write<Granted & Record<string, unknown>>(
-      { name: 'promote', text: 'SELECT run_id AS "runId", provider FROM promote($1)' },
-      [workspaceId],
-    );
+    return this.database.write<Granted>('SELECT run_id AS "runId", provider FROM promote($1)', [workspaceId]);
   }
 
   /** Age in seconds of the oldest overdue row; 0 when none is overdue. */
   async oldestOverdueSeconds(): Promise<number> {
     const [row] = await this.database.write<{ seconds: number }>(
-      {
-        name: 'oldest_overdue',
-        text: `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
+      `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
           FROM outbox WHERE due_at < 'infinity'`,
-      },
-      [],
     );
     return row?.seconds ?? 0;
   }
 
   /** What is live now. The age comes from the run ids, which are in the order of admission. */
   async load(): Promise<Load[]> {
-    return this.database.write<Load & Record<string, unknown>>(
-      {
-        name: 'load',
-        text: `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
+    return this.database.write<Load>(
+      `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
             greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
               AS "oldestSeconds"
           FROM outbox CROSS JOIN LATERAL (SELECT CASE
@@ -185,17 +159,13 @@ export class OutboxRepository {
             WHEN dispatched THEN 'submitting'
             ELSE 'waiting' END AS state) AS states
           GROUP BY provider, state`,
-      },
-      [],
     );
   }
 
   /** Counters that differ from the sums over live runs. One statement, so both sides are of one instant. */
   async drift(): Promise<Drift[]> {
-    return this.database.write<Drift & Record<string, unknown>>(
-      {
-        name: 'drift',
-        text: `WITH live AS (
+    return this.database.write<Drift>(
+      `WITH live AS (
             SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
               coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
               sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
@@ -211,8 +181,6 @@ export class OutboxRepository {
             ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
           ) AS pair (counter, counted, actual)
           WHERE pair.counted <> pair.actual`,
-      },
-      [],
     );
   }
 }

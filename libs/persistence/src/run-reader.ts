@@ -55,7 +55,7 @@ const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
 /** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */
 const age = 'age_of(completed_at, $4, $5) AS age';
 
-interface Aged extends Record<string, unknown> {
+interface Aged {
   age: 'kept' | AgedOut | 'gone';
 }
 
@@ -73,11 +73,8 @@ export class RunReader {
 
   async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
     const [row] = await this.database.read<RunState & Aged>(
-      {
-        name: 'run_state',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, ${position}
+      `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, ${position}
           FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
-      },
       [runId, workspaceId, model, ...this.periods],
     );
     return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
@@ -91,15 +88,12 @@ export class RunReader {
     { withBody = true } = {},
   ): Promise<RunResult | AgedOut | null> {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
-      {
-        name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
+      `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
             media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
             provider_urls AS "providerUrls", ${position}
           FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
             AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
           WHERE id = $1 AND workspace_id = $2 AND model = $3`,
-      },
       [runId, workspaceId, model, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
@@ -114,12 +108,9 @@ export class RunReader {
     { withBody = true } = {},
   ): Promise<{ mediaType: string; body: PayloadBody } | AgedOut | null> {
     const [row] = await this.database.read<Aged & PayloadRow & { mediaType: string }>(
-      {
-        name: 'run_input',
-        text: `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
+      `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
           FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
           WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
-      },
       [runId, workspaceId, null, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, null, runId);
@@ -129,12 +120,9 @@ export class RunReader {
   /** The model of a run that is kept or remembered. */
   async modelOf(workspaceId: string, runId: string): Promise<string | null> {
     const [row] = await this.database.read<{ model: string }>(
-      {
-        name: 'run_model',
-        text: `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
+      `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
           UNION ALL
           SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
-      },
       [runId, workspaceId],
     );
     return row?.model ?? null;
@@ -143,14 +131,11 @@ export class RunReader {
   /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.read<{ origin: string; position: number }>(
-      {
-        name: 'run_admission',
-        text: `SELECT call ->> 'origin' AS origin, admitted_position AS position
+      `SELECT call ->> 'origin' AS origin, admitted_position AS position
             FROM run WHERE id = $1 AND workspace_id = $2
           UNION ALL
           SELECT origin, admitted_position FROM tombstone
             WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
-      },
       [runId, workspaceId],
     );
     return row ?? null;
@@ -162,7 +147,7 @@ export class RunReader {
     runId: string,
   ): Promise<CancelAnswer | AgedOut | null> {
     const [row] = await this.database.write<{ answer: CancelAnswer | null }>(
-      { name: 'request_cancel', text: 'SELECT request_cancel($1, $2, $3, $4) AS answer' },
+      'SELECT request_cancel($1, $2, $3, $4) AS answer',
       [workspaceId, model, runId, endingRow({ outcome: 'cancelled' })],
     );
     const answer = row?.answer ?? null;
@@ -189,13 +174,10 @@ export class RunReader {
     runId: string,
   ): Promise<'kept' | AgedOut | null> {
     const [row] = await this.database.read<Aged>(
-      {
-        name: 'run_age',
-        text: `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
+      `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
           UNION ALL
           SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
             FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
-      },
       [runId, workspaceId, model, ...this.periods],
     );
     return row === undefined || row.age === 'gone' ? null : row.age;

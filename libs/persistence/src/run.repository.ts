@@ -28,11 +28,8 @@ export class RunRepository {
 
   async claim(runId: string, leaseMs: number): Promise<Claim> {
     const [row] = await this.database.write<Claim & PayloadRow>(
-      {
-        name: 'claim',
-        text: `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+      `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
           FROM claim($1, $2 * interval '1 millisecond')`,
-      },
       [runId, leaseMs],
     );
     if (row === undefined) return { kind: 'gone' };
@@ -52,9 +49,7 @@ export class RunRepository {
 
   private async markSent(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'begin_submission',
-        text: `WITH begun AS (
+      `WITH begun AS (
             UPDATE run SET stage = 'submitting', sent_at = router_now(),
               dispatched_at = coalesce(dispatched_at, router_now()),
               deadline_at = CASE WHEN dispatched_at IS NULL
@@ -65,7 +60,6 @@ export class RunRepository {
           )
           UPDATE outbox SET dispatched = true, waiting = false, due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
-      },
       [runId, epoch, leaseMs],
     );
     return rows.length === 1;
@@ -77,9 +71,7 @@ export class RunRepository {
    */
   async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
     await this.database.write(
-      {
-        name: 'renew_leases',
-        text: `WITH mine AS (
+      `WITH mine AS (
             SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
             WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
           ), renewed AS (
@@ -88,7 +80,6 @@ export class RunRepository {
           )
           UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
           WHERE run_id IN (SELECT id FROM renewed)`,
-      },
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
     );
   }
@@ -99,16 +90,13 @@ export class RunRepository {
    */
   async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
     const [row] = await this.database.persist<{ afterMs: number }>(
-      {
-        name: 'postpone',
-        text: `WITH back AS (
+      `WITH back AS (
             UPDATE run SET sent_at = NULL, lease_until = NULL
             WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
             RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
           )
           UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
           FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
-      },
       [runId, epoch, afterMs],
       retryForMs,
     );
@@ -121,9 +109,7 @@ export class RunRepository {
    */
   async fallBack(runId: string, epoch: number): Promise<string | null> {
     const [row] = await this.database.persist<{ provider: string }>(
-      {
-        name: 'fall_back',
-        text: `WITH moved AS (
+      `WITH moved AS (
             UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
               computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
               sent_at = NULL, lease_until = NULL
@@ -132,7 +118,6 @@ export class RunRepository {
           )
           UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
           FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
-      },
       [runId, epoch],
       retryForMs,
     );
@@ -148,9 +133,7 @@ export class RunRepository {
     reportedMicros?: number,
   ): Promise<{ cancelRequested: boolean } | null> {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
-      {
-        name: 'save_handle',
-        text: `WITH saved AS (
+      `WITH saved AS (
             UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
               reported_micros = coalesce($5, reported_micros), lease_until = NULL
             WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
@@ -160,7 +143,6 @@ export class RunRepository {
             WHERE run_id = (SELECT id FROM saved)
           )
           SELECT cancel_requested FROM saved`,
-      },
       [runId, epoch, jsonText(handle), afterMs, reportedMicros],
       retryForMs,
     );
@@ -169,10 +151,8 @@ export class RunRepository {
 
   /** What a poll needs to know; null for an unknown run. */
   async readForPoll(runId: string): Promise<Poll | null> {
-    const [row] = await this.database.write<Poll & { [column: string]: unknown }>(
-      {
-        name: 'read_for_poll',
-        text: `SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
+    const [row] = await this.database.write<Poll>(
+      `SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
@@ -180,7 +160,6 @@ export class RunRepository {
             paused_ms(run.provider, 'poll') AS "pausedMs",
             outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = $1`,
-      },
       [runId],
     );
     return row ?? null;
@@ -198,10 +177,7 @@ export class RunRepository {
 
   private async setDue(runId: string, inMs: number): Promise<void> {
     await this.database.write(
-      {
-        name: 'set_due',
-        text: `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
-      },
+      `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
       [runId, inMs],
     );
   }
@@ -209,11 +185,8 @@ export class RunRepository {
   /** Marks the partner's cancel call as made, so that it is made once. */
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'note_cancel_sent',
-        text: `UPDATE run SET cancel_sent_at = router_now()
+      `UPDATE run SET cancel_sent_at = router_now()
           WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
-      },
       [runId, epoch],
     );
     return rows.length === 1;
@@ -222,11 +195,8 @@ export class RunRepository {
   /** Sets how often in a row the partner did not know the handle; `progress` is kept when it is not given. */
   async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.write(
-      {
-        name: 'note_poll',
-        text: `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
+      `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
           WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
-      },
       [runId, epoch, lostPolls, progress],
     );
   }
@@ -240,7 +210,7 @@ export class RunRepository {
     reportedMicros?: number,
   ): Promise<boolean> {
     const [row] = await this.database.persist<{ kept: boolean }>(
-      { name: 'keep_output', text: 'SELECT keep_output($1, $2, $3, $4, $5, $6) AS kept' },
+      'SELECT keep_output($1, $2, $3, $4, $5, $6) AS kept',
       [runId, epoch, mediaType, ...payloadColumns(body), reportedMicros],
       retryForMs,
     );
@@ -250,12 +220,9 @@ export class RunRepository {
   /** What copying a run's assets starts from; null when there is nothing to copy any more. */
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.write<Copying & PayloadRow>(
-      {
-        name: 'read_for_copying',
-        text: `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
+      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
           FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
           WHERE run.id = $1 AND run.stage = 'copying'`,
-      },
       [runId],
     );
     return row === undefined ? null : { ...row, body: payloadBody(row) };
