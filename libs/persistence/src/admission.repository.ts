@@ -107,7 +107,7 @@ export class AdmissionRepository {
     const rows = await this.database
       .read<Extract<Admitted, { kind: 'admitted' }>>(
         `SELECT 'admitted' AS kind, id AS "runId", stage = 'ready' AS ready, admitted_position AS position
-            FROM run WHERE id = ANY($1::uuid[])`,
+          FROM run WHERE id = ANY($1::uuid[])`,
         [ids],
       )
       .catch(() => []);

@@ -46,9 +46,9 @@ export class ApiKeyRepository {
     if (!isApiKey(key)) return null;
     const [row] = await this.database.read<CallerRow & { hash: Buffer }>(
       `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash
-          FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id
-          WHERE api_key.prefix = $1 AND api_key.revoked_at IS NULL AND NOT api_key.one_time
-            AND (api_key.expires_at IS NULL OR api_key.expires_at > router_now())`,
+        FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id
+        WHERE api_key.prefix = $1 AND api_key.revoked_at IS NULL AND NOT api_key.one_time
+          AND (api_key.expires_at IS NULL OR api_key.expires_at > router_now())`,
       [keyPrefix(key)],
     );
     if (!row || !timingSafeEqual(row.hash, keyHash(key))) return null;
@@ -73,7 +73,7 @@ export class ApiKeyRepository {
     const key = newApiKey();
     const [row] = await this.database.write<KeyRow>(
       `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
+        VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
       [v7(), workspaceId, name, keyPrefix(key), keyHash(key), scopes, expiresAt],
     );
     if (!row) throw new Error('the new key was not returned');
@@ -85,10 +85,10 @@ export class ApiKeyRepository {
     const code = newApiKey();
     const [row] = await this.database.write<{ expiresAt: Date }>(
       `WITH unused AS (
-            DELETE FROM api_key WHERE workspace_id = $2 AND one_time AND expires_at <= router_now()
-          ) INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
-          VALUES ($1, $2, 'sign-in', $3, $4, $5, router_now() + interval '15 minutes', true)
-          RETURNING expires_at AS "expiresAt"`,
+          DELETE FROM api_key WHERE workspace_id = $2 AND one_time AND expires_at <= router_now()
+        ) INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
+        VALUES ($1, $2, 'sign-in', $3, $4, $5, router_now() + interval '15 minutes', true)
+        RETURNING expires_at AS "expiresAt"`,
       [v7(), workspaceId, keyPrefix(code), keyHash(code), scopes],
     );
     if (!row) throw new Error('the new code was not returned');
@@ -101,8 +101,8 @@ export class ApiKeyRepository {
     const key = newApiKey();
     const [row] = await this.database.write<KeyRow>(
       `UPDATE api_key SET prefix = $3, hash = $4, one_time = false, expires_at = router_now() + interval '12 hours'
-          WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
-          RETURNING ${keyColumns}`,
+        WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
+        RETURNING ${keyColumns}`,
       [keyPrefix(code), keyHash(code), keyPrefix(key), keyHash(key)],
     );
     return row ? { key, row } : null;
@@ -112,7 +112,7 @@ export class ApiKeyRepository {
   async list(workspaceId?: string): Promise<KeyRow[]> {
     return this.database.read<KeyRow>(
       `SELECT ${keyColumns} FROM api_key
-          WHERE ($1::uuid IS NULL OR workspace_id = $1) AND NOT one_time ORDER BY created_at, id`,
+        WHERE ($1::uuid IS NULL OR workspace_id = $1) AND NOT one_time ORDER BY created_at, id`,
       [workspaceId ?? null],
     );
   }
@@ -121,8 +121,8 @@ export class ApiKeyRepository {
   async end(id: string, afterSeconds: number): Promise<Date> {
     const [row] = await this.database.write<{ endsAt: Date }>(
       `UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => $2)),
-            revoked_at = CASE WHEN $2 = 0 THEN router_now() ELSE revoked_at END
-          WHERE id = $1 RETURNING expires_at AS "endsAt"`,
+          revoked_at = CASE WHEN $2 = 0 THEN router_now() ELSE revoked_at END
+        WHERE id = $1 RETURNING expires_at AS "endsAt"`,
       [id, afterSeconds],
     );
     if (!row) throw new Error('the key is gone');
@@ -133,12 +133,12 @@ export class ApiKeyRepository {
   async revoke(idOrPrefix: string, workspaceId?: string): Promise<{ revoked: boolean } | null> {
     const [row] = await this.database.write<{ revoked: boolean }>(
       `WITH found AS (
-            SELECT id FROM api_key
-            WHERE (id::text = $1 OR prefix = $1) AND ($2::uuid IS NULL OR workspace_id = $2)
-          ), revoked AS (
-            UPDATE api_key SET revoked_at = router_now() FROM found
-            WHERE api_key.id = found.id AND revoked_at IS NULL RETURNING api_key.id
-          ) SELECT EXISTS (SELECT FROM revoked) AS revoked FROM found`,
+          SELECT id FROM api_key
+          WHERE (id::text = $1 OR prefix = $1) AND ($2::uuid IS NULL OR workspace_id = $2)
+        ), revoked AS (
+          UPDATE api_key SET revoked_at = router_now() FROM found
+          WHERE api_key.id = found.id AND revoked_at IS NULL RETURNING api_key.id
+        ) SELECT EXISTS (SELECT FROM revoked) AS revoked FROM found`,
       [idOrPrefix, workspaceId ?? null],
     );
     return row ?? null;

@@ -93,15 +93,14 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Runs one statement that may write. It is prepared once a connection, except behind a pooler. */
-  async write<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+  async write<Row extends object>(text: string, values?: unknown[]): Promise<Row[]> {
     return queryPool<Row>(await this.workPool(), this.prepared(text, values));
   }
 
   /** Lends a database whose writes are done together or not at all. */
   async atOnce<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {
     return inTransaction(await this.workPool(), 'BEGIN', (client) => {
-      const write: Database['write'] = (text, values = []) =>
-        queryClient(client, this.prepared(text, values));
+      const write: Database['write'] = (text, values) => queryClient(client, this.prepared(text, values));
       return use(Object.create(this, { write: { value: write } }) as Database);
     });
   }
@@ -123,7 +122,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The same on the connections kept for readers. */
-  async read<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+  async read<Row extends object>(text: string, values?: unknown[]): Promise<Row[]> {
     return queryPool<Row>(this.reads, this.prepared(text, values));
   }
 
@@ -174,7 +173,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.close();
   }
 
-  private prepared(text: string, values: unknown[]): Query {
+  private prepared(text: string, values: unknown[] = []): Query {
     if (isPooled(this.settings)) return { text, values };
     const name = preparedNames.get(text) ?? `s${preparedNames.size}`;
     preparedNames.set(text, name);

@@ -51,7 +51,7 @@ export class FileRepository {
   ): Promise<StoredFile | null> {
     const [file] = await this.database.write<StoredFile>(
       `UPDATE stored_object SET content_type = $2, bytes = $3, delete_at = router_now() + make_interval(secs => $4)
-          WHERE key = $1 AND NOT deleting RETURNING ${columns}`,
+        WHERE key = $1 AND NOT deleting RETURNING ${columns}`,
       [key, contentType, bytes, seconds],
     );
     return file ?? null;

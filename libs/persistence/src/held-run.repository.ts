@@ -30,15 +30,15 @@ export class HeldRunRepository {
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
     return this.database.read<LiveState & { runId: string }>(
       `WITH followed AS MATERIALIZED (
-            SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
-          ), line AS (
-            SELECT run_id, (row_number() OVER (PARTITION BY workspace_id ORDER BY place) - 1)::integer AS position
-            FROM outbox WHERE NOT dispatched AND queue IN ('dispatch', 'backlog')
-              AND workspace_id IN (SELECT workspace_id FROM followed WHERE stage IN ('parked', 'ready'))
-          )
-          SELECT id AS "runId", stage, bucket, progress,
-            CASE WHEN stage IN ('parked', 'ready') THEN position END AS position
-          FROM followed LEFT JOIN line ON run_id = id`,
+          SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
+        ), line AS (
+          SELECT run_id, (row_number() OVER (PARTITION BY workspace_id ORDER BY place) - 1)::integer AS position
+          FROM outbox WHERE NOT dispatched AND queue IN ('dispatch', 'backlog')
+            AND workspace_id IN (SELECT workspace_id FROM followed WHERE stage IN ('parked', 'ready'))
+        )
+        SELECT id AS "runId", stage, bucket, progress,
+          CASE WHEN stage IN ('parked', 'ready') THEN position END AS position
+        FROM followed LEFT JOIN line ON run_id = id`,
       [runIds],
     );
   }
@@ -57,7 +57,7 @@ export class HeldRunRepository {
   async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
       `UPDATE idempotency_key SET deliveries = deliveries + 1
-          WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
+        WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId],
     );
   }
@@ -66,7 +66,7 @@ export class HeldRunRepository {
   async takeBackDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
       `UPDATE idempotency_key SET deliveries = deliveries - 1
-          WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
+        WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
       [workspaceId, key, runId],
     );
   }

@@ -45,18 +45,18 @@ export class OutboxRepository {
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
     return this.database.write<OverdueRun>(
       `WITH runs AS (
-            UPDATE outbox SET due_at = router_now() + interval '10 seconds'
-            WHERE run_id IN (
-              SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-            ) RETURNING run_id, provider, queue
-          ), webhooks AS (
-            UPDATE webhook SET due_at = router_now() + interval '10 seconds'
-            WHERE run_id IN (
-              SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
-              ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-            ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
-          )
-          SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
+          UPDATE outbox SET due_at = router_now() + interval '10 seconds'
+          WHERE run_id IN (
+            SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id, provider, queue
+        ), webhooks AS (
+          UPDATE webhook SET due_at = router_now() + interval '10 seconds'
+          WHERE run_id IN (
+            SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
+            ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
+        )
+        SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
       [limit],
     );
   }
@@ -68,7 +68,7 @@ export class OutboxRepository {
   async wait(runId: string): Promise<void> {
     await this.database.write(
       `UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-          WHERE run_id = $1 AND queue = 'dispatch'`,
+        WHERE run_id = $1 AND queue = 'dispatch'`,
       [runId],
     );
   }
@@ -88,20 +88,20 @@ export class OutboxRepository {
     for (;;) {
       const [row] = await this.database.write<TakenRow>(
         `WITH RECURSIVE heads AS (
-              (${headOfLine('')})
-              UNION ALL
-              SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
-            ), chosen AS (
-              SELECT heads.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id)
-              WHERE coalesce(slots, 0) < $4 ORDER BY coalesce(slots, 0), place LIMIT 1
-            ), taken AS (
-              UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-              FROM chosen WHERE outbox.run_id = chosen.run_id AND waiting
-              RETURNING outbox.run_id, outbox.workspace_id
-            )
-            SELECT taken.run_id AS "runId", taken.workspace_id AS "workspaceId",
-              EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS waiting
-            FROM (SELECT) AS one LEFT JOIN taken ON true`,
+            (${headOfLine('')})
+            UNION ALL
+            SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
+          ), chosen AS (
+            SELECT heads.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id)
+            WHERE coalesce(slots, 0) < $4 ORDER BY coalesce(slots, 0), place LIMIT 1
+          ), taken AS (
+            UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
+            FROM chosen WHERE outbox.run_id = chosen.run_id AND waiting
+            RETURNING outbox.run_id, outbox.workspace_id
+          )
+          SELECT taken.run_id AS "runId", taken.workspace_id AS "workspaceId",
+            EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS waiting
+          FROM (SELECT) AS one LEFT JOIN taken ON true`,
         [provider, [...held.keys()], [...held.values()], maxHeld, restMs],
       );
       if (row === undefined) return { run: null, othersWait: false };
@@ -116,10 +116,10 @@ export class OutboxRepository {
   async awaitedProviders(): Promise<string[]> {
     const rows = await this.database.write<{ provider: string }>(
       `WITH RECURSIVE awaited AS (
-            (${firstAwaited('')})
-            UNION ALL
-            SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
-          ) SELECT provider FROM awaited`,
+          (${firstAwaited('')})
+          UNION ALL
+          SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
+        ) SELECT provider FROM awaited`,
     );
     return rows.map(({ provider }) => provider);
   }
@@ -128,8 +128,8 @@ export class OutboxRepository {
   async promoteAll(): Promise<Granted[]> {
     return this.database.write<Granted>(
       `SELECT granted.run_id AS "runId", granted.provider FROM (
-            SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
-          ) AS open, promote(open.id) AS granted`,
+          SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
+        ) AS open, promote(open.id) AS granted`,
     );
   }
 
@@ -141,7 +141,7 @@ export class OutboxRepository {
   async oldestOverdueSeconds(): Promise<number> {
     const [row] = await this.database.write<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
-          FROM outbox WHERE due_at < 'infinity'`,
+        FROM outbox WHERE due_at < 'infinity'`,
     );
     return row?.seconds ?? 0;
   }
@@ -150,15 +150,15 @@ export class OutboxRepository {
   async load(): Promise<Load[]> {
     return this.database.write<Load>(
       `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
-            greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
-              AS "oldestSeconds"
-          FROM outbox CROSS JOIN LATERAL (SELECT CASE
-            WHEN queue = 'backlog' THEN 'parked'
-            WHEN queue = 'poll' THEN 'running'
-            WHEN queue = 'assets' THEN 'copying'
-            WHEN dispatched THEN 'submitting'
-            ELSE 'waiting' END AS state) AS states
-          GROUP BY provider, state`,
+          greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
+            AS "oldestSeconds"
+        FROM outbox CROSS JOIN LATERAL (SELECT CASE
+          WHEN queue = 'backlog' THEN 'parked'
+          WHEN queue = 'poll' THEN 'running'
+          WHEN queue = 'assets' THEN 'copying'
+          WHEN dispatched THEN 'submitting'
+          ELSE 'waiting' END AS state) AS states
+        GROUP BY provider, state`,
     );
   }
 
@@ -166,21 +166,21 @@ export class OutboxRepository {
   async drift(): Promise<Drift[]> {
     return this.database.write<Drift>(
       `WITH live AS (
-            SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
-              coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
-              sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
-            FROM outbox GROUP BY workspace_id
-          )
-          SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
-          FROM workspace LEFT JOIN live ON live.workspace_id = workspace.id
-          CROSS JOIN LATERAL (VALUES
-            ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
-            ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
-            ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
-            ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
-            ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
-          ) AS pair (counter, counted, actual)
-          WHERE pair.counted <> pair.actual`,
+          SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
+            coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
+            sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
+          FROM outbox GROUP BY workspace_id
+        )
+        SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
+        FROM workspace LEFT JOIN live ON live.workspace_id = workspace.id
+        CROSS JOIN LATERAL (VALUES
+          ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
+          ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
+          ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
+          ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
+          ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
+        ) AS pair (counter, counted, actual)
+        WHERE pair.counted <> pair.actual`,
     );
   }
 }

@@ -113,11 +113,11 @@ interface ProviderKey {
 export async function providerKeys(database: Database): Promise<ProviderKey[]> {
   return database.read<ProviderKey>(
     `WITH worker AS (
-          SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
-        )
-        SELECT key AS provider, bool_or(value::boolean) AS "hasKey",
-          coalesce(sum(slots) FILTER (WHERE alive AND value::boolean), 0)::integer AS slots
-        FROM worker, jsonb_each(providers) WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive) GROUP BY key`,
+        SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
+      )
+      SELECT key AS provider, bool_or(value::boolean) AS "hasKey",
+        coalesce(sum(slots) FILTER (WHERE alive AND value::boolean), 0)::integer AS slots
+      FROM worker, jsonb_each(providers) WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive) GROUP BY key`,
   );
 }
 
@@ -125,7 +125,7 @@ export async function providerKeys(database: Database): Promise<ProviderKey[]> {
 export async function runningProcesses(database: Database): Promise<RunningProcess[]> {
   return database.read<RunningProcess>(
     `SELECT app, host, pid, started_at AS "startedAt", seen_at AS "seenAt", catalog_revision AS revision,
-          catalog_problem AS problem
-        FROM process WHERE seen_at > ${aliveSince} ORDER BY app, started_at, id`,
+        catalog_problem AS problem
+      FROM process WHERE seen_at > ${aliveSince} ORDER BY app, started_at, id`,
   );
 }

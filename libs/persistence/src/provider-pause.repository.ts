@@ -26,9 +26,9 @@ export class ProviderPauseRepository {
   async pause(provider: string, reason: string, by: string): Promise<boolean> {
     const [row] = await this.database.write<{ fresh: boolean }>(
       `WITH noted AS (
-            INSERT INTO operator_action (actor, action, subject, details)
-            VALUES ($3, 'provider.pause', $1, jsonb_build_object('reason', $2::text))
-          ) SELECT pause_provider($1, 'submit', 'operator', NULL, $2) AS fresh`,
+          INSERT INTO operator_action (actor, action, subject, details)
+          VALUES ($3, 'provider.pause', $1, jsonb_build_object('reason', $2::text))
+        ) SELECT pause_provider($1, 'submit', 'operator', NULL, $2) AS fresh`,
       [provider, reason, by],
     );
     return row?.fresh ?? false;
@@ -47,17 +47,17 @@ export class ProviderPauseRepository {
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.write(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
-          woken AS (
-            UPDATE outbox SET due_at = router_now() WHERE run_id IN (
-              SELECT run_id FROM outbox JOIN run ON run.id = run_id
-              WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND EXISTS (SELECT 1 FROM ended)
-              -- Who holds several rows must not wait for another. What is locked moves anyway.
-              FOR NO KEY UPDATE OF outbox SKIP LOCKED
-            )
-          ), noted AS (
-            INSERT INTO operator_action (actor, action, subject, details) VALUES ($2, 'provider.resume', $1, '{}')
+        woken AS (
+          UPDATE outbox SET due_at = router_now() WHERE run_id IN (
+            SELECT run_id FROM outbox JOIN run ON run.id = run_id
+            WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND EXISTS (SELECT 1 FROM ended)
+            -- Who holds several rows must not wait for another. What is locked moves anyway.
+            FOR NO KEY UPDATE OF outbox SKIP LOCKED
           )
-          SELECT FROM ended WHERE stood`,
+        ), noted AS (
+          INSERT INTO operator_action (actor, action, subject, details) VALUES ($2, 'provider.resume', $1, '{}')
+        )
+        SELECT FROM ended WHERE stood`,
       [provider, by],
     );
     return rows.length > 0;
@@ -67,8 +67,8 @@ export class ProviderPauseRepository {
   async standing(): Promise<ProviderPause[]> {
     return this.database.write<ProviderPause>(
       `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
-            CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
-          FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
+          CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
+        FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
     );
   }
 }

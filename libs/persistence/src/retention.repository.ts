@@ -28,9 +28,9 @@ export class RetentionRepository {
   async deleteExpiredKeys(): Promise<number> {
     const rows = await this.database.write(
       `DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
-            SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= router_statement_now()
-            LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
+          SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= router_statement_now()
+          LIMIT $1 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
       [batchRows],
     );
     return rows.length;
@@ -50,9 +50,9 @@ export class RetentionRepository {
     const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
     const rows = await this.database.write(
       `DELETE FROM tombstone WHERE run_id IN (
-            SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
-            ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
+          SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
+          ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
       [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
     );
     return rows.length;
@@ -64,11 +64,11 @@ export class RetentionRepository {
     const rows = await this.database.write(
       // As with audit records.
       `DELETE FROM webhook WHERE run_id IN (
-            SELECT run_id FROM webhook
-            WHERE run_id < v7_floor(router_statement_now() - make_interval(secs => $1))
-              AND ended_at <= router_statement_now() - make_interval(secs => $1)
-            ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
+          SELECT run_id FROM webhook
+          WHERE run_id < v7_floor(router_statement_now() - make_interval(secs => $1))
+            AND ended_at <= router_statement_now() - make_interval(secs => $1)
+          ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
       [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
     );
     return rows.length;
@@ -83,9 +83,9 @@ export class RetentionRepository {
   async deleteOldLedgerEntries(): Promise<number> {
     const rows = await this.database.write(
       `DELETE FROM ledger_entry WHERE id IN (
-            SELECT id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
-            LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING id`,
+          SELECT id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
+          LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING id`,
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
     );
     return rows.length;
@@ -94,10 +94,10 @@ export class RetentionRepository {
   async deleteOldAuditRecords(): Promise<number> {
     const rows = await this.database.write(
       `DELETE FROM audit_record WHERE (workspace_id, run_id) IN (
-            SELECT workspace_id, run_id FROM audit_record
-            WHERE completed_at <= router_statement_now() - make_interval(months => $1)
-            LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
+          SELECT workspace_id, run_id FROM audit_record
+          WHERE completed_at <= router_statement_now() - make_interval(months => $1)
+          LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
     );
     return rows.length;

@@ -74,7 +74,7 @@ export class RunReader {
   async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
     const [row] = await this.database.read<RunState & Aged>(
       `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, ${position}
-          FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
+        FROM run WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       [runId, workspaceId, model, ...this.periods],
     );
     return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
@@ -89,11 +89,11 @@ export class RunReader {
   ): Promise<RunResult | AgedOut | null> {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
       `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
-            media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
-            provider_urls AS "providerUrls", ${position}
-          FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-            AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
-          WHERE id = $1 AND workspace_id = $2 AND model = $3`,
+          media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
+          provider_urls AS "providerUrls", ${position}
+        FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+          AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
+        WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       [runId, workspaceId, model, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
@@ -109,8 +109,8 @@ export class RunReader {
   ): Promise<{ mediaType: string; body: PayloadBody } | AgedOut | null> {
     const [row] = await this.database.read<Aged & PayloadRow & { mediaType: string }>(
       `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
-          FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
-          WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
+        FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
+        WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
       [runId, workspaceId, null, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, null, runId);
@@ -121,8 +121,8 @@ export class RunReader {
   async modelOf(workspaceId: string, runId: string): Promise<string | null> {
     const [row] = await this.database.read<{ model: string }>(
       `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
-          UNION ALL
-          SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
+        UNION ALL
+        SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
       [runId, workspaceId],
     );
     return row?.model ?? null;
@@ -132,10 +132,10 @@ export class RunReader {
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.read<{ origin: string; position: number }>(
       `SELECT call ->> 'origin' AS origin, admitted_position AS position
-            FROM run WHERE id = $1 AND workspace_id = $2
-          UNION ALL
-          SELECT origin, admitted_position FROM tombstone
-            WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
+          FROM run WHERE id = $1 AND workspace_id = $2
+        UNION ALL
+        SELECT origin, admitted_position FROM tombstone
+          WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
       [runId, workspaceId],
     );
     return row ?? null;
@@ -175,9 +175,9 @@ export class RunReader {
   ): Promise<'kept' | AgedOut | null> {
     const [row] = await this.database.read<Aged>(
       `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
-          UNION ALL
-          SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
-            FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
+        UNION ALL
+        SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
+          FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
       [runId, workspaceId, model, ...this.periods],
     );
     return row === undefined || row.age === 'gone' ? null : row.age;

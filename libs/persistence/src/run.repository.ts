@@ -29,7 +29,7 @@ export class RunRepository {
   async claim(runId: string, leaseMs: number): Promise<Claim> {
     const [row] = await this.database.write<Claim & PayloadRow>(
       `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
-          FROM claim($1, $2 * interval '1 millisecond')`,
+        FROM claim($1, $2 * interval '1 millisecond')`,
       [runId, leaseMs],
     );
     if (row === undefined) return { kind: 'gone' };
@@ -50,16 +50,16 @@ export class RunRepository {
   private async markSent(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
     const rows = await this.database.write(
       `WITH begun AS (
-            UPDATE run SET stage = 'submitting', sent_at = router_now(),
-              dispatched_at = coalesce(dispatched_at, router_now()),
-              deadline_at = CASE WHEN dispatched_at IS NULL
-                THEN router_now() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
-              lease_until = router_now() + $3 * interval '1 millisecond'
-            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
-            RETURNING id
-          )
-          UPDATE outbox SET dispatched = true, waiting = false, due_at = router_now() + $3 * interval '1 millisecond'
-          WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
+          UPDATE run SET stage = 'submitting', sent_at = router_now(),
+            dispatched_at = coalesce(dispatched_at, router_now()),
+            deadline_at = CASE WHEN dispatched_at IS NULL
+              THEN router_now() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
+            lease_until = router_now() + $3 * interval '1 millisecond'
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
+          RETURNING id
+        )
+        UPDATE outbox SET dispatched = true, waiting = false, due_at = router_now() + $3 * interval '1 millisecond'
+        WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
       [runId, epoch, leaseMs],
     );
     return rows.length === 1;
@@ -72,14 +72,14 @@ export class RunRepository {
   async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
     await this.database.write(
       `WITH mine AS (
-            SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
-            WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
-          ), renewed AS (
-            UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
-            FROM mine WHERE run.id = mine.id RETURNING run.id
-          )
-          UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
-          WHERE run_id IN (SELECT id FROM renewed)`,
+          SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
+          WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
+        ), renewed AS (
+          UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
+          FROM mine WHERE run.id = mine.id RETURNING run.id
+        )
+        UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
+        WHERE run_id IN (SELECT id FROM renewed)`,
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
     );
   }
@@ -91,12 +91,12 @@ export class RunRepository {
   async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
     const [row] = await this.database.persist<{ afterMs: number }>(
       `WITH back AS (
-            UPDATE run SET sent_at = NULL, lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
-            RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
-          )
-          UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
-          FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
+          UPDATE run SET sent_at = NULL, lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
+          RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
+        )
+        UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
+        FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
       [runId, epoch, afterMs],
       retryForMs,
     );
@@ -110,14 +110,14 @@ export class RunRepository {
   async fallBack(runId: string, epoch: number): Promise<string | null> {
     const [row] = await this.database.persist<{ provider: string }>(
       `WITH moved AS (
-            UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
-              computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
-              sent_at = NULL, lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
-            RETURNING id, provider
-          )
-          UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
-          FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
+          UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
+            computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
+            sent_at = NULL, lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
+          RETURNING id, provider
+        )
+        UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
+        FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
       [runId, epoch],
       retryForMs,
     );
@@ -134,15 +134,15 @@ export class RunRepository {
   ): Promise<{ cancelRequested: boolean } | null> {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
       `WITH saved AS (
-            UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
-              reported_micros = coalesce($5, reported_micros), lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
-            RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
-          ), moved AS (
-            UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
-            WHERE run_id = (SELECT id FROM saved)
-          )
-          SELECT cancel_requested FROM saved`,
+          UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
+            reported_micros = coalesce($5, reported_micros), lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
+          RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
+        ), moved AS (
+          UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
+          WHERE run_id = (SELECT id FROM saved)
+        )
+        SELECT cancel_requested FROM saved`,
       [runId, epoch, jsonText(handle), afterMs, reportedMicros],
       retryForMs,
     );
@@ -153,13 +153,13 @@ export class RunRepository {
   async readForPoll(runId: string): Promise<Poll | null> {
     const [row] = await this.database.write<Poll>(
       `SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
-            run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
-            (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
-            run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
-            paused_ms(run.provider, 'poll') AS "pausedMs",
-            outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
-          FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = $1`,
+          run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
+          (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
+          run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
+          run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
+          paused_ms(run.provider, 'poll') AS "pausedMs",
+          outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
+        FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = $1`,
       [runId],
     );
     return row ?? null;
@@ -186,7 +186,7 @@ export class RunRepository {
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
     const rows = await this.database.write(
       `UPDATE run SET cancel_sent_at = router_now()
-          WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
+        WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
       [runId, epoch],
     );
     return rows.length === 1;
@@ -196,7 +196,7 @@ export class RunRepository {
   async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.write(
       `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
-          WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
+        WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       [runId, epoch, lostPolls, progress],
     );
   }
@@ -221,8 +221,8 @@ export class RunRepository {
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.write<Copying & PayloadRow>(
       `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
-          FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-          WHERE run.id = $1 AND run.stage = 'copying'`,
+        FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+        WHERE run.id = $1 AND run.stage = 'copying'`,
       [runId],
     );
     return row === undefined ? null : { ...row, body: payloadBody(row) };

@@ -28,10 +28,10 @@ export class StoredObjectRepository {
   async note(key: string, runId: string, doubtSeconds: number, retryForMs = 0): Promise<boolean> {
     const rows = await this.database.persist(
       `INSERT INTO stored_object AS noted (key, owner_id, delete_at)
-          VALUES ($1, $2, router_now() + make_interval(secs => $3))
-          ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
-            WHERE NOT noted.deleting
-          RETURNING key`,
+        VALUES ($1, $2, router_now() + make_interval(secs => $3))
+        ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
+          WHERE NOT noted.deleting
+        RETURNING key`,
       [key, runId, doubtSeconds],
       retryForMs,
     );
@@ -50,10 +50,10 @@ export class StoredObjectRepository {
   async takeDue(limit: number): Promise<string[]> {
     const rows = await this.database.write<{ key: string }>(
       `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
-          WHERE key IN (
-            SELECT key FROM stored_object WHERE ${dueForDeletion}
-            ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING key`,
+        WHERE key IN (
+          SELECT key FROM stored_object WHERE ${dueForDeletion}
+          ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        ) RETURNING key`,
       [limit],
     );
     return rows.map(({ key }) => key);
@@ -63,8 +63,8 @@ export class StoredObjectRepository {
   async unneeded(): Promise<UnneededObjects> {
     const [row] = await this.database.read<UnneededObjects>(
       `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
-            count(*) FILTER (WHERE gone)::integer AS "leftBehind"
-          FROM (SELECT deleting OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
+          count(*) FILTER (WHERE gone)::integer AS "leftBehind"
+        FROM (SELECT deleting OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
     );
     return row ?? { inDoubt: 0, leftBehind: 0 };
   }
@@ -73,7 +73,7 @@ export class StoredObjectRepository {
   async isOf(workspaceId: string, key: string): Promise<boolean> {
     const rows = await this.database.read(
       `SELECT 1 FROM stored_object WHERE key = $2 AND NOT deleting AND delete_at > router_now()
-          AND (workspace_id = $1 OR EXISTS (SELECT 1 FROM run WHERE run.id = owner_id AND run.workspace_id = $1))`,
+        AND (workspace_id = $1 OR EXISTS (SELECT 1 FROM run WHERE run.id = owner_id AND run.workspace_id = $1))`,
       [workspaceId, key],
     );
     return rows.length === 1;

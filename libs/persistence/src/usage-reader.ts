@@ -102,8 +102,8 @@ export class UsageReader {
   async page(range: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
     return this.database.read<UsageRecord>(
       `SELECT ${columns} FROM ${tables}
-          WHERE ${inRange} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
-          ORDER BY completed_at, audit_record.run_id LIMIT $6`,
+        WHERE ${inRange} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
+        ORDER BY completed_at, audit_record.run_id LIMIT $6`,
       [
         ...valuesOf(range),
         after?.completedAt ?? '-infinity',
@@ -117,7 +117,7 @@ export class UsageReader {
   async latest(range: UsageRange, limit: number): Promise<UsageRecord[]> {
     return this.database.read<UsageRecord>(
       `SELECT ${columns} FROM ${tables} WHERE ${inRange}
-          ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
+        ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
       [...valuesOf(range), limit],
     );
   }
@@ -126,7 +126,7 @@ export class UsageReader {
   async totals(range: UsageRange): Promise<{ runs: number; billedMicros: number }> {
     const [row] = await this.database.read<{ runs: number; billedMicros: number }>(
       `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
-          FROM audit_record WHERE ${inRange}`,
+        FROM audit_record WHERE ${inRange}`,
       valuesOf(range),
     );
     return row ?? { runs: 0, billedMicros: 0 };
@@ -148,8 +148,8 @@ export class UsageReader {
   async ledger(workspaceId: string, limit: number): Promise<LedgerLine[]> {
     return this.database.read<LedgerLine>(
       `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",
-            balance_micros::float AS "balanceMicros", basis, note
-          FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
+          balance_micros::float AS "balanceMicros", basis, note
+        FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
       [workspaceId, limit],
     );
   }

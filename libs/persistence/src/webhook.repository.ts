@@ -81,7 +81,7 @@ export class WebhookRepository {
   async wait(runId: string, isServed: boolean): Promise<void> {
     await this.database.write(
       `UPDATE webhook SET waiting = true, due_at = router_now() + make_interval(secs => $2)
-          WHERE run_id = $1 AND ended_at IS NULL`,
+        WHERE run_id = $1 AND ended_at IS NULL`,
       [runId, isServed ? maxWaitSeconds : callSeconds],
     );
   }
@@ -89,7 +89,7 @@ export class WebhookRepository {
   async delivered(runId: string): Promise<void> {
     await this.database.persist(
       `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false
-          WHERE run_id = $1 AND NOT delivered`,
+        WHERE run_id = $1 AND NOT delivered`,
       [runId],
       callSeconds * 1000,
     );
@@ -99,9 +99,9 @@ export class WebhookRepository {
   async failed(runId: string, tries: number, problem: string, afterMs: number | null): Promise<boolean> {
     const rows = await this.database.write(
       `UPDATE webhook SET tries = tries + 1, problem = $3,
-            ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
-            due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
-          WHERE run_id = $1 AND tries = $2 AND ended_at IS NULL RETURNING run_id`,
+          ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
+          due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
+        WHERE run_id = $1 AND tries = $2 AND ended_at IS NULL RETURNING run_id`,
       [runId, tries, problem, afterMs],
     );
     return rows.length === 1;
@@ -111,7 +111,7 @@ export class WebhookRepository {
   async redeliver(runId: string, workspaceId?: string): Promise<boolean> {
     const rows = await this.database.write(
       `UPDATE webhook SET tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
-          WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
+        WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
       [runId, workspaceId],
     );
     return rows.length === 1;
@@ -149,7 +149,7 @@ export class WebhookRepository {
   async oldestDueSeconds(): Promise<number> {
     const [row] = await this.database.write<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
-          FROM webhook WHERE ended_at IS NULL AND NOT waiting`,
+        FROM webhook WHERE ended_at IS NULL AND NOT waiting`,
     );
     return row?.seconds ?? 0;
   }
@@ -157,17 +157,17 @@ export class WebhookRepository {
   private async take(which: string, values: unknown[]): Promise<DueWebhook | null> {
     const [row] = await this.database.write<DueRow>(
       `WITH due AS (
-            UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
-            WHERE ${which} RETURNING *
-          )
-          SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-            due.completed_at AS "completedAt", url, receiver, form, tries,
-            CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
-              ELSE webhook_secrets[1:1] END AS secrets,
-            run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
-          FROM due JOIN workspace ON workspace.id = due.workspace_id
-            LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
-            LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
+          UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
+          WHERE ${which} RETURNING *
+        )
+        SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
+          due.completed_at AS "completedAt", url, receiver, form, tries,
+          CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
+            ELSE webhook_secrets[1:1] END AS secrets,
+          run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
+        FROM due JOIN workspace ON workspace.id = due.workspace_id
+          LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
+          LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,
     );
     if (!row) return null;

@@ -137,7 +137,7 @@ export class WorkspaceRepository {
     await this.workspaces.manager.transaction(async (manager) => {
       await manager.query(
         `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
-           webhook_secret_rotated_at = router_now() WHERE id = $1`,
+          webhook_secret_rotated_at = router_now() WHERE id = $1`,
         [id],
       );
       if (operator !== undefined) {
