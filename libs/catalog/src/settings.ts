@@ -8,9 +8,8 @@ export const catalogSettings = {
       'A directory of model rows and provider declarations that add to, replace or hide the built-in ones; read again when it changes.',
     example: '/etc/model-router/catalog',
   }),
-  CATALOG_POLL_MS: milliseconds(10_000).meta({
-    description:
-      'How often CATALOG_DIR is looked at where the system does not tell of changes, in milliseconds.',
-    example: '10000',
-  }),
+  CATALOG_POLL_MS: milliseconds(
+    10_000,
+    'How often CATALOG_DIR is looked at where the system does not tell of changes, in milliseconds.',
+  ),
 };

@@ -38,20 +38,15 @@ export const keySetSettings = {
     description: 'Algorithms accepted for tokens that are signed with a published key, separated by commas.',
     example: 'RS256,ES256,EdDSA',
   }),
-  JWT_JWKS_MAX_AGE_SECONDS: count(600).meta({
-    description:
-      'How long published keys are used before they are fetched again: a removed key ends within it.',
-    example: '600',
-  }),
-  JWT_JWKS_COOLDOWN_SECONDS: count(30).meta({
-    description:
-      'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
-    example: '30',
-  }),
-  JWT_JWKS_TIMEOUT_MS: milliseconds(5_000).meta({
-    description: 'Time limit for fetching the published keys.',
-    example: '5000',
-  }),
+  JWT_JWKS_MAX_AGE_SECONDS: count(
+    600,
+    'How long published keys are used before they are fetched again: a removed key ends within it.',
+  ),
+  JWT_JWKS_COOLDOWN_SECONDS: count(
+    30,
+    'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
+  ),
+  JWT_JWKS_TIMEOUT_MS: milliseconds(5_000, 'Time limit for fetching the published keys.'),
 };
 
 export type KeySetSettings = z.infer<z.ZodObject<typeof keySetSettings>>;
