@@ -1,19 +1,10 @@
 import type { ProviderDefinition } from '#providers';
 import { hasEnded } from './lifecycle.js';
 import type { Model } from './model.js';
+import type { EndedModel } from './model-row.js';
 import { nearestIds } from './nearest-ids.js';
 
 export type ModelFilter = (model: Model) => boolean;
-
-/** A model that is gone, for callers who still ask for it. */
-export interface EndedModel {
-  id: string;
-  aliases: readonly string[];
-  /** The day, and where it was read. */
-  ended: string;
-  source?: string;
-  successor?: string;
-}
 
 /** One immutable revision of what can be run. */
 export interface Catalog {

@@ -1,8 +1,8 @@
 import { type FieldError, InputRejection } from '#errors';
 import { membersOf, textAt, valueAt } from '#schemas';
-import type { MemberValue } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { Model } from './model.js';
+import type { MemberValue } from './model-row.js';
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, type ProviderDefinition } from '#providers';
+import type { z } from 'zod';
 import type { Documents } from './intake/intake.js';
 import { likeAnother } from './like-row.js';
 import { type Model, readModel, type RowProblem } from './model.js';
-import { endedRow, hidingRow } from './model-row.js';
+import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 import { parseRow } from './parsed-rows.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
@@ -21,10 +22,7 @@ export interface CatalogProblem {
 
 /** What one file says: a model, one that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
-  | { model: Model }
-  | { ended: string; aliases: string[]; successor?: string; source?: string }
-  | { hidden: true }
-  | { provider: ProviderDefinition }
+  { model: Model } | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
 );
 
 export interface DirectoryRows {

@@ -16,6 +16,11 @@ const url = z.union([template, z.array(template).min(1)]).meta({
   description: 'The address; of several the first whose values are all there.',
 });
 
+const settledMembers = z
+  .array(z.string().min(1))
+  .min(1)
+  .describe('Members that are sent as false when the caller names them: answers come whole.');
+
 const encode = z
   .union([
     z.strictObject({
@@ -50,6 +55,7 @@ const encode = z
             .describe('The members of the input that are entries.'),
         })
         .describe('Members of the input become entries of one list.'),
+      settled: settledMembers.optional(),
     }),
     z.strictObject({
       set: z
@@ -60,10 +66,7 @@ const encode = z
       list: z.literal(true).optional().describe('The body is the one element of a list.'),
     }),
     z.strictObject({
-      settled: z
-        .array(z.string().min(1))
-        .min(1)
-        .describe('Members that are sent as false when the caller names them: answers come whole.'),
+      settled: settledMembers,
     }),
   ])
   .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' });
