@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { ruleRetries } from '../rules.js';
 import { failureClasses } from './failure-classes.js';
 
-export const pointer = z.templateLiteral(['/', z.string()]).meta({
-  description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
-});
+export const pointer = z
+  .templateLiteral(['/', z.string()])
+  .describe('A place in a JSON reply (RFC 6901); a segment * stands for every element.');
 export const pointers = z.union([pointer, z.array(pointer).min(1)]);
 export const status = z.int().min(100).max(599);
 export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
@@ -16,9 +16,9 @@ const matching = z
       .string()
       .max(1000)
       .refine(isLinear, { message: 'a pattern without a linear-time form' })
-      .meta({ description: 'A pattern without look-around and back references.' }),
+      .describe('A pattern without look-around and back references.'),
   })
-  .meta({ description: 'Texts and numbers in which the pattern is found.' });
+  .describe('Texts and numbers in which the pattern is found.');
 
 /** One of the names of a table, which says what each does. */
 const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
@@ -57,7 +57,7 @@ export const rule = z
       .describe('The value at `where` or `header`.'),
     unless: pointers
       .optional()
-      .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
+      .describe('Places that hold nothing; one that holds something, and the rule does not.'),
     class: named(failureClasses).describe('What the reply means.'),
     retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
   })
