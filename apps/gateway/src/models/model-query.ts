@@ -31,9 +31,10 @@ type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality' | 'q
 
 /** Whether the model is one of those that are asked for. */
 export function isMeant({ id, aliases, title, description, modalities }: Model, query: ModelQuery): boolean {
-  const { provider, modality, q = '' } = query;
+  const { provider, modality, q } = query;
   if (provider !== undefined && !id.startsWith(`${provider}/`)) return false;
   if (modality !== undefined && !modalities?.out.includes(modality)) return false;
+  if (q === undefined) return true;
   const text = [id, ...aliases, title, description].join('\n').toLowerCase();
   return q
     .toLowerCase()
