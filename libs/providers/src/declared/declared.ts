@@ -155,11 +155,11 @@ const addressOf = (name: string, run: Run, base: string): string =>
 
 function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encoding {
   if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
+  if ('settled' in encode) return settled(encode.settled);
   if ('set' in encode) return withSet((uuid) => mapped(encode.set, filledWith({ uuid })), encode.list);
   if ('form' in encode) return form(encode.form);
-  if (!('references' in encode)) return settled(encode.settled);
-  const referring = references(encode.references.within, encode.references.members);
-  return encode.settled ? settled(encode.settled, referring) : referring;
+  const { within, members, settled: settling } = encode.references;
+  return settled(settling, references(within, members));
 }
 
 const ruleOf = ({ is, ...others }: ProviderRow['rules'][number]): Rule => ({

@@ -17,11 +17,6 @@ const url = z
   .union([template, z.array(template).min(1)])
   .describe('The address; of several the first whose values are all there.');
 
-const settledMembers = z
-  .array(z.string().min(1))
-  .min(1)
-  .describe('Members that are sent as false when the caller names them: answers come whole.');
-
 const encode = z
   .union([
     z.strictObject({
@@ -54,9 +49,12 @@ const encode = z
               }),
             )
             .describe('The members of the input that are entries.'),
+          settled: z
+            .array(z.string().min(1))
+            .default([])
+            .describe('Members that are sent as false when the caller names them.'),
         })
         .describe('Members of the input become entries of one list.'),
-      settled: settledMembers.optional(),
     }),
     z.strictObject({
       set: z
@@ -67,7 +65,10 @@ const encode = z
       list: z.literal(true).optional().describe('The body is the one element of a list.'),
     }),
     z.strictObject({
-      settled: settledMembers,
+      settled: z
+        .array(z.string().min(1))
+        .min(1)
+        .describe('Members that are sent as false when the caller names them: answers come whole.'),
     }),
   ])
   .describe('How the caller’s bytes become the body; left out, they are the body.');
