@@ -9,4 +9,4 @@ export { unreachable } from './reachability.js';
 export { recordRun } from './run-record.js';
 export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
 export { observabilitySettings } from './settings.js';
-export { withTimeout } from './with-timeout.js';
+export { settlesWithin, withTimeout } from './with-timeout.js';
