@@ -1,6 +1,5 @@
 import type { ProviderDefinition } from '#providers';
-import { hasEnded } from './lifecycle.js';
-import type { Model } from './model.js';
+import { hasEnded, type Model } from './model.js';
 import type { EndedModel } from './model-row.js';
 import { nearestIds } from './nearest-ids.js';
 
@@ -92,3 +91,9 @@ function firstBehind(models: readonly Model[], id: string | undefined): number {
   }
   return low;
 }
+
+/** The rows by which a model is served, its own first; one that has ended serves nothing. */
+export const serversOf = (catalog: Pick<Catalog, 'find'>, model: Model): Model[] => [
+  model,
+  ...model.servers.flatMap((id) => catalog.find(id) ?? []),
+];

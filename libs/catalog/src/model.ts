@@ -35,6 +35,20 @@ export interface Model extends Omit<
   counterExamples: CounterExample[];
 }
 
+const noticeMs = 30 * 24 * 60 * 60 * 1000;
+
+type Life = Pick<Model, 'ends'>;
+
+/** Whether the day has come, in UTC, from which the model is not there any more. */
+export const hasEnded = ({ ends }: Life): boolean => ends !== undefined && Date.now() >= Date.parse(ends);
+
+/** Whether that day is near enough to be told. */
+export const endsSoon = ({ ends }: Life): boolean =>
+  ends !== undefined && Date.now() >= Date.parse(ends) - noticeMs;
+
+/** What callers know a provider by: the first segment of an id. */
+export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
+
 export interface RowProblem {
   path: readonly PropertyKey[];
   message: string;

@@ -32,5 +32,5 @@ export {
   settingStem,
 } from './providers.js';
 export { RefusedInput } from './refused-input.js';
-export { reportedMicros } from './reported.js';
+export { type Asked, type ReadReply, readReply, reportedMicros } from './read-reply.js';
 export type { Rule } from './rules.js';

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { Metrics, withTimeout } from '#observability';
 import type { DueWebhook } from '#persistence';
 import { Injectable } from '@nestjs/common';
@@ -5,7 +6,6 @@ import { request } from 'undici';
 import { faultOf } from '../calls/fault.js';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 import { WebhookBodies } from './webhook-bodies.js';
-import { signatures } from './signatures.js';
 
 const callMs = 10_000;
 /** Read of an answer, so that its connection can be used again. */
@@ -69,4 +69,14 @@ function troubleOf(error: unknown): { result: string; problem: string } {
   if (cause === 'refused_address') return { result: cause, problem: 'the address may not be called' };
   if (cause === 'timeout') return { result: cause, problem: `no answer within ${callMs / 1000} s` };
   return { result: 'unreachable', problem: `not reached: ${cause}` };
+}
+
+/** The header `webhook-signature` of Standard Webhooks: one signature for each secret, separated by spaces. */
+export function signatures(secrets: readonly string[], id: string, timestamp: string, body: Buffer): string {
+  return secrets
+    .map((secret) => {
+      const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+      return `v1,${hmac.update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+    })
+    .join(' ');
 }
