@@ -95,8 +95,10 @@ export interface FinishedRun {
   billedMicros: number;
   /** The server that the caller picked or was given, where the model has several. */
   server: string | null;
+  /** Null when nothing is billed. */
   basis: Basis | null;
   reservedMicros: number;
+  /** What the partner says that it cost, with the mark-up. */
   reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };

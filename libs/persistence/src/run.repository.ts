@@ -3,13 +3,36 @@ import { Database } from './database.js';
 import type { Claim, Copying, Poll } from './live-run.js';
 import {
   type Ending,
+  endingRow,
+  type FinishedRun,
+  type Granted,
   jsonText,
   type PayloadBody,
   payloadBody,
   payloadColumns,
   type PayloadRow,
 } from './run-facts.js';
-import { type ClaimedRun, type Finished, RunEndings } from './run-endings.js';
+import { batchCall, type GroupResults, type Groups, WorkspaceBatches } from './workspace-batches.js';
+
+/** A run with the claim under which it is written, and the workspace whose row is locked for that. */
+export interface ClaimedRun {
+  runId: string;
+  epoch: number;
+  workspaceId: string;
+}
+
+type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
+
+interface EndingRun extends ClaimedRun {
+  /** The JSON of its row. */
+  ending: string;
+  body: Buffer | null;
+  bytes: number;
+}
+
+const entriesOf = (runs: EndingRun[]): string =>
+  `[${runs.map(({ runId, epoch, ending }) => `{"runId":"${runId}","epoch":${epoch},"ending":${ending}}`).join()}]`;
+const finishAll = batchCall('finish_all', entriesOf, ({ body }) => body);
 
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
@@ -20,11 +43,12 @@ const retryForMs = 120_000;
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
 @Injectable()
 export class RunRepository {
-  private readonly endings: RunEndings;
+  private readonly endings = new WorkspaceBatches<EndingRun, Finished>({
+    send: (groups, waits) => this.finishTogether(groups, waits),
+    patienceMs: retryForMs,
+  });
 
-  constructor(private readonly database: Database) {
-    this.endings = new RunEndings(database, retryForMs);
-  }
+  constructor(private readonly database: Database) {}
 
   async claim(runId: string, leaseMs: number): Promise<Claim> {
     const [row] = await this.database.write<Claim & PayloadRow>(
@@ -228,8 +252,20 @@ export class RunRepository {
     return row === undefined ? null : { ...row, body: payloadBody(row) };
   }
 
-  /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
+  /** The one terminal write, in batches. Not won when the run already has its outcome or the claim was lost. */
   finish(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
-    return this.endings.write(run, ending, reportedMicros);
+    const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
+    return this.endings.add({
+      ...run,
+      ending: endingRow(ending, reportedMicros),
+      body,
+      bytes: body?.length ?? 0,
+    });
+  }
+
+  private async finishTogether(groups: Groups<EndingRun>, waits: boolean): Promise<GroupResults<Finished>[]> {
+    const [{ text }, values] = finishAll(groups, waits);
+    const rows = await this.database.persist<{ results: Finished[] | null }>(text, values, retryForMs);
+    return rows.map(({ results }) => results);
   }
 }

@@ -1,11 +1,12 @@
 import { RouterError } from '#errors';
-import { failpoint, type Log, LOG, Metrics, recordRun } from '#observability';
+import { failpoint, type Log, LOG, Metrics } from '#observability';
 import {
   announcement,
   type Claim,
   type ClaimedRun,
   type Ending,
   type PayloadBody,
+  recordRun,
   type RunFacts,
   RunRepository,
 } from '#persistence';
