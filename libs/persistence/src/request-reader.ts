@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestId } from './newest-first.js';
 import type { Basis, Outcome, Stage } from './run-facts.js';
-import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** Which of a workspace's runs are meant; what is left out does not narrow. */
 export interface RequestFilter {
@@ -90,10 +90,7 @@ export class RequestReader {
   constructor(
     private readonly database: Database,
     @Inject(DATABASE_OPTIONS)
-    private readonly settings: Pick<
-      RetentionSettings,
-      'RESULT_RETENTION_SECONDS' | 'TOMBSTONE_RETENTION_SECONDS'
-    >,
+    private readonly settings: Pick<RetentionSettings, 'RESULT_RETENTION_SECONDS'>,
   ) {}
 
   /** Newest first, behind `after`. */
@@ -134,7 +131,7 @@ export class RequestReader {
       filter.until ?? null,
       limit,
       this.settings.RESULT_RETENTION_SECONDS,
-      this.settings.TOMBSTONE_RETENTION_SECONDS,
+      tombstoneSeconds,
     ];
   }
 }

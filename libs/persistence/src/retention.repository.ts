@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** Bounds of one call, so that none comes near the time limit of a statement. */
 const batchRows = 500;
@@ -47,20 +47,18 @@ export class RetentionRepository {
   }
 
   async deleteTombstones(): Promise<number> {
-    const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
     const rows = await this.database.write(
       `DELETE FROM tombstone WHERE run_id IN (
           SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
           ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
         ) RETURNING run_id`,
-      [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
+      [this.periods.RESULT_RETENTION_SECONDS + tombstoneSeconds, batchRows],
     );
     return rows.length;
   }
 
   /** Webhooks that ended are listed as long as their run is remembered. */
   async deleteOldWebhooks(): Promise<number> {
-    const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
     const rows = await this.database.write(
       // As with audit records.
       `DELETE FROM webhook WHERE run_id IN (
@@ -69,7 +67,7 @@ export class RetentionRepository {
             AND ended_at <= router_statement_now() - make_interval(secs => $1)
           ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
         ) RETURNING run_id`,
-      [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
+      [this.periods.RESULT_RETENTION_SECONDS + tombstoneSeconds, batchRows],
     );
     return rows.length;
   }

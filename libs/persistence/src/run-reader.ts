@@ -12,7 +12,7 @@ import {
   type PayloadRow,
   type Stage,
 } from './run-facts.js';
-import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
 export type AgedOut = 'aged_out';
@@ -80,9 +80,9 @@ export class RunReader {
 
   constructor(
     private readonly database: Database,
-    @Inject(DATABASE_OPTIONS) settings: Omit<RetentionSettings, 'LEDGER_RETENTION_MONTHS'>,
+    @Inject(DATABASE_OPTIONS) settings: Pick<RetentionSettings, 'RESULT_RETENTION_SECONDS'>,
   ) {
-    this.periods = [settings.RESULT_RETENTION_SECONDS, settings.TOMBSTONE_RETENTION_SECONDS];
+    this.periods = [settings.RESULT_RETENTION_SECONDS, tombstoneSeconds];
   }
 
   state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {

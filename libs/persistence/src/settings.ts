@@ -22,12 +22,11 @@ export const retentionSettings = {
     86_400,
     'How long after its completion a run answers and its result can be collected, in seconds; then 410. The same on gateways and workers.',
   ),
-  TOMBSTONE_RETENTION_SECONDS: count(
-    604_800,
-    'How long an aged-out run is remembered and answers 410, in seconds; then 404. The same on gateways and workers.',
-  ),
   LEDGER_RETENTION_MONTHS: count(13, 'How long ledger entries and audit records are kept, in months.'),
 };
+
+/** How long an aged-out run is remembered and answers 410; then 404: a week, as callers are told. */
+export const tombstoneSeconds = 7 * 86_400;
 
 export type DatabaseSettings = z.infer<z.ZodObject<typeof databaseSettings>>;
 export type RetentionSettings = z.infer<z.ZodObject<typeof retentionSettings>>;
