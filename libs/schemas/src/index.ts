@@ -153,7 +153,6 @@ export {
   count,
   databaseUrlSettings,
   list,
-  milliseconds,
   readSettings,
   type SettingsShape,
 } from './settings.js';

@@ -42,9 +42,6 @@ export const count = (byDefault: number, description: string) =>
     .default(byDefault)
     .meta({ description, example: String(byDefault) });
 
-/** A duration in milliseconds. */
-export const milliseconds = count;
-
 /** A comma-separated list; absent means empty, unless a default is given. */
 export const list = (byDefault = '') =>
   z

@@ -1,4 +1,4 @@
-import { BadSettings, count, list, milliseconds } from '#schemas';
+import { BadSettings, count, list } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
@@ -28,10 +28,7 @@ export const storageSettings = {
     3600,
     'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',
   ),
-  STORE_PAYLOAD_MS: milliseconds(
-    20_000,
-    'Time limit for storing a large input or output, and for opening one.',
-  ),
+  STORE_PAYLOAD_MS: count(20_000, 'Time limit for storing a large input or output, and for opening one.'),
   S3_BUCKET: z.string().min(1).optional().meta({
     description: 'Bucket for assets and large payloads. Absent: files in ASSET_DIR.',
     example: 'router-assets',
@@ -69,7 +66,7 @@ export const storageSettings = {
     description: 'Whether to send checksums that not every S3-compatible service understands.',
     example: 'when_required',
   }),
-  S3_REQUEST_TIMEOUT_MS: milliseconds(
+  S3_REQUEST_TIMEOUT_MS: count(
     30_000,
     'Time limit for a response of S3 to begin, and for each pause within one.',
   ),

@@ -1,4 +1,4 @@
-import { count, list, milliseconds } from '#schemas';
+import { count, list } from '#schemas';
 import { z } from 'zod';
 
 // Asymmetric ones only: a published key must never serve as the secret of an HMAC.
@@ -46,7 +46,7 @@ export const keySetSettings = {
     30,
     'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
   ),
-  JWT_JWKS_TIMEOUT_MS: milliseconds(5_000, 'Time limit for fetching the published keys.'),
+  JWT_JWKS_TIMEOUT_MS: count(5_000, 'Time limit for fetching the published keys.'),
 };
 
 export type KeySetSettings = z.infer<z.ZodObject<typeof keySetSettings>>;

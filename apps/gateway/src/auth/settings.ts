@@ -1,4 +1,4 @@
-import { accessTokenSettings, milliseconds } from '#schemas';
+import { accessTokenSettings, count } from '#schemas';
 import type { z } from 'zod';
 import { keySetSettings } from './key-set-settings.js';
 
@@ -12,11 +12,11 @@ export const authSettings = {
     oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
   }),
   ...keySetSettings,
-  AUTH_CACHE_MS: milliseconds(
+  AUTH_CACHE_MS: count(
     30_000,
     'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
   ).refine((ms) => ms <= 30_000, 'must be at most 30000'),
-  AUTH_REFUSED_CACHE_MS: milliseconds(2_000, 'How long the refusal of an unknown credential is cached.'),
+  AUTH_REFUSED_CACHE_MS: count(2_000, 'How long the refusal of an unknown credential is cached.'),
 };
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;

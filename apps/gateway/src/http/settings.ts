@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { count, list, milliseconds } from '#schemas';
+import { count, list } from '#schemas';
 import { z } from 'zod';
 
 const addressOrRange = (text: string): boolean => {
@@ -45,11 +45,11 @@ export const httpSettings = {
     5000,
     'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
   ),
-  KEEP_ALIVE_TIMEOUT_MS: milliseconds(
+  KEEP_ALIVE_TIMEOUT_MS: count(
     75_000,
     'How long an idle connection stays open; longer than the idle time of the load balancer in front.',
   ),
-  CLOSE_TIMEOUT_MS: milliseconds(
+  CLOSE_TIMEOUT_MS: count(
     20_000,
     'Time limit for a stop in all: calls in flight are answered, then connections are closed.',
   ),
