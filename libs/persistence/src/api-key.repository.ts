@@ -2,31 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { v7 } from 'uuid';
 import { Database } from './database.js';
+import type { ApiKey } from './entities/api-key.entity.js';
+import type { Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
-export interface CallerRow {
+export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
   workspaceId: string;
   workspaceName: string;
-  enabled: boolean;
-  visible: string[];
-  runnable: string[];
   scopes: string[];
   keyId: string | null;
 }
 
 /** A key as it may be shown: nothing here helps to find its text. */
-export interface KeyRow {
-  id: string;
-  workspaceId: string;
-  name: string;
-  prefix: string;
-  scopes: string[];
+export interface KeyRow extends Omit<ApiKey, 'hash' | 'oneTime'> {
   /** By the database's clock. */
   state: 'live' | 'revoked' | 'expired';
-  createdAt: Date;
-  expiresAt: Date | null;
-  revokedAt: Date | null;
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,

@@ -8,7 +8,7 @@ export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { type ClaimedRun, RunRepository } from './run.repository.js';
-export type { Claim, Copying, Poll } from './live-run.js';
+export type { Claim, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';

@@ -26,12 +26,8 @@ interface ProcessState extends CatalogState {
   slots?: number;
 }
 
-export interface RunningProcess {
+export interface RunningProcess extends Pick<ProcessRow, 'host' | 'pid' | 'startedAt' | 'seenAt'> {
   app: 'gateway' | 'worker';
-  host: string;
-  pid: number;
-  startedAt: Date;
-  seenAt: Date;
   /** Of its catalog, as is the problem. */
   revision: string;
   problem: string | null;

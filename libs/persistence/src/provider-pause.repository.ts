@@ -1,17 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-
-/** What a pause stops: new submissions, or polls and fetches. */
-type PausedCalls = 'submit' | 'poll';
+import type { ProviderPauseRow } from './entities/operations.entity.js';
 
 /** Times are ISO 8601 in UTC; an operator's pause has no end. */
-export interface ProviderPause {
-  provider: string;
-  calls: PausedCalls;
-  askedBy: 'operator' | 'partner';
+export interface ProviderPause extends Omit<ProviderPauseRow, 'since' | 'until'> {
   since: string;
   until: string | null;
-  reason: string;
 }
 
 /**
@@ -35,7 +29,12 @@ export class ProviderPauseRepository {
   }
 
   /** A longer pause from before stands. False when there was one, whichever is longer. */
-  async pauseFor(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
+  async pauseFor(
+    provider: string,
+    calls: ProviderPause['calls'],
+    forMs: number,
+    reason: string,
+  ): Promise<boolean> {
     const [row] = await this.database.write<{ fresh: boolean }>(
       `SELECT pause_provider($1, $2, 'partner', $3 * interval '1 millisecond', $4) AS fresh`,
       [provider, calls, forMs, reason],

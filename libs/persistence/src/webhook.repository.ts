@@ -1,22 +1,16 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import type { Webhook } from './entities/webhook.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
 import { type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
 
 /** A webhook whose call is due, with all that its body is made of. */
-export interface DueWebhook {
-  runId: string;
-  workspaceId: string;
-  model: string;
-  origin: string;
+export interface DueWebhook extends Omit<
+  Webhook,
+  'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
+> {
   bucket: Bucket | null;
-  completedAt: Date;
-  url: string;
-  receiver: string;
-  form: 'standard' | 'fal';
-  /** Calls that failed. */
-  tries: number;
   /** What the workspace signs with, the newest first. */
   secrets: string[];
   /** Of fal's form, while the run is kept. */
@@ -25,21 +19,15 @@ export interface DueWebhook {
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
-export interface ListedWebhook {
-  runId: string;
+export interface ListedWebhook extends Omit<
+  Webhook,
+  'workspaceId' | 'origin' | 'bucket' | 'receiver' | 'waiting' | 'dueAt' | 'delivered'
+> {
   workspace: string;
-  model: string;
   bucket: Bucket | null;
-  url: string;
-  form: 'standard' | 'fal';
   state: keyof typeof states;
-  tries: number;
-  /** What came of the last try that failed. */
-  problem: string | null;
-  completedAt: Date;
   /** Null once it has ended. */
   dueAt: Date | null;
-  endedAt: Date | null;
 }
 
 type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | null };

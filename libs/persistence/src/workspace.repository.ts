@@ -6,21 +6,14 @@ import { OperatorAction } from './entities/operations.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import type { Granted } from './run-facts.js';
 
-export interface WorkspaceSettings {
-  enabled?: boolean;
-  visible?: string[];
-  runnable?: string[];
-  markup?: number;
-}
+export type WorkspaceSettings = Partial<Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup'>>;
 
-export interface WorkspaceLimits {
-  inflightLimit?: number;
-  committedLimitMicros?: number;
-  backlogLimit?: number;
-  windowLimit?: number;
-  fileLimit?: number;
-  fileBytesLimit?: number;
-}
+export type WorkspaceLimits = Partial<
+  Pick<
+    Workspace,
+    'inflightLimit' | 'committedLimitMicros' | 'backlogLimit' | 'windowLimit' | 'fileLimit' | 'fileBytesLimit'
+  >
+>;
 
 export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
   /** Null: unlimited. */

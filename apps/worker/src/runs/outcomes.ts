@@ -5,9 +5,9 @@ import {
   type Claim,
   type ClaimedRun,
   type Ending,
+  type LiveRun,
   type PayloadBody,
   recordRun,
-  type RunFacts,
   RunRepository,
 } from '#persistence';
 import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
@@ -33,13 +33,7 @@ export interface Finishing extends ClaimedRun {
 /** From the row of a run whose claim stands. */
 export const finishing = (
   runId: string,
-  {
-    epoch,
-    workspaceId,
-    provider,
-    model,
-    facts,
-  }: { epoch: number; workspaceId: string; provider: string; model: string; facts: RunFacts },
+  { epoch, workspaceId, provider, model, facts }: LiveRun,
 ): Finishing => ({
   runId,
   epoch,
