@@ -18,6 +18,7 @@ export type {
 } from './contract.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { failureClasses, type Rejection, toRejection } from './failure.js';
+export { writeDeclarations } from './declared/built-in.js';
 export { declaredProvider } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';
 export { job } from './job.js';
@@ -31,6 +32,7 @@ export {
   providerSettings,
   settingStem,
 } from './providers.js';
-export { RefusedInput } from './refused-input.js';
+export { RefusedInput } from './encodings.js';
+export { inlineFile } from './input-files.js';
 export { type Asked, type ReadReply, readReply, reportedMicros } from './read-reply.js';
 export type { Rule } from './rules.js';
