@@ -1,7 +1,7 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import type { Stage } from './run-facts.js';
+import { runTimes, type Stage } from './run-facts.js';
 import { standingColumns, type WorkspaceStanding } from './workspace-reader.js';
 
 /** A workspace with what it may use, what of it is in use, and what it spent since midnight UTC. */
@@ -62,9 +62,6 @@ interface FailedFilter {
 /** Both are of the reconciler's and of the workers' doing within seconds. */
 const maxLate = `interval '1 minute'`;
 
-const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
-  output_at AS "outputAt", completed_at AS "completedAt"`;
-
 /** What operators see of all workspaces. Reads that may take long: they use the connections of lists. */
 @Injectable()
 export class OperatorReader {
@@ -109,7 +106,7 @@ export class OperatorReader {
     return this.database.list<OperatorRun>({
       text: `SELECT * FROM (
           SELECT run.id AS "requestId", run.workspace_id AS "workspaceId", workspace.name AS workspace, model, run.provider,
-            stage, bucket, status, ${times}, CASE
+            stage, bucket, status, ${runTimes}, CASE
               WHEN deadline_at < router_statement_now() - ${maxLate} THEN 'past_deadline'
               WHEN due_at < router_statement_now() - ${maxLate} THEN 'overdue'
               WHEN coalesce(output_at, dispatched_at, granted_at) < router_statement_now() - make_interval(secs => $1)
@@ -126,7 +123,7 @@ export class OperatorReader {
   async failed(filter: FailedFilter, { after, limit }: Page): Promise<OperatorRun[]> {
     return this.database.list<OperatorRun>({
       text: `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
-          'completed' AS stage, bucket, status, ${times}, NULL AS reason
+          'completed' AS stage, bucket, status, ${runTimes}, NULL AS reason
         FROM audit_record JOIN workspace ON workspace.id = workspace_id
         WHERE outcome = 'failed' AND completed_at > router_statement_now() - make_interval(hours => $1)
           AND ($2::uuid IS NULL OR workspace_id = $2) AND ($3::text IS NULL OR provider = $3)

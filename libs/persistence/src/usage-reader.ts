@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import type { Basis } from './run-facts.js';
+import { type Basis, keyId } from './run-facts.js';
 
 /** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
 export interface UsageRange {
@@ -85,7 +85,7 @@ export interface UsageGroup {
 const groupings = {
   day: `to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
   model: 'model',
-  key: `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`,
+  key: keyId,
 } as const;
 
 export type UsageGrouping = keyof typeof groupings;
