@@ -3,6 +3,7 @@
 import { cpus } from 'node:os';
 
 const benchmarks = {
+  drain: () => import('./bench/drain.mjs'),
   growth: () => import('./bench/growth.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),

@@ -17,13 +17,18 @@ export async function processesOf({ client, env }, apps) {
   return pids;
 }
 
-/** Does the work, which answers how many requests it made, and says what each of them cost. */
-export async function metered({ client }, pids, work) {
-  const [before, databaseBefore] = [cpuMs(pids), await written(client)];
+/**
+ * Does the work, which answers how many requests it made, and says what each of them cost. `restMs` is how long the
+ * database gets to report what it did before: none for work that goes on all the time.
+ */
+export async function metered({ client }, pids, work, { restMs = 1500 } = {}) {
+  const databaseBefore = await written(client, restMs);
+  const before = cpuMs(pids);
   const startedMs = performance.now();
   const requests = await work();
   const seconds = (performance.now() - startedMs) / 1000;
-  const [after, databaseAfter] = [cpuMs(pids), await written(client)];
+  const after = cpuMs(pids);
+  const databaseAfter = await written(client, restMs);
   const cpu = Object.fromEntries(
     Object.keys(pids).map((name) => [name, (after[name] - before[name]) / requests]),
   );
@@ -43,9 +48,9 @@ export const costText = ({ cpu, totalMs, commits, walBytes }) =>
     .join(', ')}), ${commits.toFixed(2)} commits, ${(walBytes / 1024).toFixed(2)} KiB WAL`;
 
 /** What other sessions have committed, as far as they have reported it, and where the log stands. */
-async function written(client) {
+async function written(client, restMs) {
   // Sessions report what they did when they have been idle for a moment.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await new Promise((resolve) => setTimeout(resolve, restMs));
   const { rows } = await client.query(
     `SELECT pg_stat_clear_snapshot(), xact_commit::float AS commits, (pg_current_wal_lsn() - '0/0')::float AS wal
      FROM pg_stat_database WHERE datname = current_database()`,

@@ -1,11 +1,14 @@
 // A partner that does nothing but wait: OpenAI's pictures after `takesMs`, and Black Forest Labs' runs, which are ready
-// after `takesMs`. POST /settings changes that; GET /counts says how often it was polled. Prints its address.
+// after `takesMs`. POST /settings changes that, and holds pictures back while `isClosed`; GET /counts says how often it was
+// called. Prints its address.
 import { createServer } from 'node:http';
 
 let takesMs = 0;
+let opened = Promise.resolve();
+let open = () => {};
 let polls = 0;
 let submissions = 0;
-const picture = Buffer.alloc(16 * 1024, 1);
+const file = Buffer.alloc(16 * 1024, 1);
 const json = { 'content-type': 'application/json' };
 const reply = (response, body) => response.writeHead(200, json).end(JSON.stringify(body));
 
@@ -15,12 +18,15 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => (body += chunk));
   request.on('end', () => {
     if (pathname === '/settings') {
-      ({ takesMs } = JSON.parse(body));
+      const { isClosed = false, ...settings } = JSON.parse(body);
+      ({ takesMs } = settings);
+      open();
+      if (isClosed) opened = new Promise((resolve) => (open = resolve));
       return reply(response, { takesMs });
     }
     if (pathname === '/counts') return reply(response, { polls, submissions });
     if (pathname === '/picture.png')
-      return response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
+      return response.writeHead(200, { 'content-type': 'image/png' }).end(file);
     if (pathname === '/bfl/v1/get_result') {
       polls += 1;
       const ready = Date.now() >= Number(searchParams.get('readyAt'));
@@ -33,7 +39,8 @@ const server = createServer((request, response) => {
       const url = `${origin()}/bfl/v1/get_result?id=${id}&readyAt=${Date.now() + takesMs}`;
       return reply(response, { id, polling_url: url });
     }
-    return setTimeout(() => reply(response, { created: 1, data: [{ b64_json: 'AAAA' }] }), takesMs);
+    const picture = { created: 1, data: [{ b64_json: 'AAAA' }] };
+    return void opened.then(() => setTimeout(() => reply(response, picture), takesMs));
   });
 });
 const origin = () => `http://127.0.0.1:${server.address()?.port}`;

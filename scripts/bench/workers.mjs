@@ -1,5 +1,5 @@
 // What workers carry: runs a second by their number and by transport, and how many outstanding runs one of them polls.
-import { hasRedis, residentBytes, startScript, startService } from './service.mjs';
+import { hasRedis, residentBytes, startScript, startService, submitRuns } from './service.mjs';
 
 const transports = (process.env.BENCH_TRANSPORTS ?? (hasRedis() ? 'redis,postgres' : 'postgres')).split(',');
 const seconds = Number(process.env.BENCH_SECONDS ?? 12);
@@ -44,7 +44,7 @@ async function* throughput(transport) {
 
 async function measure(service, gateway, { model, body, count }) {
   await service.empty();
-  await submit(service, gateway, { model, body, runs: count * 100 * (seconds + 5) });
+  await submitRuns(service, gateway, { model, body, runs: count * 100 * (seconds + 5) });
   const workers = await Promise.all(Array.from({ length: count }, () => service.start('worker')));
   // From when the first wave of every worker is through.
   for (let tries = 0; (await completed(service)) < count * slots && tries < 300; tries += 1) await pause(100);
@@ -55,25 +55,6 @@ async function measure(service, gateway, { model, body, count }) {
   const connections = await clientsOf(service);
   await Promise.all(workers.map((worker) => worker.stop()));
   return { runs, connections };
-}
-
-async function submit({ key }, gateway, { model, body, runs }) {
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-  let left = runs;
-  await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      while (left > 0) {
-        left -= 1;
-        const answer = await fetch(`${gateway.url}/v2/models/${model}/requests`, {
-          method: 'POST',
-          headers,
-          body,
-        });
-        await answer.arrayBuffer();
-        if (answer.status !== 201) throw new Error(`a submit answers ${answer.status}`);
-      }
-    }),
-  );
 }
 
 /** Without this program's own. */
@@ -99,7 +80,7 @@ async function* polls() {
   try {
     const gateway = await service.start('gateway');
     await service.partner.settings({ takesMs: 3_600_000 });
-    await submit(service, gateway, {
+    await submitRuns(service, gateway, {
       model: 'bfl/flux-2-pro',
       body: models['bfl/flux-2-pro'],
       runs: outstanding,

@@ -18,8 +18,8 @@ const megabyte = 1024 * 1024;
 describeWithSwift('assets on S3', () => {
   let swift: Swift;
   const open = async (more: Record<string, string> = {}) => {
-    const env = { ...swift.settings, S3_LIST_PAGE: '20', ...more };
-    return createStore(readSettings(storageSettings, env));
+    const env = { ...swift.settings, ...more };
+    return createStore(readSettings(storageSettings, env), 20);
   };
   const quick = { S3_REQUEST_TIMEOUT_MS: '2000', S3_ATTEMPTS: '2' };
 

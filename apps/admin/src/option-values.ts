@@ -1,6 +1,5 @@
-import { routerQueueRequestId, type Scope, scopes } from '#schemas';
+import { maxCents, microsFromCents, routerQueueRequestId, type Scope, scopes } from '#schemas';
 import { InvalidArgumentError } from 'commander';
-import { microsFromCents, mostCents } from './money.js';
 
 /** Postgres counts in 32-bit integers. */
 const mostCount = 2 ** 31 - 1;
@@ -19,7 +18,7 @@ export const wholeNumber =
 export const centsToMicros =
   (least = 0) =>
   (text: string): number =>
-    microsFromCents(wholeNumber(least, mostCents)(text));
+    microsFromCents(wholeNumber(least, maxCents)(text));
 
 /** Micro-dollars, or no limit. Not null for the latter: commander turns a parsed null into an empty text. */
 export type Credits = number | 'unlimited';

@@ -1,5 +1,5 @@
 import type { UsageRecord } from '#persistence';
-import { centsFromMicros } from './money.js';
+import { centsFromMicros } from '#schemas';
 
 /** A record as every format carries it; amounts in US cents, with up to four decimals. */
 export const usageDocument = (record: UsageRecord) => ({

@@ -1,6 +1,6 @@
 import type { Workspace } from '#persistence';
+import { centsFromMicros, centsText } from '#schemas';
 import type { Answer } from './answer.js';
-import { centsFromMicros, centsText } from './money.js';
 
 /** A workspace as the JSON documents show it; `credits_cents` is null for unlimited. */
 export const workspaceDocument = (workspace: Workspace) => ({

@@ -1,3 +1,4 @@
+import { catalogSettings } from '#catalog';
 import { observabilitySettings } from '#observability';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { queueSettings } from '#queue';
@@ -6,10 +7,8 @@ import { storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
-import { fileSettings } from './files/settings.js';
 import { compatSettings } from './compat/settings.js';
 import { httpSettings } from './http/settings.js';
-import { modelSettings } from './models/settings.js';
 import { nodeSettings } from './nodes/settings.js';
 import { heldSettings } from './runs/held/settings.js';
 
@@ -24,8 +23,13 @@ export const gatewaySettings = {
   ...compatSettings,
   ...authSettings,
   ...bodySettings,
-  ...fileSettings,
-  ...modelSettings,
+  ...catalogSettings,
+  SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(
+    (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= 32),
+    {
+      message: 'expected one or two secrets of at least 32 characters, separated by a comma',
+    },
+  ),
   ...nodeSettings,
   ...heldSettings,
   ...webhookSettings,

@@ -22,6 +22,7 @@ export function createLog(app: string, level: string): Log {
 }
 
 const stdoutFd = 1;
+const errorLevel = 50;
 const gatherMs = 50;
 const gatherLength = 16 * 1024;
 
@@ -43,7 +44,7 @@ class GatheredLines implements DestinationStream {
 
   write(line: string): void {
     this.lines += line;
-    if (this.lastLevel >= pino.levels.values['error']! || this.lines.length >= gatherLength) this.flush();
+    if (this.lastLevel >= errorLevel || this.lines.length >= gatherLength) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), gatherMs);
   }
 

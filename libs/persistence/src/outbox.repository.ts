@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { gathered } from './gathered.js';
 import type { Granted } from './run-facts.js';
 
 export interface OverdueRun {
@@ -24,17 +25,17 @@ export interface Load {
   reservedMicros: number;
 }
 
-/** A run that got a concurrency slot, or null; and whether runs may wait beside it. */
-interface TakenRun {
-  run: { runId: string; workspaceId: string } | null;
+/** Runs that got a concurrency slot, and whether others may wait beside them. */
+interface TakenRuns {
+  runs: { runId: string; workspaceId: string }[];
   othersWait: boolean;
 }
-
-type TakenRow = { runId: string | null; workspaceId: string | null; chosen: boolean; waiting: boolean };
 
 /** The reconciler's view: what should have moved and did not; and the line of runs that wait for a slot. */
 @Injectable()
 export class OutboxRepository {
+  private readonly waiting = gathered((runIds: readonly string[], waits) => this.waitAll(runIds, waits));
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -66,49 +67,49 @@ export class OutboxRepository {
    * falls due much later in case that no worker takes it.
    */
   async wait(runId: string): Promise<void> {
-    await this.database.write(
-      `UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-        WHERE run_id = $1 AND queue = 'dispatch'`,
-      [runId],
-    );
+    await this.waiting(runId);
   }
 
   /**
-   * Takes the next run that waits for a slot of the provider, by turns of workspaces: of the one that holds the fewest
-   * slots, and of these the oldest run. `held` says how many each workspace holds; who holds `maxHeld` is passed over.
-   * The row falls due again after `restMs`. The heads of the line are found by their index, one for each workspace,
-   * however many runs wait behind them.
+   * Takes the next runs that wait for a slot of the provider, up to `limit` of them, by turns of workspaces: of the one
+   * that holds the fewest slots, and of these the oldest run. `held` says how many each workspace holds; none gets more
+   * than `maxHeld`. The rows fall due again after `restMs`. The heads of the line are found by their index, one for each
+   * workspace, however many runs wait behind them, and of each line no more is read than its even share and one.
    */
   async takeWaiting(
     provider: string,
     held: ReadonlyMap<string, number>,
-    maxHeld: number,
-    restMs: number,
-  ): Promise<TakenRun> {
+    { maxHeld, restMs, limit }: { maxHeld: number; restMs: number; limit: number },
+  ): Promise<TakenRuns> {
     for (;;) {
-      const [row] = await this.database.write<TakenRow>(
+      const [row] = await this.database.write<TakenRuns & { chosen: boolean }>(
         `WITH RECURSIVE heads AS (
             (${headOfLine('')})
             UNION ALL
             SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
           ), chosen AS (
-            SELECT heads.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id)
-            WHERE coalesce(slots, 0) < $4 ORDER BY coalesce(slots, 0), place LIMIT 1
+            SELECT line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
+              LATERAL (
+                SELECT run_id, place, coalesce(slots, 0) + row_number() OVER (ORDER BY place) AS turn FROM (
+                  SELECT run_id, place FROM outbox WHERE provider = $1 AND waiting AND workspace_id = heads.workspace_id
+                  ORDER BY place LIMIT 1 + $6 / (SELECT count(*) FROM heads)
+                ) AS next
+              ) AS line
+            WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
+          ), free AS (
+            SELECT run_id FROM outbox WHERE run_id IN (SELECT run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
           ), taken AS (
             UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-            FROM chosen WHERE outbox.run_id = chosen.run_id AND waiting
-            RETURNING outbox.run_id, outbox.workspace_id
+            FROM free WHERE outbox.run_id = free.run_id
+            RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
           )
-          SELECT taken.run_id AS "runId", taken.workspace_id AS "workspaceId",
-            EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS waiting
-          FROM (SELECT) AS one LEFT JOIN taken ON true`,
-        [provider, [...held.keys()], [...held.values()], maxHeld, restMs],
+          SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
+            EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS "othersWait"`,
+        [provider, [...held.keys()], [...held.values()], maxHeld, restMs, limit],
       );
-      if (row === undefined) return { run: null, othersWait: false };
-      if (row.runId !== null)
-        return { run: { runId: row.runId, workspaceId: row.workspaceId ?? '' }, othersWait: true };
-      // Another worker was quicker.
-      if (!row.chosen) return { run: null, othersWait: row.waiting };
+      if (row === undefined) return { runs: [], othersWait: false };
+      // Otherwise another worker was quicker.
+      if (row.runs.length > 0 || !row.chosen) return row;
     }
   }
 
@@ -182,6 +183,20 @@ export class OutboxRepository {
         ) AS pair (counter, counted, actual)
         WHERE pair.counted <> pair.actual`,
     );
+  }
+
+  /** What has no row any more is done with. */
+  private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
+    const rows = await this.database.write<{ runId: string }>(
+      `WITH mine AS (
+          SELECT run_id FROM outbox WHERE run_id = ANY($1::uuid[]) AND queue = 'dispatch' FOR UPDATE ${waits ? '' : 'SKIP LOCKED'}
+        )
+        UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
+        FROM mine WHERE outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
+      [runIds],
+    );
+    const marked = new Set(rows.map(({ runId }) => runId));
+    return runIds.map((runId) => (waits || marked.has(runId) ? true : undefined));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Bucket, FieldError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
-import DataLoader from 'dataloader';
 import { Database } from './database.js';
+import { byPlace, gathered } from './gathered.js';
 import {
   type AdmittingCall,
   endingRow,
@@ -71,12 +71,7 @@ interface RunName {
 @Injectable()
 export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];
-  /** Status calls that a gateway takes up in the same turn are one statement: each alone costs it a third more. */
-  private readonly states = new DataLoader((runs: readonly RunName[]) => this.statesOf(runs), {
-    cache: false,
-    maxBatchSize: 100,
-    batchScheduleFn: setImmediate,
-  });
+  private readonly states = gathered((runs: readonly RunName[]) => this.statesOf(runs));
 
   constructor(
     private readonly database: Database,
@@ -85,8 +80,9 @@ export class RunReader {
     this.periods = [settings.RESULT_RETENTION_SECONDS, tombstoneSeconds];
   }
 
-  state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
-    return this.states.load({ workspaceId, model, runId });
+  async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
+    const row = await this.states({ workspaceId, model, runId });
+    return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
   }
 
   /** For an answer without its body, an output that lies in the database is not read. */
@@ -166,9 +162,9 @@ export class RunReader {
   }
 
   /** Each is looked up for itself, so that only its own partition is read. */
-  private async statesOf(runs: readonly RunName[]): Promise<(RunState | AgedOut | null)[]> {
+  private async statesOf(runs: readonly RunName[]): Promise<((RunState & Aged) | null)[]> {
     const rows = await this.database.read<RunState & Aged & { nth: number }>(
-      `SELECT (nth - 1)::integer AS nth, found.*
+      `SELECT nth::integer, found.*
         FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS named (run_id, space_id, model_id, nth)
         CROSS JOIN LATERAL (
           SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call,
@@ -182,13 +178,7 @@ export class RunReader {
         ...this.periods,
       ],
     );
-    const found = new Map(rows.map(({ nth, ...row }) => [nth, row]));
-    return Promise.all(
-      runs.map(({ workspaceId, model, runId }, nth) => {
-        const row = found.get(nth);
-        return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
-      }),
-    );
+    return byPlace(runs.length, rows).map((row) => row ?? null);
   }
 
   private async remembered(

@@ -1,38 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { byPlace, gathered } from './gathered.js';
 import type { Claim, Copying, Poll } from './live-run.js';
 import {
   type Ending,
-  endingRow,
-  type FinishedRun,
-  type Granted,
   jsonText,
   type PayloadBody,
   payloadBody,
   payloadColumns,
   type PayloadRow,
 } from './run-facts.js';
-import { batchCall, type GroupResults, type Groups, WorkspaceBatches } from './workspace-batches.js';
-
-/** A run with the claim under which it is written, and the workspace whose row is locked for that. */
-export interface ClaimedRun {
-  runId: string;
-  epoch: number;
-  workspaceId: string;
-}
-
-type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
-
-interface EndingRun extends ClaimedRun {
-  /** The JSON of its row. */
-  ending: string;
-  body: Buffer | null;
-  bytes: number;
-}
-
-const entriesOf = (runs: EndingRun[]): string =>
-  `[${runs.map(({ runId, epoch, ending }) => `{"runId":"${runId}","epoch":${epoch},"ending":${ending}}`).join()}]`;
-const finishAll = batchCall('finish_all', entriesOf, ({ body }) => body);
+import { type ClaimedRun, type Finished, RunEndings } from './run-endings.js';
 
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
@@ -40,53 +18,38 @@ const restSeconds = 30;
 /** How long what a partner answered is kept for a database that is away; longer, and the run's outcome is unknown. */
 const retryForMs = 120_000;
 
+interface Leased {
+  runId: string;
+  leaseMs: number;
+}
+
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
 @Injectable()
 export class RunRepository {
-  private readonly endings = new WorkspaceBatches<EndingRun, Finished>({
-    send: (groups, waits) => this.finishTogether(groups, waits),
-    patienceMs: retryForMs,
-  });
+  private readonly endings: RunEndings;
+  private readonly claiming = gathered((runs: readonly Leased[], waits) => this.claimAll(runs, waits));
+  private readonly beginning = gathered((runs: readonly (Leased & { epoch: number })[], waits) =>
+    this.beginAll(runs, waits),
+  );
+  private readonly pollReads = gathered((runIds: readonly string[]) => this.readAllForPoll(runIds));
 
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: Database) {
+    this.endings = new RunEndings(database, retryForMs);
+  }
 
-  async claim(runId: string, leaseMs: number): Promise<Claim> {
-    const [row] = await this.database.write<Claim & PayloadRow>(
-      `SELECT kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
-        FROM claim($1, $2 * interval '1 millisecond')`,
-      [runId, leaseMs],
-    );
-    if (row === undefined) return { kind: 'gone' };
-    return row.kind === 'claimed' ? { ...row, body: payloadBody(row) } : row;
+  claim(runId: string, leaseMs: number): Promise<Claim> {
+    return this.claiming({ runId, leaseMs });
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
   async beginSubmission(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
     try {
-      return await this.markSent(runId, epoch, leaseMs);
+      return await this.beginning({ runId, epoch, leaseMs });
     } catch (error) {
       // It may have been written, and nothing will be sent: it must not read as a submission in the air.
       await this.postpone(runId, epoch, 0);
       throw error;
     }
-  }
-
-  private async markSent(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
-    const rows = await this.database.write(
-      `WITH begun AS (
-          UPDATE run SET stage = 'submitting', sent_at = router_now(),
-            dispatched_at = coalesce(dispatched_at, router_now()),
-            deadline_at = CASE WHEN dispatched_at IS NULL
-              THEN router_now() + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
-            lease_until = router_now() + $3 * interval '1 millisecond'
-          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND sent_at IS NULL
-          RETURNING id
-        )
-        UPDATE outbox SET dispatched = true, waiting = false, due_at = router_now() + $3 * interval '1 millisecond'
-        WHERE run_id = (SELECT id FROM begun) RETURNING run_id`,
-      [runId, epoch, leaseMs],
-    );
-    return rows.length === 1;
   }
 
   /**
@@ -174,19 +137,8 @@ export class RunRepository {
   }
 
   /** What a poll needs to know; null for an unknown run. */
-  async readForPoll(runId: string): Promise<Poll | null> {
-    const [row] = await this.database.write<Poll>(
-      `SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
-          run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
-          (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
-          run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-          run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
-          paused_ms(run.provider, 'poll') AS "pausedMs",
-          outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
-        FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = $1`,
-      [runId],
-    );
-    return row ?? null;
+  readForPoll(runId: string): Promise<Poll | null> {
+    return this.pollReads(runId);
   }
 
   /** The run's job is put off by `afterMs`: its row rests until well after that. */
@@ -252,20 +204,57 @@ export class RunRepository {
     return row === undefined ? null : { ...row, body: payloadBody(row) };
   }
 
-  /** The one terminal write, in batches. Not won when the run already has its outcome or the claim was lost. */
+  /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
   finish(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
-    const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
-    return this.endings.add({
-      ...run,
-      ending: endingRow(ending, reportedMicros),
-      body,
-      bytes: body?.length ?? 0,
+    return this.endings.write(run, ending, reportedMicros);
+  }
+
+  private async claimAll(runs: readonly Leased[], waits: boolean): Promise<(Claim | undefined)[]> {
+    const rows = await this.database.write<Claim & PayloadRow & { nth: number }>(
+      `SELECT nth::integer, kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+        FROM unnest($1::uuid[], $2::integer[]) WITH ORDINALITY AS each (run_id, lease_ms, nth),
+          claim(run_id, lease_ms * interval '1 millisecond', $3)`,
+      [runs.map(({ runId }) => runId), runs.map(({ leaseMs }) => leaseMs), waits],
+    );
+    return byPlace(runs.length, rows).map((row) => {
+      if (row === undefined) return waits ? { kind: 'gone' } : undefined;
+      return row.kind === 'claimed' ? { ...row, body: payloadBody(row) } : row;
     });
   }
 
-  private async finishTogether(groups: Groups<EndingRun>, waits: boolean): Promise<GroupResults<Finished>[]> {
-    const [{ text }, values] = finishAll(groups, waits);
-    const rows = await this.database.persist<{ results: Finished[] | null }>(text, values, retryForMs);
-    return rows.map(({ results }) => results);
+  private async beginAll(
+    runs: readonly (Leased & { epoch: number })[],
+    waits: boolean,
+  ): Promise<(boolean | undefined)[]> {
+    const rows = await this.database.write<{ nth: number; begun: boolean | null }>(
+      `SELECT nth::integer, begin_submission(run_id, epoch, lease_ms * interval '1 millisecond', $4) AS begun
+        FROM unnest($1::uuid[], $2::integer[], $3::integer[]) WITH ORDINALITY AS each (run_id, epoch, lease_ms, nth)`,
+      [
+        runs.map(({ runId }) => runId),
+        runs.map(({ epoch }) => epoch),
+        runs.map(({ leaseMs }) => leaseMs),
+        waits,
+      ],
+    );
+    return byPlace(runs.length, rows).map((row) => row?.begun ?? undefined);
+  }
+
+  /** Each is looked up for itself, so that only its own partition is read. */
+  private async readAllForPoll(runIds: readonly string[]): Promise<(Poll | null)[]> {
+    const rows = await this.database.write<Poll & { nth: number }>(
+      `SELECT nth::integer, found.*
+        FROM unnest($1::uuid[]) WITH ORDINALITY AS each (polled_id, nth) CROSS JOIN LATERAL (
+          SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
+            run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
+            (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
+            run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
+            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
+            paused_ms(run.provider, 'poll') AS "pausedMs",
+            outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
+          FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = polled_id LIMIT 1
+        ) AS found`,
+      [runIds],
+    );
+    return byPlace(runIds.length, rows).map((row) => row ?? null);
   }
 }

@@ -17,14 +17,17 @@ async function waitingRuns(provider: string, spaceId: string, count: number): Pr
   return runIds;
 }
 
+const take = (provider: string, held = nobody, { maxHeld = anyNumber, limit = 1, by = fixture.first } = {}) =>
+  by.outbox.takeWaiting(provider, held, { maxHeld, restMs: leaseMs, limit });
+
 /** The ids of the runs that get slots one after the other, none of which is given back. */
-async function taken(provider: string, count: number, maxHeld = anyNumber): Promise<(string | null)[]> {
+async function taken(provider: string, count: number): Promise<(string | null)[]> {
   const held = new Map<string, number>();
   const runIds: (string | null)[] = [];
   for (let n = 0; n < count; n += 1) {
-    const { run } = await fixture.first.outbox.takeWaiting(provider, held, maxHeld, leaseMs);
-    if (run) held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
-    runIds.push(run?.runId ?? null);
+    const { runs } = await take(provider, held);
+    for (const { workspaceId } of runs) held.set(workspaceId, (held.get(workspaceId) ?? 0) + 1);
+    runIds.push(runs[0]?.runId ?? null);
   }
   return runIds;
 }
@@ -56,12 +59,25 @@ describe('the runs that wait for a slot of a provider', () => {
     const spaceId = await fixture.space();
     const [runId] = await waitingRuns(provider, spaceId, 1);
     const full = new Map([[spaceId, 2]]);
-    const { outbox } = fixture.first;
-    expect(await outbox.takeWaiting(provider, full, 2, leaseMs)).toEqual({ run: null, othersWait: true });
-    expect(await outbox.takeWaiting(provider, full, 3, leaseMs)).toMatchObject({ run: { runId } });
-    expect(await outbox.takeWaiting(provider, nobody, 3, leaseMs)).toEqual({
-      run: null,
-      othersWait: false,
+    expect(await take(provider, full, { maxHeld: 2 })).toMatchObject({ runs: [], othersWait: true });
+    expect(await take(provider, full, { maxHeld: 3 })).toMatchObject({ runs: [{ runId }] });
+    expect(await take(provider)).toMatchObject({ runs: [], othersWait: false });
+  });
+
+  it('get as many slots as are free at a time, by the same turns', async () => {
+    const provider = newProvider();
+    const [crowdId, otherId] = [await fixture.space(), await fixture.space()];
+    const crowd = await waitingRuns(provider, crowdId, 5);
+    const other = await waitingRuns(provider, otherId, 2);
+    const held = new Map([[crowdId, 1]]);
+    const first = await take(provider, held, { limit: 4, maxHeld: 3 });
+    expect(first.runs.map(({ runId }) => runId)).toEqual([crowd[0], crowd[1], other[0], other[1]]);
+    expect(first.runs.map(({ workspaceId }) => workspaceId)).toEqual([crowdId, crowdId, otherId, otherId]);
+    const then = new Map([[crowdId, 3]]);
+    const { runs } = await take(provider, then, { limit: 9, maxHeld: 4 });
+    expect(runs.map(({ runId }) => runId)).toEqual([crowd[2]]);
+    expect(await take(provider, nobody, { limit: 9 })).toMatchObject({
+      runs: [{ runId: crowd[3] }, { runId: crowd[4] }],
     });
   });
 
@@ -71,15 +87,10 @@ describe('the runs that wait for a slot of a provider', () => {
     const runIds = (await Promise.all(spaceIds.map((id) => waitingRuns(provider, id, 10)))).flat();
     const takes = await Promise.all(
       Array.from({ length: 24 }, (_each, n) =>
-        (n % 2 === 0 ? fixture.first : fixture.second).outbox.takeWaiting(
-          provider,
-          nobody,
-          anyNumber,
-          leaseMs,
-        ),
+        take(provider, nobody, { limit: 1 + (n % 3), by: n % 2 === 0 ? fixture.first : fixture.second }),
       ),
     );
-    const got = takes.flatMap(({ run }) => (run ? [run.runId] : []));
+    const got = takes.flatMap(({ runs }) => runs.map(({ runId }) => runId));
     expect(got.toSorted()).toEqual(runIds.toSorted());
   });
 

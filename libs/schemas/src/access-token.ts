@@ -39,5 +39,3 @@ export const accessTokenClaims = z.object({
   /** Who holds the token; recorded with every call. */
   sub: z.string().min(1),
 });
-
-export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;

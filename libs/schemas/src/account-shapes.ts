@@ -17,7 +17,7 @@ const keyId = () => z.uuid().meta({ description: 'The id of the API key; absent 
 export const routerRunOutcome = z.enum(['succeeded', 'failed', 'cancelled']);
 
 /** A run as it is listed. What does not apply, or is not known yet, is absent. */
-export const routerRequest = z
+const routerRequest = z
   .object({
     request_id: routerQueueRequestId,
     model: routerModelId,
@@ -144,7 +144,7 @@ export const routerKeyInput = z
   })
   .meta({ id: 'RouterKeyInput', description: 'A key to be made.' });
 
-export const routerKey = z
+const routerKey = z
   .object({
     id: z.uuid().meta({ description: 'Names the key.' }),
     name: z.string().meta({ description: 'What it is for.' }),

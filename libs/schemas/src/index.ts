@@ -1,25 +1,21 @@
 export {
   accessTokenAlgorithm,
-  type AccessTokenClaims,
   accessTokenClaims,
   accessTokenSettings,
   callerScopes,
   type Scope,
   scopes,
-  workspaceScopes,
 } from './access-token.js';
 export {
   type RouterCostEstimate,
   routerCostEstimate,
   type RouterKey,
-  routerKey,
   routerKeyInput,
   type RouterKeyListResponse,
   routerKeyListResponse,
   type RouterNewKey,
   routerNewKey,
   type RouterRequest,
-  routerRequest,
   type RouterRequestDetail,
   routerRequestDetail,
   type RouterRequestListResponse,
@@ -57,7 +53,6 @@ export {
   routerErrorResponse,
   routerErrorType,
   type RouterValidationErrorDetail,
-  routerValidationErrorDetail,
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
@@ -93,16 +88,21 @@ export {
   valueAt,
   valuesAt,
 } from './json-pointer.js';
-export { type ReportedTerm, wholeMicros } from './micros.js';
+export {
+  centsFromMicros,
+  centsText,
+  maxCents,
+  microsFromCents,
+  type ReportedTerm,
+  wholeMicros,
+} from './money.js';
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
   type RouterModelBilling,
   type RouterModality,
   routerModality,
-  routerModelBilling,
   type RouterModelFullEntry,
-  routerModelFullEntry,
   type RouterModelFullListResponse,
   routerModelFullListResponse,
   routerModelPage,
@@ -126,19 +126,14 @@ export {
   type Publisher,
   publisher,
   type PublisherMember,
-  publisherMember,
   publisherStatus,
   type RegistryNode,
-  registryNode,
   type RegistryNodeList,
   registryNodeList,
 } from './registry-shapes.js';
 export {
   type RouterQueueCancelResponse,
   routerQueueCancelResponse,
-  type RouterQueueCancelStatus,
-  routerQueueCancelStatus,
-  routerQueuePosition,
   type RouterQueueStatus,
   routerQueueStatus,
   type RouterQueueStatusResponse,
@@ -146,7 +141,6 @@ export {
   type RouterQueueSubmitResponse,
   routerQueueSubmitResponse,
   type RouterQueueUrls,
-  routerQueueUrls,
 } from './queue-shapes.js';
 export {
   BadSettings,

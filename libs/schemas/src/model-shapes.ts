@@ -7,7 +7,7 @@ export const routerChargesOnPolicyRejection = z.enum(['yes', 'no', 'unknown']).m
   description: 'Whether a content-policy refusal is charged for this model.',
 });
 
-export const routerModelBilling = z
+const routerModelBilling = z
   .object({ charges_on_policy_rejection: routerChargesOnPolicyRejection })
   .meta({ id: 'RouterModelBilling', description: 'Billing facts; no prices and no usage figures.' });
 
@@ -52,7 +52,7 @@ export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).
 export type RouterModality = z.infer<typeof routerModality>;
 
 /** A list entry with what people want to know besides. */
-export const routerModelFullEntry = z
+const routerModelFullEntry = z
   .object({
     ...listEntryFields,
     title: z.string().optional().meta({ description: 'The name that people know it by.' }),

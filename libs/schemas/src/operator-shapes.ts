@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { routerErrorType } from './error-shapes.js';
 import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus } from './queue-shapes.js';
+import { maxCents } from './money.js';
 
 const moment = (description: string) => z.iso.datetime().meta({ description });
 const count = (description: string) => z.int().min(0).meta({ description });
@@ -56,8 +57,6 @@ export const operatorWorkspaceListResponse = z
   .meta({ id: 'OperatorWorkspaceListResponse', description: 'One page of the workspaces.' });
 
 const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).meta({ description });
-/** What a number still holds exactly as micro-dollars. */
-const maxCents = Math.floor(Number.MAX_SAFE_INTEGER / 10_000);
 
 /** The body of a change; what is left out stays as it is. */
 export const operatorWorkspaceChange = z

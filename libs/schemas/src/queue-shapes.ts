@@ -8,11 +8,11 @@ export const routerQueueStatus = z
   .meta({ id: 'RouterQueueStatus', description: 'Where the run stands; only moves forward.' });
 
 /** What a cancellation ask found: the first value answers 202, the second 400. */
-export const routerQueueCancelStatus = z
+const routerQueueCancelStatus = z
   .enum(['CANCELLATION_REQUESTED', 'ALREADY_COMPLETED'])
   .meta({ id: 'RouterQueueCancelStatus', description: 'What the cancellation ask found.' });
 
-export const routerQueuePosition = z.int().min(0).meta({
+const routerQueuePosition = z.int().min(0).meta({
   id: 'RouterQueuePosition',
   description: 'How many runs of the workspace are ahead of this one; 0 means the front.',
 });
@@ -55,7 +55,6 @@ export const routerQueueCancelResponse = z
   .meta({ id: 'RouterQueueCancelResponse', description: 'What the cancellation ask found.' });
 
 export type RouterQueueStatus = z.infer<typeof routerQueueStatus>;
-export type RouterQueueCancelStatus = z.infer<typeof routerQueueCancelStatus>;
 export type RouterQueueUrls = z.infer<typeof routerQueueUrls>;
 export type RouterQueueSubmitResponse = z.infer<typeof routerQueueSubmitResponse>;
 export type RouterQueueStatusResponse = z.infer<typeof routerQueueStatusResponse>;

@@ -31,7 +31,7 @@ const publisherUser = z
   })
   .meta({ id: 'PublisherUser', description: 'A person.' });
 
-export const publisherMember = z
+const publisherMember = z
   .object({
     id: text('The membership.'),
     role: text('What the user may do for the publisher.'),
@@ -81,7 +81,7 @@ export const nodeVersion = z
   .meta({ id: 'NodeVersion', description: 'A published version of a node.' });
 
 /** A node as it is listed. A field that has no value is absent, never null. */
-export const registryNode = z
+const registryNode = z
   .object({
     id: text('Unique.'),
     name: text('Display name.'),

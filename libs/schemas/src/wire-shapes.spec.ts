@@ -17,9 +17,9 @@ import {
   routerQueueStatus,
   routerQueueStatusResponse,
   routerQueueSubmitResponse,
-  routerQueueUrls,
   routerValidationErrorResponse,
 } from './index.js';
+import { routerQueueUrls } from './queue-shapes.js';
 
 const requestId = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const urls = {

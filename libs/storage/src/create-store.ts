@@ -5,14 +5,17 @@ import { S3Store } from './s3.js';
 import { credentialWarnings, s3Client } from './s3-client.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
+/** S3 lists no more at once. */
+const maxListPage = 1000;
+
 interface OpenedStore {
   store: AssetStore;
   /** Sentences for the log at boot. */
   warnings: string[];
 }
 
-/** S3 when a bucket is set, else files. Throws `BadSettings`. */
-export async function createStore(settings: StorageSettings): Promise<OpenedStore> {
+/** S3 when a bucket is set, else files. `listPage`: keys in one page of a listing. Throws `BadSettings`. */
+export async function createStore(settings: StorageSettings, listPage = maxListPage): Promise<OpenedStore> {
   if (settings.S3_BUCKET === undefined) {
     return { store: new FilesStore(filesSettings(settings)), warnings: [] };
   }
@@ -25,8 +28,7 @@ export async function createStore(settings: StorageSettings): Promise<OpenedStor
     client,
     signer,
     bucket: settings.S3_BUCKET,
-    partBytes: settings.S3_PART_BYTES,
-    listPage: settings.S3_LIST_PAGE,
+    listPage,
   });
   return { store, warnings: await credentialWarnings(client) };
 }

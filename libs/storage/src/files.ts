@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type AssetUrlClaim, signAssetUrl, verifyAssetUrl } from './asset-url.js';
+import { type AssetUrlClaim, signAssetUrl, signedSeconds, verifyAssetUrl } from './asset-url.js';
 import { endedBy } from './ended-by.js';
-import { folderFailed, placeFailure, readFailure } from './file-failure.js';
 import { listFiles, reserved, unlessGone } from './file-listing.js';
-import { checkKey, checkPrefix } from './key.js';
+import { checkKey, checkPrefix } from './keys.js';
 import { MeasuredBody } from './measured-body.js';
-import type { Asset, AssetStore, Body, ListedAsset, OpenAsset, PutFacts, Stored } from './port.js';
-import { signedSeconds } from './signed-seconds.js';
-import { StorageError } from './storage-error.js';
+import {
+  type Asset,
+  type AssetStore,
+  type Body,
+  type ListedAsset,
+  type OpenAsset,
+  type PutFacts,
+  StorageError,
+  type Stored,
+} from './port.js';
 
 interface FilesStoreOptions {
   root: string;
@@ -185,3 +191,22 @@ async function writeSynced(file: string, chunks: AsyncIterable<Uint8Array>): Pro
     await handle.close();
   }
 }
+
+/** What the file system said, in the words of the port. */
+function folderFailed(error: unknown, key: string): unknown {
+  if (error instanceof StorageError) return error;
+  return new StorageError('unavailable', `The asset folder failed at ${key}`, { cause: error });
+}
+
+function readFailure(error: unknown, key: string): unknown {
+  if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return folderFailed(error, key);
+  return new StorageError('not_found', `No asset ${key}`, { cause: error });
+}
+
+/** Of the step that puts a file into its place: a key in the way of another one. */
+function placeFailure(error: unknown): unknown {
+  if (!['ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY'].includes(codeOf(error))) return error;
+  return new StorageError('bad_key', 'A key is the folder of another key', { cause: error });
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';

@@ -1,7 +1,6 @@
 export type { AssetUrlClaim } from './asset-url.js';
 export { createStore } from './create-store.js';
 export { dispositionOf } from './disposition.js';
-export { linkedKey } from './linked-key.js';
 export {
   type Asset,
   AssetStore,
@@ -9,9 +8,10 @@ export {
   type ListedAsset,
   type OpenAsset,
   type PutFacts,
+  StorageError,
+  type StorageFailure,
   type Stored,
 } from './port.js';
-export { fileKey, runKeys } from './run-keys.js';
-export { StorageError, type StorageFailure } from './storage-error.js';
+export { fileKey, linkedKey, runKeys } from './keys.js';
 export { StorageModule } from './storage.module.js';
 export { type StorageSettings, storageSettings } from './settings.js';

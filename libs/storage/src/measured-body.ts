@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Body, PutFacts, Stored } from './port.js';
-import { StorageError } from './storage-error.js';
+import { type Body, type PutFacts, StorageError, type Stored } from './port.js';
 
 /**
  * Counts and hashes a body on its way into a store, cuts it at its limit, and ends it with the signal even

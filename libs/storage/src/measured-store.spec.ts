@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from '#observability';
 import { measuredStore } from './measured-store.js';
-import type { AssetStore } from './port.js';
-import { StorageError } from './storage-error.js';
+import { type AssetStore, StorageError } from './port.js';
 
 const signal = AbortSignal.timeout(10_000);
 

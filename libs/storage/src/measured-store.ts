@@ -1,6 +1,5 @@
 import type { Metrics } from '#observability';
-import type { AssetStore } from './port.js';
-import { StorageError } from './storage-error.js';
+import { type AssetStore, StorageError } from './port.js';
 
 type Seconds = Metrics['storeSeconds'];
 

@@ -4,15 +4,15 @@ import type { StorageSettings } from './settings.js';
 /** A client whose every wait is bounded. */
 export function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
   muteVersionNotice();
-  const checksums = settings.S3_CHECKSUMS === 'when_supported' ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
   const agent = { keepAlive: true, maxSockets: 128 };
   return new S3Client({
     region: settings.S3_REGION,
     ...(endpoint !== undefined && { endpoint }),
     ...givenCredentials(settings),
     forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? endpoint !== undefined,
-    requestChecksumCalculation: checksums,
-    responseChecksumValidation: checksums,
+    // Not every S3-compatible service understands those that S3 does not require.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: settings.S3_ATTEMPTS,
     requestHandler: {
       connectionTimeout: 2_000,

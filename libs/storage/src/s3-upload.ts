@@ -3,13 +3,14 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
 import { dispositionOf } from './disposition.js';
 
+/** Longer bodies are uploaded in parts of this size: S3 takes no smaller ones. */
+const partBytes = 5 * 1024 * 1024;
 const partsInFlight = 2;
-/** Beside those in flight, the next one and what it is made of. */
-export const memoryParts = partsInFlight + 2;
+/** Beside the parts in flight, the next one and what it is made of. */
+export const uploadMemoryBytes = (partsInFlight + 2) * partBytes;
 
 interface UploadOptions {
   bucket: string;
-  partBytes: number;
   /** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
   graceMs: number;
 }
@@ -41,7 +42,7 @@ export async function upload(
         ContentDisposition: dispositionOf(target.mediaType),
         Body: Readable.from(target.chunks, { highWaterMark: 1 }),
       },
-      partSize: options.partBytes,
+      partSize: partBytes,
       queueSize: partsInFlight,
     }).done();
   } finally {

@@ -8,17 +8,24 @@ import {
   type MultipartUpload,
   paginateListObjectsV2,
   type S3Client,
+  S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Readable } from 'node:stream';
 import { endedBy } from './ended-by.js';
-import { checkKey, checkPrefix } from './key.js';
+import { checkKey, checkPrefix } from './keys.js';
 import { MeasuredBody } from './measured-body.js';
-import type { Asset, AssetStore, Body, ListedAsset, PutFacts, Stored } from './port.js';
-import { isMissing, s3Failure } from './s3-failure.js';
-import { memoryParts, upload } from './s3-upload.js';
-import { signedSeconds } from './signed-seconds.js';
-import { StorageError } from './storage-error.js';
+import {
+  type Asset,
+  type AssetStore,
+  type Body,
+  type ListedAsset,
+  type PutFacts,
+  StorageError,
+  type Stored,
+} from './port.js';
+import { upload, uploadMemoryBytes } from './s3-upload.js';
+import { signedSeconds } from './asset-url.js';
 
 /** Deletes go one by one: not every S3-compatible service takes DeleteObjects from this SDK. */
 const deletesAtOnce = 8;
@@ -29,19 +36,15 @@ interface S3StoreOptions {
   /** Signs URLs for the address that callers use; may be `client`. */
   signer: S3Client;
   bucket: string;
-  partBytes: number;
   listPage: number;
 }
 
 /** Assets in a bucket of S3 or of a compatible service. */
 export class S3Store implements AssetStore {
   readonly kind = 's3';
+  readonly putMemoryBytes = uploadMemoryBytes;
 
   constructor(private readonly options: S3StoreOptions) {}
-
-  get putMemoryBytes(): number {
-    return memoryParts * this.options.partBytes;
-  }
 
   async put(key: string, body: Body, facts: PutFacts): Promise<Stored> {
     checkKey(key);
@@ -196,4 +199,19 @@ export class S3Store implements AssetStore {
       if (!isMissing(error)) throw s3Failure(error, key, signal);
     }
   }
+}
+
+/** What S3 or the way to it said, in the words of the port. An ended signal is not S3's failure. */
+function s3Failure(error: unknown, what: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof StorageError) return error;
+  if (isMissing(error)) return new StorageError('not_found', `No asset ${what}`, { cause: error });
+  const said = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';
+  return new StorageError('unavailable', `S3 failed at ${what}: ${said}`, { cause: error });
+}
+
+/** True for a missing key or upload, false for a missing bucket, which is a fault of ours. */
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false;
+  return error.$metadata.httpStatusCode === 404;
 }

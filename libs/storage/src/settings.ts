@@ -2,7 +2,6 @@ import { BadSettings, count, list } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
-const megabytes = 1024 * 1024;
 
 /** What the store reads; without `S3_BUCKET` it keeps files. */
 export const storageSettings = {
@@ -62,28 +61,11 @@ export const storageSettings = {
       'Whether the bucket stands in the path instead of the host name. Absent: yes with S3_ENDPOINT, no on AWS.',
     example: 'true',
   }),
-  S3_CHECKSUMS: z.enum(['when_required', 'when_supported']).default('when_required').meta({
-    description: 'Whether to send checksums that not every S3-compatible service understands.',
-    example: 'when_required',
-  }),
   S3_REQUEST_TIMEOUT_MS: count(
     30_000,
     'Time limit for a response of S3 to begin, and for each pause within one.',
   ),
   S3_ATTEMPTS: count(3, 'How often one call to S3 is tried in all.'),
-  S3_PART_BYTES: z.coerce
-    .number()
-    .int()
-    .min(5 * megabytes, 'S3 takes no smaller parts than 5 MiB')
-    .default(5 * megabytes)
-    .meta({
-      description: 'Longer bodies are uploaded in parts of this size.',
-      example: '5242880',
-    }),
-  S3_LIST_PAGE: z.coerce.number().int().min(1).max(1000).default(1000).meta({
-    description: 'Keys in one page of a listing.',
-    example: '1000',
-  }),
 };
 
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;

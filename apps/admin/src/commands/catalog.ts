@@ -11,9 +11,9 @@ import {
   reportedText,
 } from '#catalog';
 import { type RunningProcess, runningProcesses } from '#persistence';
+import { centsFromMicros } from '#schemas';
 import { Argument } from 'commander';
 import { type Coverage, coverageOf } from '../catalog-coverage.js';
-import { centsFromMicros } from '../money.js';
 import { withDatabase } from '../open-database.js';
 import { clearLine } from '../answer.js';
 import type { CommandGroup } from '../program.js';

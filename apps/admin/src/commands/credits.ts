@@ -1,8 +1,8 @@
 import { UsageReader, type Workspace, type LedgerLine } from '#persistence';
+import { centsFromMicros, centsText, maxCents } from '#schemas';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
-import { centsFromMicros, centsText, mostCents } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { centsToMicros, line, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
@@ -34,11 +34,7 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     )
     .argument('[name]', formerly)
     .option('--workspace <name>', 'its name or id')
-    .requiredOption(
-      '--cents <n>',
-      'US cents; a negative number takes credits back',
-      centsToMicros(-mostCents),
-    )
+    .requiredOption('--cents <n>', 'US cents; a negative number takes credits back', centsToMicros(-maxCents))
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
     .action(async (name: string | undefined, options: AddOptions, command: Command) => {
       const { cents: micros, note } = options;

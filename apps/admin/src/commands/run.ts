@@ -9,12 +9,19 @@ import {
   retentionSettings,
   WebhookRepository,
 } from '#persistence';
-import { readSettings, routerErrorType, routerQueueStatus, stagesOf, statusOf } from '#schemas';
+import {
+  centsFromMicros,
+  centsText,
+  readSettings,
+  routerErrorType,
+  routerQueueStatus,
+  stagesOf,
+  statusOf,
+} from '#schemas';
 import { Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import { knownModel } from '../known-models.js';
-import { centsFromMicros, centsText } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';

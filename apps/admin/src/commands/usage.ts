@@ -7,10 +7,9 @@ import {
   type Workspace,
   type WorkspaceRepository,
 } from '#persistence';
-import { usageGroupings } from '#schemas';
+import { centsFromMicros, centsText, usageGroupings } from '#schemas';
 import { type Command, Option } from 'commander';
 import { type Answer, clearLine, type Desk } from '../answer.js';
-import { centsFromMicros, centsText } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';

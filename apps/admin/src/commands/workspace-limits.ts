@@ -1,8 +1,8 @@
 import type { Granted, Workspace, WorkspaceLimits } from '#persistence';
+import { centsFromMicros, centsText } from '#schemas';
 import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import type { Command } from 'commander';
-import { centsFromMicros, centsText } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { centsToMicros, wholeNumber } from '../option-values.js';
 import { table } from '../table.js';

@@ -1,9 +1,9 @@
 import type { WorkspaceRepository } from '#persistence';
+import { centsText, microsFromCents } from '#schemas';
 import { type Command, Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { checkGlobs } from '../known-models.js';
-import { centsText, microsFromCents } from '../money.js';
 import { withWorkspaces } from '../open-database.js';
 import { type Credits, creditsToMicros, factor, globs, workspaceName } from '../option-values.js';
 import type { CommandGroup } from '../program.js';

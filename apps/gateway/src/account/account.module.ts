@@ -3,14 +3,12 @@ import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../catalog.module.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
-import { DeliveriesController } from './deliveries.controller.js';
+import { WebhooksController } from './webhooks.controller.js';
 import { KeysController } from './keys.controller.js';
-import { RequestController } from './request.controller.js';
 import { RequestsController } from './requests.controller.js';
 import { SignInController } from './sign-in.controller.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { UsageController } from './usage.controller.js';
-import { WebhookSecretController } from './webhook-secret.controller.js';
 import { WorkspaceController } from './workspace.controller.js';
 
 /** What a workspace may know of itself: its runs, what they cost, its limits and its keys. */
@@ -18,13 +16,11 @@ import { WorkspaceController } from './workspace.controller.js';
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule, RunsModule],
   controllers: [
     RequestsController,
-    RequestController,
     UsageController,
     WorkspaceController,
     KeysController,
     SignInController,
-    WebhookSecretController,
-    DeliveriesController,
+    WebhooksController,
   ],
 })
 export class AccountModule {}

@@ -1,6 +1,7 @@
 import { RouterError } from '#errors';
-import { ApiKeyRepository } from '#persistence';
+import { ApiKeyRepository, type KeyRow } from '#persistence';
 import {
+  type RouterKey,
   routerKeyInput,
   type RouterKeyListResponse,
   routerKeyListResponse,
@@ -14,7 +15,6 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import { shownKey } from './shown-key.js';
 
 const keyInput = routerKeyInput.strict();
 
@@ -55,8 +55,6 @@ export class KeysController {
         ['forbidden', 'not_enabled'],
         'The credential is not entitled to this, or not to a scope of the new key, or the router is not switched on for its workspace.',
       ),
-      failure(413, ['invalid_input'], 'The body is too large.'),
-      failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     ],
   })
   async create(@Calling() caller: Caller, @Req() request: FastifyRequest): Promise<RouterNewKey> {
@@ -98,3 +96,15 @@ export class KeysController {
     if (!found) throw new RouterError('invalid_input', 'There is no such key.', { status: 404 });
   }
 }
+
+/** A key as its workspace sees it, without its text. */
+export const shownKey = (row: KeyRow): RouterKey => ({
+  id: row.id,
+  name: row.name,
+  prefix: row.prefix,
+  scopes: row.scopes,
+  state: row.state,
+  created_at: row.createdAt.toISOString(),
+  ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
+  ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
+});

@@ -1,31 +1,42 @@
 import { LiveCatalog } from '#catalog';
-import { type ListedRequest, RequestReader } from '#persistence';
 import {
-  type RouterRequest,
-  type RouterRequestListResponse,
+  type ListedRequest,
+  type RequestDetail,
+  RequestReader,
+  RunReader,
+  WebhookRepository,
+} from '#persistence';
+import {
+  centsFromMicros,
   routerErrorType,
   routerModelId,
+  routerModelInput,
   routerQueueRequestId,
   routerQueueStatus,
+  type RouterRequest,
+  type RouterRequestDetail,
+  routerRequestDetail,
+  type RouterRequestListResponse,
   routerRequestListResponse,
   routerRunOutcome,
   runUrls,
   stagesOf,
   statusOf,
 } from '#schemas';
-import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { pageQuery } from '../models/page-query.js';
+import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { cents } from '../runs/cents.js';
-import { listPage } from '../models/list-page.js';
 import { momentQuery } from './moment-query.js';
+import { Payloads } from '../runs/payloads.js';
+import { foundRun } from '../runs/found-run.js';
+import { shownDelivery } from './webhooks.controller.js';
 
 const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
@@ -40,11 +51,21 @@ const requestQuery = pageQuery.extend({
   to: momentQuery('Only runs that were admitted before this time.'),
 });
 
+const notFound = failure(
+  404,
+  ['invalid_input'],
+  'No such run of this workspace. Unknown ids and other workspaces’ ids answer alike.',
+);
+
+/** The runs of a workspace, whatever their models and whoever admitted them. */
 @Controller('v2/requests')
 @UseGuards(CallerGuard)
 export class RequestsController {
   constructor(
     private readonly requests: RequestReader,
+    private readonly runs: RunReader,
+    private readonly webhooks: WebhookRepository,
+    private readonly payloads: Payloads,
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
@@ -92,10 +113,58 @@ export class RequestsController {
       entryOf: (run) => shownRequest(run, request.publicOrigin),
     });
   }
+
+  @Get(':requestId')
+  @Access({ scope: 'requests' })
+  @ApiRoute({
+    name: 'GetRequest',
+    area: 'Account',
+    summary: 'Read everything that is known of a run',
+    description:
+      'As it is listed, and what it failed with, how often its submission was tried, how many files were copied, and its webhook. As long as the records are kept (13 months by default); what only the run itself knows is gone with its result.',
+    answers: [answer(200, 'The run.', json(routerRequestDetail)), notFound],
+  })
+  async read(
+    @Calling() { workspaceId }: Caller,
+    @Param('requestId') requestId: string,
+    @Req() request: FastifyRequest,
+  ): Promise<RouterRequestDetail> {
+    const run = foundRun(isId(requestId) ? await this.requests.find(workspaceId, requestId) : null);
+    const [webhook] = await this.webhooks.list({ workspaceId, runId: requestId, limit: 1 });
+    return {
+      ...shownRequest(run, request.publicOrigin),
+      ...details(run),
+      ...(webhook && { webhook: shownDelivery(webhook) }),
+    };
+  }
+
+  @Get(':requestId/input')
+  @Access({ scope: 'requests' })
+  @ApiRoute({
+    name: 'GetRequestInput',
+    area: 'Account',
+    summary: 'Read the input of a run',
+    description: 'Byte for byte what its caller sent.',
+    answers: [
+      answer(200, 'The input.', json(routerModelInput)),
+      notFound,
+      failure(410, ['invalid_input'], 'The run has aged out, and its input with it.'),
+    ],
+  })
+  async input(
+    @Calling() { workspaceId }: Caller,
+    @Param('requestId') requestId: string,
+    @Req() { method }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const withBody = method !== 'HEAD';
+    const input = isId(requestId) ? await this.runs.input(workspaceId, requestId, { withBody }) : null;
+    await this.payloads.send(reply, foundRun(input));
+  }
 }
 
 /** What does not apply is absent. */
-export function shownRequest(run: ListedRequest, origin: string): RouterRequest {
+function shownRequest(run: ListedRequest, origin: string): RouterRequest {
   const {
     requestId,
     model,
@@ -126,10 +195,20 @@ export function shownRequest(run: ListedRequest, origin: string): RouterRequest 
       completed_at: completedAt.toISOString(),
       duration_ms: Math.max(0, completedAt.getTime() - admittedAt.getTime()),
     }),
-    reserved_cents: cents(run.reservedMicros),
-    ...(billedMicros !== null && { cost_cents: cents(billedMicros) }),
+    reserved_cents: centsFromMicros(run.reservedMicros),
+    ...(billedMicros !== null && { cost_cents: centsFromMicros(billedMicros) }),
     ...(basis !== null && { cost_basis: basis }),
     result_available: completedAt !== null && isKept,
     ...(isKept && runUrls(origin, { modelId: model, runId: requestId })),
   };
 }
+
+const isId = (text: string): boolean => routerQueueRequestId.safeParse(text).success;
+
+const details = ({ failure, attempts, cancelRequestedAt, assets }: RequestDetail) => ({
+  ...(failure && { error_detail: failure.detail }),
+  ...(failure?.fields && { error_fields: failure.fields }),
+  ...(attempts !== null && { attempts }),
+  ...(cancelRequestedAt && { cancel_requested_at: cancelRequestedAt.toISOString() }),
+  ...(assets !== null && { asset_count: assets }),
+});

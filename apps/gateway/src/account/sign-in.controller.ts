@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { credentialOf } from '../auth/credential.js';
 import { answer, ApiRoute, json } from '../reference/api-route.js';
-import { shownKey } from './shown-key.js';
+import { shownKey } from './keys.controller.js';
 
 /** Links that open the console signed in, without a key in an address. */
 @Controller('v2/sign-in')

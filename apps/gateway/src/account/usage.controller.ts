@@ -1,13 +1,12 @@
 import { RouterError } from '#errors';
 import { type UsageGroup, UsageReader } from '#persistence';
-import { type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
+import { centsFromMicros, type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import { cents } from '../runs/cents.js';
 import { momentQuery } from './moment-query.js';
 
 const defaultRangeMs = 30 * 24 * 3600 * 1000;
@@ -80,5 +79,5 @@ type Numbers = Pick<UsageGroup, 'runs' | 'succeeded' | 'billedMicros'>;
 
 function numbersOf(groups: readonly Numbers[]): RouterUsageResponse['total'] {
   const sum = (of: keyof Numbers) => groups.reduce((total, group) => total + group[of], 0);
-  return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: cents(sum('billedMicros')) };
+  return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: centsFromMicros(sum('billedMicros')) };
 }

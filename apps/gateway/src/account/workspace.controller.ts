@@ -1,10 +1,9 @@
 import { WorkspaceReader } from '#persistence';
-import { type RouterWorkspace, routerWorkspace } from '#schemas';
+import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { answer, ApiRoute, json } from '../reference/api-route.js';
-import { cents } from '../runs/cents.js';
 
 @Controller('v2/workspace')
 @UseGuards(CallerGuard)
@@ -29,14 +28,14 @@ export class WorkspaceController {
       limits: {
         inflight: { limit: now.inflightLimit, current: now.inflight },
         committed_spend_cents: {
-          limit: cents(now.committedLimitMicros),
-          current: cents(now.committedMicros),
+          limit: centsFromMicros(now.committedLimitMicros),
+          current: centsFromMicros(now.committedMicros),
         },
         backlog: { limit: now.backlogLimit, current: now.backlog },
         runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
       },
-      credits_cents: now.balanceMicros === null ? null : cents(now.balanceMicros),
-      held_cents: cents(now.heldMicros),
+      credits_cents: now.balanceMicros === null ? null : centsFromMicros(now.balanceMicros),
+      held_cents: centsFromMicros(now.heldMicros),
       markup: now.markup,
       credential: { ...(keyId !== null && { key_id: keyId }), scopes },
     };

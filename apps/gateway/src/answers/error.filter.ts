@@ -1,4 +1,4 @@
-import { InputRejection, type RouterError } from '#errors';
+import { buckets, InputRejection, RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
 import type {
   RegistryErrorResponse,
@@ -6,9 +6,8 @@ import type {
   RouterQueueCancelResponse,
   RouterValidationErrorResponse,
 } from '#schemas';
-import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate, toRouterError, unknownPath } from './to-router-error.js';
 
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
 @Catch()
@@ -42,6 +41,39 @@ export class ErrorFilter implements ExceptionFilter {
     // A stack trace helps only with a failure that was not foreseen.
     if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
     else this.log.warn(facts, 'call failed');
+  }
+}
+
+const invalidInputStatuses: readonly number[] = buckets.invalid_input.otherStatuses;
+
+/** Whatever was thrown, as the one error a gateway answers with. An unforeseen error is an internal error. */
+function toRouterError(thrown: unknown): RouterError {
+  if (thrown instanceof RouterError) return thrown;
+  // The framework's own refusals: handlers throw none of these.
+  if (thrown instanceof HttpException && thrown.getStatus() < 500) {
+    const status = thrown.getStatus();
+    return new RouterError('invalid_input', 'The request is malformed.', {
+      status: invalidInputStatuses.includes(status) ? status : buckets.invalid_input.status,
+      internal: thrown.message,
+      cause: thrown,
+    });
+  }
+  return new RouterError('internal_error', 'The service failed; this was recorded.', {
+    internal: thrown instanceof Error ? thrown.message : String(thrown),
+    cause: thrown,
+  });
+}
+
+/** For unknown paths and wrong methods, and for paths that match a route's pattern but name nothing. */
+export const unknownPath = (): RouterError =>
+  new RouterError('invalid_input', 'There is nothing at this path, or not with this method.', {
+    status: 404,
+  });
+
+/** The run has its outcome already; the answer has the shape of every answer to a cancellation. */
+export class CancelledTooLate extends RouterError {
+  constructor(readonly runId: string) {
+    super('invalid_input', 'The run has completed already.');
   }
 }
 

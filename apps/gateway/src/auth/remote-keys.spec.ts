@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createLog } from '#observability';
 import { readSettings } from '#schemas';
 import { errors, exportJWK, type FlattenedJWSInput, generateKeyPair, type JWK } from 'jose';
-import { keySetSettings } from './key-set-settings.js';
+import { authSettings } from './settings.js';
 import { fetchBounded, RemoteKeys } from './remote-keys.js';
 
 const hourMs = 3_600_000;
@@ -34,11 +34,9 @@ beforeEach(async () => {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/jwks`;
   hanging = undefined;
-  // A fetch in this process is quick, but the machine may be busy.
-  const settings = readSettings(keySetSettings, { JWT_JWKS_TIMEOUT_MS: '60000' });
   remote = new RemoteKeys(
     url,
-    settings,
+    readSettings(authSettings, {}),
     createLog('gateway', 'fatal'),
     () => nowMs,
     (address, options) => (hanging ? hanging() : fetchBounded(address, options)),

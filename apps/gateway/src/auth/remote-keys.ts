@@ -7,8 +7,10 @@ import {
   type FetchImplementation,
   type JWTVerifyGetKey,
 } from 'jose';
-import type { KeySetSettings } from './key-set-settings.js';
+import type { AuthSettings } from './settings.js';
 
+/** Time limit for fetching the keys; callers wait for it. */
+const fetchMs = 5_000;
 /** How long known keys go on verifying while they cannot be fetched again. */
 const maxStaleMs = 86_400_000;
 
@@ -26,13 +28,13 @@ export class RemoteKeys {
 
   constructor(
     url: string,
-    private readonly settings: KeySetSettings,
+    private readonly settings: AuthSettings,
     private readonly log: Log,
     private readonly now: () => number = Date.now,
     request: FetchImplementation = fetchBounded,
   ) {
     this.published = createRemoteJWKSet(new URL(url), {
-      timeoutDuration: settings.JWT_JWKS_TIMEOUT_MS,
+      timeoutDuration: fetchMs,
       // When to fetch is decided here: on its own the set would drop its keys with the first fetch that
       // fails after they have aged, and would fetch for every unknown key id as long as fetches fail.
       cacheMaxAge: Infinity,

@@ -1,6 +1,26 @@
-import { accessTokenSettings, count } from '#schemas';
-import type { z } from 'zod';
-import { keySetSettings } from './key-set-settings.js';
+import { accessTokenSettings, count, list } from '#schemas';
+import { z } from 'zod';
+
+// Asymmetric ones only: a published key must never serve as the secret of an HMAC.
+const algorithms = z.enum([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]);
+
+// An attacker who can change the keys in transit can sign any token.
+function isSafe(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+}
 
 /** What identification reads. */
 export const authSettings = {
@@ -11,7 +31,28 @@ export const authSettings = {
     example: 'replace-me-with-at-least-32-random-characters',
     oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
   }),
-  ...keySetSettings,
+  JWT_JWKS_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an https URL' })
+    .refine((url) => URL.canParse(url) && isSafe(url), 'must be an https URL; http is for this machine only')
+    .optional()
+    .meta({
+      description:
+        'Where the identity provider publishes the public keys of access tokens, as a JSON Web Key Set.',
+      example: 'https://login.example.com/.well-known/jwks.json',
+      oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
+    }),
+  JWT_JWKS_ALGORITHMS: list('RS256,ES256,EdDSA').pipe(z.array(algorithms).min(1)).meta({
+    description: 'Algorithms accepted for tokens that are signed with a published key, separated by commas.',
+    example: 'RS256,ES256,EdDSA',
+  }),
+  JWT_JWKS_MAX_AGE_SECONDS: count(
+    600,
+    'How long published keys are used before they are fetched again: a removed key ends within it.',
+  ),
+  JWT_JWKS_COOLDOWN_SECONDS: count(
+    30,
+    'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
+  ),
   AUTH_CACHE_MS: count(
     30_000,
     'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',

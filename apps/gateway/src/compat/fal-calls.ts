@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
+import { RunReader } from '#persistence';
+import { routerQueueRequestId } from '#schemas';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { falRoute } from './fal-route.js';
 
 /** The calls of fal's clients, which are answered as these understand it. */
 const calls = new WeakSet<IncomingMessage>();
 
-export const isFalCall = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean => calls.has(raw);
+const isFalCall = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean => calls.has(raw);
 
 const proxy = /^\/fal\/proxy\/?(?:\?|$)/;
 const keyScheme = /^key +([^ ]+) *$/i;
@@ -57,4 +60,21 @@ const isStatus = (payload: unknown): payload is { status: string } =>
 function runIdOf({ runId, params, id }: FastifyRequest): string {
   if (runId !== null) return runId;
   return (params as { requestId?: string } | undefined)?.requestId ?? id;
+}
+
+/** fal's clients name a run by its id and the first two segments of its model's path: the model is what the run says. */
+@Injectable()
+export class FalRunGuard implements CanActivate {
+  constructor(private readonly runs: RunReader) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest<{ Params: { requestId: string } }>>();
+    const { caller, params } = request;
+    if (caller === null || !isFalCall(request)) return true;
+    if (!routerQueueRequestId.safeParse(params.requestId).success) return true;
+    const [provider, model] =
+      (await this.runs.modelOf(caller.workspaceId, params.requestId))?.split('/') ?? [];
+    if (provider !== undefined && model !== undefined) Object.assign(params, { provider, model });
+    return true;
+  }
 }

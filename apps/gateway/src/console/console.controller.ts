@@ -6,7 +6,6 @@ import { Controller, Get, type OnModuleInit, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiExcludeController } from '../reference/api-route.js';
-import { contentSecurityPolicy } from './policy.js';
 
 /** What `npm run build` leaves beside this app. */
 const root = fileURLToPath(new URL('../../../console', import.meta.url));
@@ -71,4 +70,25 @@ export class ConsoleController implements OnModuleInit {
       });
     return this.policy;
   }
+}
+
+/**
+ * Scripts, styles and fonts are files of this origin. Media, and results that are read to be shown, may come from where
+ * assets are kept, and from nowhere else.
+ */
+function contentSecurityPolicy(assetOrigin = ''): string {
+  const media = ['blob:', 'data:', assetOrigin].join(' ').trim();
+  return [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `font-src 'self'`,
+    `img-src 'self' ${media}`,
+    `media-src 'self' ${media}`,
+    // The textures of a 3D model are read from its file.
+    `connect-src 'self' blob: ${assetOrigin}`.trim(),
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
 }

@@ -10,7 +10,7 @@ import { bodyStream, tooLarge } from '../bodies/body-stream.js';
 import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
 import { contentTypeOf, headBytes } from './content-type.js';
-import type { FileSettings } from './settings.js';
+import type { BodySettings } from '../bodies/settings.js';
 
 export const fileSeconds = 24 * 60 * 60;
 /** For one upload, the store's last word included. */
@@ -25,7 +25,8 @@ export class FileUploads {
     private readonly objects: StoredObjectRepository,
     private readonly budget: BodyBudget,
     @Inject(SETTINGS)
-    private readonly settings: FileSettings & Pick<StorageSettings, 'STORE_DOUBT_SECONDS'>,
+    private readonly settings: Pick<BodySettings, 'FILE_LIMIT'> &
+      Pick<StorageSettings, 'STORE_DOUBT_SECONDS'>,
     @Inject(LOG) private readonly log: Log,
   ) {}
 

@@ -10,6 +10,18 @@ const exposed = [
 ];
 const exposedHeaders = [...new Set(exposed)].join(', ');
 
+const registryPath = /^\/nodes(?:\?|$)/;
+
+/** Pages of any origin may read the registry: what it answers, its failures too, and what it is asked before. */
+export function allowRegistryReaders(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!registryPath.test(request.url)) return done();
+    reply.header('access-control-allow-origin', '*');
+    if (request.method !== 'OPTIONS') return done();
+    permit(reply, 'GET', '*');
+  });
+}
+
 /** Pages of these origins may call the v2 routes and the uploads of compatible clients; other pages get no permission. */
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   const allowed = new Set(origins);
@@ -25,15 +37,15 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
       .header('access-control-expose-headers', exposedHeaders);
     const asked = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || asked === undefined) return done();
-    permit(reply, request.headers['access-control-request-headers']);
+    // Any header may be sent: those that the service does not know, it ignores.
+    permit(reply, 'GET, HEAD, POST, PUT, PATCH, DELETE', request.headers['access-control-request-headers']);
   });
 }
 
-/** Any header may be sent: those that the service does not know, it ignores. */
-function permit(reply: FastifyReply, headers: string | undefined): void {
+function permit(reply: FastifyReply, methods: string, headers: string | undefined): void {
   void reply
     .code(204)
-    .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, PATCH, DELETE')
+    .header('access-control-allow-methods', methods)
     .header('access-control-max-age', keepSeconds)
     .headers(headers === undefined ? {} : { 'access-control-allow-headers': headers })
     .send();

@@ -1,10 +1,10 @@
+import { randomFillSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
+import { v7 } from 'uuid';
 import { falUrl } from '../compat/fal-calls.js';
 import type { CompatSettings } from '../compat/settings.js';
 import { answerBrokenRequest } from './broken-request.js';
-import { newRequestId } from './request-ids.js';
-import { routablePath } from './routable-path.js';
 import type { HttpSettings } from './settings.js';
 
 /** For receiving one request, its body included: a file may come over a slow line. Other bodies have less time. */
@@ -38,4 +38,34 @@ export function fastifyOptions(settings: HttpSettings & CompatSettings) {
       routablePath(settings.COMPAT_CLIENTS.includes('fal') ? falUrl(request) : (request.url ?? '/')),
     clientErrorHandler: answerBrokenRequest,
   } as const satisfies FastifyHttpOptions<Server>;
+}
+
+const bytesAnId = 16;
+const pool = new Uint8Array(bytesAnId * 256);
+let used = pool.length;
+
+/** A new id for a call. Random bytes are drawn for many ids at once: one draw an id was 7% of a short call. */
+function newRequestId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const random = pool.slice(used, used + bytesAnId);
+  used += bytesAnId;
+  return v7({ random });
+}
+
+/**
+ * A path with broken percent-encoding matches no route, but it must be answered like every other path without a
+ * route, after the same checks. Its percent signs are taken literally, so that it can be routed.
+ */
+export function routablePath(url: string): string {
+  if (!url.includes('%')) return url;
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
 }

@@ -3,17 +3,15 @@ import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { ErrorFilter } from '../answers/error.filter.js';
-import { repeatHeadersForComfy } from '../compat/comfy-headers.js';
 import { serveFal } from '../compat/fal-calls.js';
 import type { CompatSettings } from '../compat/settings.js';
 import { HealthModule } from '../health/health.module.js';
 import { Readiness } from '../health/readiness.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
-import { allowOtherOrigins } from '../nodes/other-origins.js';
 import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
 import { boundConnections, closeAnsweredConnections, closeSilentConnections } from './connections.js';
-import { allowOrigins } from './cors.js';
+import { allowOrigins, allowRegistryReaders } from './cors.js';
 import { takeOverFromNode } from './expectations.js';
 import { namePublicOrigin } from './origin.js';
 import type { HttpSettings } from './settings.js';
@@ -40,7 +38,7 @@ export class HttpModule implements OnModuleInit {
     boundConnections(server, this.settings.MAX_CONNECTIONS, this.metrics);
     closeSilentConnections(server);
     takeOverFromNode(server);
-    allowOtherOrigins(server);
+    allowRegistryReaders(server);
     allowOrigins(server, this.settings.CORS_ALLOWED_ORIGINS);
     leaveBodiesUnread(server);
     closeAnsweredConnections(server, () => this.readiness.stopping);
@@ -54,4 +52,17 @@ export class HttpModule implements OnModuleInit {
 function leaveBodiesUnread(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
+
+const repeated = ['request-id', 'error-type', 'cost-cents', 'model-provider'];
+
+/** The headers of our own once more under the names that Comfy's clients read. */
+function repeatHeadersForComfy(server: FastifyInstance): void {
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    for (const name of repeated) {
+      const value = reply.getHeader(`x-service-${name}`);
+      if (value !== undefined) reply.header(`x-comfy-${name}`, value);
+    }
+    done(null, payload);
+  });
 }

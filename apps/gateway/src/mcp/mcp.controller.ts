@@ -6,7 +6,7 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { parseInput } from '../bodies/parse-input.js';
-import { callerGone } from '../http/caller-gone.js';
+import { callerGone } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
 import { mcpServer } from './mcp-server.js';
 import { ownRoutes } from './own-routes.js';

@@ -1,10 +1,12 @@
+import { type CursorContext, openCursor, sealCursor } from '#catalog';
 import { z } from 'zod';
+import type { GatewaySettings } from '../settings.js';
 
 const defaultLimit = 20;
 const maxLimit = 100;
 const mustBeInteger = 'must be an integer';
 
-/** The query of a list of models; `limit` is the page size that is served. */
+/** The query of a list; `limit` is the page size that is served. */
 export const pageQuery = z.object({
   cursor: z.string({ error: 'must be given once' }).optional().meta({
     description: '`next_cursor` of the page before; left out for the first page. It expires after 24 hours.',
@@ -20,3 +22,31 @@ export const pageQuery = z.object({
     })
     .transform((text) => (Number(text) <= 0 ? defaultLimit : Math.min(Number(text), maxLimit))),
 });
+
+/** Reads one page of a list, behind the place that its cursor is sealed for: one row more than it has says whether others follow. */
+export async function listPage<Row, Entry>(
+  { cursor, limit }: z.output<typeof pageQuery>,
+  list: NonNullable<CursorContext['list']>,
+  { SIGNING_SECRET: secrets }: Pick<GatewaySettings, 'SIGNING_SECRET'>,
+  {
+    read,
+    placeOf,
+    entryOf,
+  }: {
+    read: (page: { after: string | undefined; limit: number }) => Promise<Row[]>;
+    placeOf: (row: Row) => string;
+    entryOf: (row: Row) => Entry | Promise<Entry>;
+  },
+): Promise<{ data: Entry[]; has_more: boolean; next_cursor?: string; limit: number }> {
+  const sealing = { list, secrets, nowMs: Date.now() } as const;
+  const after = cursor === undefined ? undefined : openCursor(cursor, sealing);
+  const found = await read({ after, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return {
+    data: await Promise.all(page.map(entryOf)),
+    has_more: last !== undefined,
+    ...(last !== undefined && { next_cursor: sealCursor(placeOf(last), sealing) }),
+    limit,
+  };
+}

@@ -1,6 +1,6 @@
 import { LiveCatalog } from '#catalog';
 import { Controller, Get, Param, Post, Put, UseGuards } from '@nestjs/common';
-import { unknownPath } from '../answers/to-router-error.js';
+import { unknownPath } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 

@@ -1,7 +1,7 @@
 import { registryNodeList } from '#schemas';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { noBody } from '../http/no-body.js';
+import { noBody } from '../http/replies.js';
 import { answer, ApiRoute, json, registryFailure } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
 import { nodeQuery } from './node-query.js';

@@ -65,8 +65,6 @@ export class OperatorProvidersController {
       answer(200, 'It is paused.', json(operatorProvider)),
       failure(400, ['invalid_input'], 'The body is malformed.'),
       unknownProvider,
-      failure(413, ['invalid_input'], 'The body is too large.'),
-      failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     ],
   })
   async pause(

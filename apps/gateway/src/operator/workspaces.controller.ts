@@ -9,6 +9,8 @@ import {
 } from '#persistence';
 import { RunQueues } from '#queue';
 import {
+  centsFromMicros,
+  microsFromCents,
   type OperatorWorkspace,
   operatorWorkspace,
   operatorWorkspaceChange,
@@ -22,10 +24,8 @@ import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { listPage } from '../models/list-page.js';
-import { pageQuery } from '../models/page-query.js';
+import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import { cents } from '../runs/cents.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 
@@ -37,7 +37,6 @@ const workspaceQuery = pageQuery.extend({
     .meta({ description: 'Only workspaces whose name holds this text, or whose id it is.' }),
 });
 const unknownWorkspace = failure(404, ['invalid_input'], 'There is no such workspace.');
-const microsPerCent = 10_000;
 
 @Controller('v2/operator/workspaces')
 @UseGuards(CallerGuard)
@@ -97,8 +96,6 @@ export class OperatorWorkspacesController {
       answer(200, 'The workspace as it is now.', json(operatorWorkspace)),
       failure(400, ['invalid_input'], 'The body is malformed.'),
       unknownWorkspace,
-      failure(413, ['invalid_input'], 'The body is too large.'),
-      failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     ],
   })
   async change(
@@ -135,13 +132,13 @@ function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChan
     ...facts,
     note,
     inflightLimit: limits.inflight,
-    committedLimitMicros: committed_spend_cents && committed_spend_cents * microsPerCent,
+    committedLimitMicros: committed_spend_cents && microsFromCents(committed_spend_cents),
     backlogLimit: limits.backlog,
     windowLimit: limits.runs_per_minute,
     fileLimit: limits.files,
     fileBytesLimit: limits.file_bytes,
-    balanceMicros: credits_cents && credits_cents * microsPerCent,
-    addedMicros: add_credits_cents && add_credits_cents * microsPerCent,
+    balanceMicros: credits_cents && microsFromCents(credits_cents),
+    addedMicros: add_credits_cents && microsFromCents(add_credits_cents),
   };
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
@@ -157,19 +154,19 @@ const shown = (state: WorkspaceState): OperatorWorkspace => ({
   limits: {
     inflight: { limit: state.inflightLimit, current: state.inflight },
     committed_spend_cents: {
-      limit: cents(state.committedLimitMicros),
-      current: cents(state.committedMicros),
+      limit: centsFromMicros(state.committedLimitMicros),
+      current: centsFromMicros(state.committedMicros),
     },
     backlog: { limit: state.backlogLimit, current: state.backlog },
     runs_per_minute: { limit: state.windowLimit, current: state.windowCount },
     files: { limit: state.fileLimit, current: state.files },
     file_bytes: { limit: state.fileBytesLimit, current: state.fileBytes },
   },
-  credits_cents: state.balanceMicros === null ? null : cents(state.balanceMicros),
-  held_cents: cents(state.heldMicros),
+  credits_cents: state.balanceMicros === null ? null : centsFromMicros(state.balanceMicros),
+  held_cents: centsFromMicros(state.heldMicros),
   today: {
     runs: state.runsToday,
     succeeded: state.succeededToday,
-    cost_cents: cents(state.billedMicrosToday),
+    cost_cents: centsFromMicros(state.billedMicrosToday),
   },
 });

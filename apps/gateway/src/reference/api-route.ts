@@ -103,3 +103,9 @@ export const ofRouter = [
   failure(500, ['internal_error'], 'The router itself failed.'),
   failure(503, ['service_unavailable'], 'A dependency is unavailable; retry with backoff.'),
 ];
+
+/** Of every route that takes JSON. */
+export const ofJsonBody = [
+  failure(413, ['invalid_input'], 'The body is too large.'),
+  failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
+];

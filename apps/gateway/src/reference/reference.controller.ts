@@ -5,7 +5,7 @@ import { routerModelId } from '#schemas';
 import { Controller, Get, Inject, type OnModuleInit, Param, Req, Res, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { unknownPath } from '../answers/to-router-error.js';
+import { unknownPath } from '../answers/error.filter.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import type { HttpSettings } from '../http/settings.js';
 import { SETTINGS } from '../settings.module.js';

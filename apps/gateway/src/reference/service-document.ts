@@ -4,7 +4,15 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, Reflector } from '@nestjs/core';
 import { z } from 'zod';
 import { Access } from '../auth/caller.guard.js';
-import { type Answer, ApiExcludeController, ApiRoute, areas, ofRouter, outsideRouter } from './api-route.js';
+import {
+  type Answer,
+  ApiExcludeController,
+  ApiRoute,
+  areas,
+  ofJsonBody,
+  ofRouter,
+  outsideRouter,
+} from './api-route.js';
 import { responseHeaders } from './response-headers.js';
 
 const introduction =
@@ -100,7 +108,11 @@ function operation(handler: (...args: never[]) => unknown, path: string) {
     ...Object.entries(route.query?.shape ?? {}).map(([name, shape]) => parameter('query', name, shape)),
     ...Object.entries(route.headers?.shape ?? {}).map(([name, shape]) => parameter('header', name, shape)),
   ];
-  const answers = [...(generation === '' ? outsideRouter : ofRouter), ...route.answers];
+  const answers = [
+    ...(generation === '' ? outsideRouter : ofRouter),
+    ...(route.body && route.body !== 'bytes' ? ofJsonBody : []),
+    ...route.answers,
+  ];
   return {
     operationId: `${generation}${route.name}`,
     tags: [route.area],

@@ -1,5 +1,5 @@
 import { WorkspaceReader } from '#persistence';
-import type { RouterCostEstimate } from '#schemas';
+import { centsFromMicros, type RouterCostEstimate } from '#schemas';
 import { Controller, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -11,9 +11,7 @@ import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
 import { ApiRoute } from '../reference/api-route.js';
-import { cents } from './cents.js';
-import { estimateCost } from './run-routes.js';
-import { serverQuery } from './server-query.js';
+import { estimateCost, serverQuery } from './run-routes.js';
 
 /** The price of a run before it is made, by the same check and the same expression as at admission. */
 @Controller('v2/models/:provider/:model/cost')
@@ -43,7 +41,7 @@ export class CostController {
       const [{ price }] = terms;
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw new Error('the workspace of a caller is gone');
-      const billed = (micros: number) => cents(Math.ceil(micros * standing.markup));
+      const billed = (micros: number) => centsFromMicros(Math.ceil(micros * standing.markup));
       return {
         expected_cents: billed(price.computedMicros),
         // Another server may take the run where the first one does not.

@@ -5,11 +5,10 @@ import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
-import { openedFor } from '../http/caller-gone.js';
-import { noBody } from '../http/no-body.js';
+import { noBody, openedFor } from '../http/replies.js';
 import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
-import type { Output } from './result.js';
+import type { Output } from './found-run.js';
 
 /** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
 @Injectable()

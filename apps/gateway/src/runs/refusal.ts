@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import type { Admitted, Refusal } from '#persistence';
-import { cents } from './cents.js';
+import { centsFromMicros } from '#schemas';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
 
@@ -51,8 +51,8 @@ export function refusal(refused: Refused): RouterError {
 
 /** In US dollar cents. Current is rounded up, so that current and remaining never promise more than the limit. */
 function committedSpend({ committedMicros, committedLimitMicros }: Refused): Record<string, string> {
-  const limit = Math.floor(cents(committedLimitMicros));
-  const current = Math.ceil(cents(committedMicros));
+  const limit = Math.floor(centsFromMicros(committedLimitMicros));
+  const current = Math.ceil(centsFromMicros(committedMicros));
   return {
     'X-Committed-Spend-Limit': String(limit),
     'X-Committed-Spend-Current': String(current),

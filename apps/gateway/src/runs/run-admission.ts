@@ -14,8 +14,7 @@ import type { Caller } from '../auth/caller.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { refusal, refusingLimits } from './refusal.js';
-import { RunInput } from './run-input.js';
-import { factsOf } from './server-facts.js';
+import { factsOf, RunInput } from './run-input.js';
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
 export interface AdmittedRun {

@@ -1,5 +1,7 @@
-import type { Model } from '#catalog';
-import type { PayloadBody } from '#persistence';
+import { createHash, type Hash } from 'node:crypto';
+import { type Model, visibleProvider } from '#catalog';
+import { RouterError } from '#errors';
+import type { PayloadBody, RunFacts } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { v7 } from 'uuid';
@@ -9,11 +11,10 @@ import type { Terms } from '../bodies/check-thread.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
-import { Fingerprint, idempotencyKey } from './idempotency-key.js';
 import { Payloads } from './payloads.js';
 
 /** A server, and how it takes the input. */
-export interface Serving extends Terms {
+interface Serving extends Terms {
   row: Model;
 }
 
@@ -30,12 +31,6 @@ interface AcceptedInput {
   servings: [Serving, ...Serving[]];
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
-}
-
-/** Path and query, whichever of its names the caller gave to the model. */
-function addressOf({ originalUrl, routeOptions }: FastifyRequest, { id }: Model): string {
-  const query = originalUrl.indexOf('?');
-  return `${routeOptions.url?.replace(':provider/:model', id)}${query < 0 ? '' : originalUrl.slice(query)}`;
 }
 
 /** Turns a call into the input of a run: finds the model, then reads, checks and stores the body. */
@@ -56,10 +51,10 @@ export class RunInput {
     picked: string | undefined,
   ): Promise<AcceptedInput> {
     const { model, servers } = await this.servers.forRun(caller, segments, picked);
-    const key = idempotencyKey(request.headers);
-    const fingerprint = key === undefined ? undefined : new Fingerprint('POST', addressOf(request, model));
+    const key = idempotencyKey(request.headers['idempotency-key']);
+    const fingerprint = key === undefined ? undefined : fingerprintOf(request, model);
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
-      fingerprint?.add(chunk),
+      fingerprint?.update(chunk),
     );
     try {
       const checked = await this.checker.check(servers, bytes);
@@ -72,7 +67,7 @@ export class RunInput {
         runId,
         model,
         key,
-        fingerprint: fingerprint?.digest(),
+        fingerprint: fingerprint?.digest('hex'),
         body,
         servings: [serving(first), ...others.map(serving)],
         release,
@@ -87,4 +82,51 @@ export class RunInput {
   discard({ body }: AcceptedInput): Promise<void> {
     return this.payloads.discardInput(body);
   }
+}
+
+const visibleAscii = /^[\x21-\x7e]{1,255}$/;
+
+/** The Idempotency-Key of the call; undefined without one. Anything but 1 to 255 visible ASCII characters: 400. */
+export function idempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined || (typeof header === 'string' && visibleAscii.test(header))) return header;
+  throw new RouterError('invalid_input', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+}
+
+/**
+ * What makes two requests the same: method, path and query, whichever of its names the caller gave to the model; then
+ * the bytes of the body as they are added.
+ */
+export function fingerprintOf(
+  { originalUrl, routeOptions }: Pick<FastifyRequest, 'originalUrl' | 'routeOptions'>,
+  { id }: Pick<Model, 'id'>,
+): Hash {
+  const query = originalUrl.indexOf('?');
+  const path = `${routeOptions.url?.replace(':provider/:model', id)}${query < 0 ? '' : originalUrl.slice(query)}`;
+  return createHash('sha256').update(`POST ${path}\n`);
+}
+
+/** What the run's row holds of the first of its servers, and in it of the next. */
+export function factsOf(
+  model: Model,
+  [{ row, price, upstream, missingMembers: members }, next, ...others]: [Serving, ...Serving[]],
+  traceparent: string | undefined,
+): RunFacts {
+  return {
+    upstream,
+    assets: row.assetPointers,
+    chargesOnPolicyRejection: row.chargesOnPolicyRejection,
+    budgetMs: row.budgetMs,
+    basis: price.basis,
+    reported: price.reported,
+    members,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(model.servers.length > 0 && { server: visibleProvider(row.id) }),
+    ...(next && {
+      fallback: {
+        provider: next.row.provider,
+        computedMicros: next.price.computedMicros,
+        facts: factsOf(model, [next, ...others], traceparent),
+      },
+    }),
+  };
 }

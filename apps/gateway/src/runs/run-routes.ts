@@ -10,8 +10,14 @@ import {
 import { z } from 'zod';
 import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
-import { serverQuery } from './server-query.js';
-import { webhookQuery } from './webhook.js';
+
+/** What a call that begins a run may ask for beside its input. */
+export const serverQuery = z.object({
+  model_provider: z.string({ error: 'must be given once' }).optional().meta({
+    description:
+      'Which of the model’s servers runs it, by the first segment of the server’s id; its own input is checked then, and no other serves. Left out, the first that is set up serves, and the next that takes the same input only when that one provably did not take the run.',
+  }),
+});
 
 /** An answer that is the outcome of a run. */
 const settled: HeaderName[] = ['X-Service-Cost-Cents', 'X-Service-Model-Provider'];
@@ -62,8 +68,6 @@ const refusals = [
     ['invalid_input'],
     'The Idempotency-Key was used for another request, or for a result that cannot be repeated.',
   ),
-  failure(413, ['invalid_input'], 'The body is too large.'),
-  failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
   failure(
     429,
     ['concurrency_limit_exceeded', 'rate_limited'],
@@ -113,8 +117,6 @@ export const estimateCost = {
     answer(200, 'What it would cost this workspace now.', json(routerCostEstimate)),
     failure(400, ['invalid_input'], 'The request is malformed.'),
     modelNotFound,
-    failure(413, ['invalid_input'], 'The body is too large.'),
-    failure(415, ['invalid_input'], 'The body is not sent as `application/json`.'),
     rejectedFields(),
   ],
 } as const;
@@ -184,7 +186,19 @@ const submittedRun = {
   request_id: '$response.body#/request_id',
 };
 
-export const submitQuery = serverQuery.extend(webhookQuery.shape);
+const address = z.string({ error: 'must be given once' }).optional();
+
+/** What a queued submit may ask for beside that: to be called back. */
+export const submitQuery = serverQuery.extend({
+  webhook_url: address.meta({
+    description:
+      'A public https URL that is called once when the run is completed, however it ends: a POST of `RouterRunCompleted`, signed as Standard Webhooks says, tried eight times within 24 hours.',
+  }),
+  fal_webhook: address.meta({
+    description:
+      'The same for clients of fal: the body is what fal sends, with the output in it. Instead of `webhook_url`.',
+  }),
+});
 
 export const submitRun = {
   ...withInput,

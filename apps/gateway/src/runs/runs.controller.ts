@@ -8,14 +8,13 @@ import {
 } from '#schemas';
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate } from '../answers/to-router-error.js';
+import { CancelledTooLate } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { FalRunGuard } from '../compat/fal-run.guard.js';
+import { FalRunGuard } from '../compat/fal-calls.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Payloads } from './payloads.js';
-import { settledHeaders, outputOf } from './result.js';
-import { foundRun, runAddress, type RunSegments } from './run-address.js';
+import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
 

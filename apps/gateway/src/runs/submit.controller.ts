@@ -1,4 +1,6 @@
-import { type RouterQueueSubmitResponse, runUrls } from '#schemas';
+import { RouterError } from '#errors';
+import type { WebhookAddress } from '#persistence';
+import { type RouterQueueSubmitResponse, runUrls, webhookProblem } from '#schemas';
 import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -11,7 +13,6 @@ import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { RunAdmission } from './run-admission.js';
 import { submitQuery, submitRun } from './run-routes.js';
-import { webhookOf } from './webhook.js';
 
 /** Queued delivery: admits the run and answers with its handle at once. */
 @Controller('v2/models/:provider/:model/requests')
@@ -46,4 +47,20 @@ export class SubmitController {
       ...runUrls(run.origin, run),
     };
   }
+}
+
+/** Who is to be called; throws for an address that may not be. */
+function webhookOf(
+  { webhook_url: standard, fal_webhook: fal }: z.output<typeof submitQuery>,
+  allowedOrigins: readonly string[],
+): WebhookAddress | undefined {
+  if (standard !== undefined && fal !== undefined)
+    throw new RouterError('invalid_input', 'Give webhook_url or fal_webhook, not both.');
+  const url = standard ?? fal;
+  if (url === undefined) return undefined;
+  const form = standard === undefined ? 'fal' : 'standard';
+  const problem = webhookProblem(url, allowedOrigins);
+  if (problem !== null)
+    throw new RouterError('invalid_input', `${form === 'fal' ? 'fal_webhook' : 'webhook_url'} ${problem}.`);
+  return { url, receiver: new URL(url).origin, form };
 }

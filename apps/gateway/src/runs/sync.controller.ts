@@ -3,15 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { callerGone } from '../http/caller-gone.js';
+import { callerGone } from '../http/replies.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-runs.js';
 import { RunAdmission } from './run-admission.js';
-import { runModel } from './run-routes.js';
-import { serverQuery } from './server-query.js';
+import { runModel, serverQuery } from './run-routes.js';
 
 /** Synchronous delivery: the queued path with a held connection. */
 @Controller(['v1/models', 'v2/models'])

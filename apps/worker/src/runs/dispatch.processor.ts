@@ -114,17 +114,18 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     if (!isServed) this.track(this.serve(provider), 'the next waiting run could not be taken');
   }
 
-  /** One run after the other: two that looked at once would both find their workspace below its share. */
+  /** One look after the other: two at once would both find their workspace below its share. */
   private async serve(name: string): Promise<void> {
     try {
       while (this.serving.get(name) && this.isTaking) {
         this.serving.set(name, false);
         const provider = this.providers.get(name);
-        const next = provider && (await this.line.next(name));
-        if (!next) continue;
-        // There may be more slots than this one.
-        this.serving.set(name, true);
-        this.track(this.dispatchWaiting(provider, next), 'a waiting run could not be delivered again');
+        if (provider === undefined) continue;
+        const taken = await this.line.next(name);
+        // The look at an uneven line is bounded: there may be more.
+        if (taken.length > 0) this.serving.set(name, true);
+        for (const next of taken)
+          this.track(this.dispatchWaiting(provider, next), 'a waiting run could not be delivered again');
       }
     } finally {
       this.serving.delete(name);

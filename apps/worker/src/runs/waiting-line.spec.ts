@@ -8,10 +8,14 @@ function crowdedLine(slots: number) {
   const outbox: Pick<OutboxRepository, 'wait' | 'takeWaiting' | 'awaitedProviders'> = {
     wait: async () => {},
     awaitedProviders: async () => ['p'],
-    takeWaiting: async (_provider, byWorkspace, max) => {
+    takeWaiting: async (_provider, byWorkspace, { maxHeld, limit }) => {
       const held = byWorkspace.get('crowd') ?? 0;
-      allowed.push({ held, max });
-      return { run: held < max ? { runId: 'run', workspaceId: 'crowd' } : null, othersWait: true };
+      allowed.push({ held, max: maxHeld });
+      const length = Math.max(0, Math.min(limit, maxHeld - held));
+      return {
+        runs: Array.from({ length }, () => ({ runId: 'run', workspaceId: 'crowd' })),
+        othersWait: true,
+      };
     },
   };
   const settings = { WORKER_DISPATCH_CONCURRENCY: slots, CLAIM_LEASE_MS: 1_000 };
@@ -21,11 +25,11 @@ function crowdedLine(slots: number) {
 it('gives a workspace three quarters of the slots, and no more', async () => {
   const { line } = crowdedLine(8);
   await line.join('p', 'run');
-  const taken = [];
-  for (let next = await line.next('p'); next; next = await line.next('p')) taken.push(next);
+  const taken = await line.next('p');
   expect(taken).toHaveLength(6);
+  expect(await line.next('p')).toEqual([]);
   taken[0]?.slot.release();
-  expect(await line.next('p')).not.toBeNull();
+  expect(await line.next('p')).toHaveLength(1);
 });
 
 it('counts a run that is being claimed as anybody’s', async () => {
@@ -36,7 +40,7 @@ it('counts a run that is being claimed as anybody’s', async () => {
   expect(allowed.at(-1)).toEqual({ held: 0, max: 4 });
   if (claiming[0]) claiming[0].workspaceId = 'other';
   await line.next('p');
-  expect(allowed.at(-1)).toEqual({ held: 1, max: 5 });
+  expect(allowed.at(-1)).toEqual({ held: 4, max: 5 });
 });
 
 it('lets nobody pass those who wait', async () => {

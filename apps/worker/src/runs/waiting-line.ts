@@ -54,29 +54,26 @@ export class WaitingLine {
     return providers;
   }
 
-  /** The next run to dispatch, with its slot; null when no slot is free or nobody may have it. */
-  async next(provider: string): Promise<WaitingRun | null> {
-    const slot = this.slots.acquire(provider);
-    if (!slot) return null;
+  /** The next runs to dispatch, each with its slot: as many as there are free slots, and as may have one. */
+  async next(provider: string): Promise<WaitingRun[]> {
+    const free: Slot[] = [];
+    for (let slot; (slot = this.slots.acquire(provider)) !== null;) free.push(slot);
+    if (free.length === 0) return [];
     try {
       const { byWorkspace, unknown } = this.slots.held(provider);
-      const { run, othersWait } = await this.outbox.takeWaiting(
-        provider,
-        byWorkspace,
-        // A run that is being claimed may be anybody's; one of them is the slot that was just taken.
-        this.maxHeld - (unknown - 1),
-        this.settings.CLAIM_LEASE_MS,
-      );
+      const { runs, othersWait } = await this.outbox.takeWaiting(provider, byWorkspace, {
+        // A run that is being claimed may be anybody's; the slots that were just taken are for nobody yet.
+        maxHeld: this.maxHeld - (unknown - free.length),
+        restMs: this.settings.CLAIM_LEASE_MS,
+        limit: free.length,
+      });
       if (!othersWait) this.awaited.delete(provider);
-      if (run) {
-        slot.workspaceId = run.workspaceId;
-        return { runId: run.runId, slot };
-      }
-    } catch (error) {
-      slot.release();
-      throw error;
+      return free.splice(0, runs.length).map((slot, nth) => {
+        const { runId = '', workspaceId = null } = runs[nth] ?? {};
+        return { runId, slot: Object.assign(slot, { workspaceId }) };
+      });
+    } finally {
+      for (const slot of free) slot.release();
     }
-    slot.release();
-    return null;
   }
 }

@@ -1,15 +1,15 @@
 /**
- * `claim(run, lease)`: makes the caller the run's only dispatcher until the lease ends. Answers
+ * `claim(run, lease, waits)`: makes the caller the run's only dispatcher until the lease ends. Answers
  * `claimed` (with facts and input), `abandoned` (a former claimant died with the submission in the air:
  * whether the partner accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused)
- * or `gone`. What an answer does not need is null.
+ * or `gone`; nothing for a row that is locked when it does not wait. What an answer does not need is null.
  *
  * A partner's pause counts against the budget of a run, so that one who refuses for an hour does not hold callers for
  * an hour: a run that was never sent is given the limit here, and a new one with its submission. Under a pause that
  * outlasts it the run is claimed with no time left. An operator's pause costs a run that was never sent nothing.
  */
 export const claim = /* sql */ `
-CREATE FUNCTION claim(claimed_id uuid, lease interval)
+CREATE FUNCTION claim(claimed_id uuid, lease interval, waits boolean)
 RETURNS TABLE (kind text, epoch integer, workspace_id uuid, provider text, model text, facts jsonb, crashes integer, left_ms integer,
   body bytea, stored_as text, free_in_ms integer)
 LANGUAGE plpgsql AS $$
@@ -19,7 +19,14 @@ DECLARE
   paused integer;
   this_moment timestamptz;
 BEGIN
-  SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE;
+  IF waits THEN
+    SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE;
+  ELSE
+    SELECT * INTO mine FROM run WHERE id = claimed_id FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+  END IF;
   IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
     kind := 'gone';
     RETURN NEXT;
@@ -60,5 +67,30 @@ BEGIN
       THEN (extract(epoch FROM mine.deadline_at - router_now()) * 1000)::integer END,
     input.body, input.stored_as, 0
   FROM payload AS input WHERE input.run_id = mine.id AND input.kind = 'input';
+END $$;
+
+-- Write-ahead of a submission under a claim, whose lease is renewed: whether the claim still stood. Null for a row that is
+-- locked when it does not wait.
+CREATE FUNCTION begin_submission(begun_id uuid, claimed_epoch integer, lease interval, waits boolean)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  this_moment timestamptz := router_now();
+BEGIN
+  IF NOT waits THEN
+    PERFORM FROM run WHERE id = begun_id FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+  UPDATE run SET stage = 'submitting', sent_at = this_moment, dispatched_at = coalesce(dispatched_at, this_moment),
+    deadline_at = CASE WHEN dispatched_at IS NULL
+      THEN this_moment + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
+    lease_until = this_moment + lease
+  WHERE id = begun_id AND epoch = claimed_epoch AND stage IN ('ready', 'submitting') AND sent_at IS NULL;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  UPDATE outbox SET dispatched = true, waiting = false, due_at = this_moment + lease WHERE run_id = begun_id;
+  RETURN FOUND;
 END $$;
 `;

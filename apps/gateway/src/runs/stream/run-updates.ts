@@ -5,7 +5,7 @@ import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
 import type { HeldSettings } from '../held/settings.js';
-import { foundRun } from '../run-address.js';
+import { foundRun } from '../found-run.js';
 import { Follower } from './follower.js';
 
 interface FollowedRun {

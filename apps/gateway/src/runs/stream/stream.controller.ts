@@ -1,18 +1,16 @@
 import { LiveCatalog } from '#catalog';
+import type { LiveState } from '#persistence';
 import { runUrls, statusBody } from '#schemas';
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../../auth/caller.guard.js';
-import { callerGone } from '../../http/caller-gone.js';
-import { noBody } from '../../http/no-body.js';
-import { statusFor } from '../../compat/fal-calls.js';
-import { FalRunGuard } from '../../compat/fal-run.guard.js';
+import { callerGone, noBody } from '../../http/replies.js';
+import { FalRunGuard, statusFor } from '../../compat/fal-calls.js';
 import { ApiRoute } from '../../reference/api-route.js';
-import { runAddress, type RunSegments } from '../run-address.js';
+import { runAddress, type RunSegments } from '../found-run.js';
 import { streamRunStatus } from '../run-routes.js';
-import { eventsOf } from './events.js';
 import { RunUpdates } from './run-updates.js';
 
 const quietMs = 15_000;
@@ -59,5 +57,39 @@ export class StreamController {
       statusFor(request, statusBody(run.runId, state, urls)),
     );
     void reply.send(Readable.from(events));
+  }
+}
+
+/** When clients whose stream has ended come back: not all at once, as after a restart. */
+const minRetryMs = 500;
+const maxRetryMs = 2_500;
+
+/**
+ * The text of server-sent events about a run: its body when that has changed, an event `progress` when the share has,
+ * and a comment when nothing has for a while.
+ */
+async function* eventsOf(
+  first: LiveState | null,
+  updates: AsyncIterable<LiveState | null>,
+  bodyOf: (state: LiveState) => object,
+): AsyncGenerator<string> {
+  let told = '';
+  let progress: number | null = null;
+  const events = (state: LiveState | null): string => {
+    if (state === null) return ': keep-alive\n\n';
+    let text = '';
+    const body = JSON.stringify(bodyOf(state));
+    if (body !== told) text += `data: ${body}\n\n`;
+    told = body;
+    if (state.progress !== progress && state.progress !== null && state.stage !== 'completed')
+      text += `event: progress\ndata: ${JSON.stringify({ progress: state.progress })}\n\n`;
+    ({ progress } = state);
+    return text;
+  };
+  const retryMs = Math.round(minRetryMs + Math.random() * (maxRetryMs - minRetryMs));
+  yield `retry: ${retryMs}\n\n${events(first)}`;
+  for await (const state of updates) {
+    const text = events(state);
+    if (text !== '') yield text;
   }
 }

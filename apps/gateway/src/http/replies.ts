@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
 /** Aborts when the caller's connection has closed, or when the answer has been sent. */
@@ -26,3 +27,6 @@ export async function openedFor<T>(
     clearTimeout(timer);
   }
 }
+
+/** What is sent to HEAD in place of a body that is not read. Without it the framework would say that its length is 0. */
+export const noBody = (): Readable => Readable.from([]);

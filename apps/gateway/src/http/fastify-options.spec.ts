@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { routablePath } from './routable-path.js';
+import { routablePath } from './fastify-options.js';
 
 describe('routablePath', () => {
   it.each([

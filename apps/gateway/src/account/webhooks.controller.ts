@@ -1,37 +1,40 @@
 import { RouterError } from '#errors';
-import { type ListedWebhook, WebhookRepository } from '#persistence';
+import { type ListedWebhook, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
 import {
+  routerQueueRequestId,
   type RouterWebhookDelivery,
   routerWebhookDelivery,
   type RouterWebhookDeliveryListResponse,
   routerWebhookDeliveryListResponse,
-  routerQueueRequestId,
+  type RouterWebhookSecret,
+  routerWebhookSecret,
   webhookStates,
 } from '#schemas';
-import { Controller, Get, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { pageQuery } from '../models/page-query.js';
+import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { listPage } from '../models/list-page.js';
 
 const deliveryQuery = pageQuery.extend({
   state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
 });
 
-@Controller('v2/webhooks/deliveries')
+/** What tells callers that their runs are completed: the deliveries, and the secret that signs them. */
+@Controller('v2/webhooks')
 @UseGuards(CallerGuard)
-export class DeliveriesController {
+export class WebhooksController {
   constructor(
     private readonly webhooks: WebhookRepository,
+    private readonly workspaces: WorkspaceRepository,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  @Get()
+  @Get('deliveries')
   @Access({ scope: 'requests' })
   @ApiRoute({
     name: 'ListWebhookDeliveries',
@@ -55,7 +58,7 @@ export class DeliveriesController {
     });
   }
 
-  @Post(':requestId/redeliver')
+  @Post('deliveries/:requestId/redeliver')
   @HttpCode(202)
   @Access({ scope: 'manage' })
   @ApiRoute({
@@ -78,6 +81,35 @@ export class DeliveriesController {
     if (webhook) return shownDelivery(webhook);
     throw new RouterError('invalid_input', 'There is no such webhook.', { status: 404 });
   }
+
+  @Get('secret')
+  @Header('cache-control', 'no-store')
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'GetWebhookSecret',
+    area: 'Account',
+    summary: 'Read the secret that signs webhooks',
+    answers: [answer(200, 'The secret.', json(routerWebhookSecret), ['Cache-Control'])],
+  })
+  async showSecret(@Calling() { workspaceId }: Caller): Promise<RouterWebhookSecret> {
+    return secretOf(await this.workspaces.find(workspaceId));
+  }
+
+  @Post('secret')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'RotateWebhookSecret',
+    area: 'Account',
+    summary: 'Make a new secret',
+    description:
+      'It signs at once. The one before it signs as well for 24 hours, or until the next rotation: two rotations end a secret that has leaked.',
+    answers: [answer(200, 'The new secret.', json(routerWebhookSecret), ['Cache-Control'])],
+  })
+  async rotateSecret(@Calling() { workspaceId }: Caller): Promise<RouterWebhookSecret> {
+    return secretOf(await this.workspaces.rotateWebhookSecret(workspaceId));
+  }
 }
 
 export const shownDelivery = (webhook: ListedWebhook): RouterWebhookDelivery => ({
@@ -93,3 +125,5 @@ export const shownDelivery = (webhook: ListedWebhook): RouterWebhookDelivery => 
   ...(webhook.dueAt && { next_try_at: webhook.dueAt.toISOString() }),
   ...(webhook.endedAt && { ended_at: webhook.endedAt.toISOString() }),
 });
+
+const secretOf = ({ webhookSecrets: [secret = ''] }: Workspace): RouterWebhookSecret => ({ secret });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { assert, integer, property } from 'fast-check';
-import { centsFromMicros, centsText, microsFromCents, mostCents } from './money.js';
+import { centsFromMicros, centsText, microsFromCents, maxCents } from './money.js';
 
 describe('money', () => {
   it('counts ten thousand micro-dollars to the cent', () => {
@@ -10,7 +10,7 @@ describe('money', () => {
 
   it('brings every amount of cents back unchanged', () => {
     assert(
-      property(integer({ min: -mostCents, max: mostCents }), (cents) => {
+      property(integer({ min: -maxCents, max: maxCents }), (cents) => {
         expect(Number.isSafeInteger(microsFromCents(cents))).toBe(true);
         expect(centsFromMicros(microsFromCents(cents))).toBe(cents);
       }),

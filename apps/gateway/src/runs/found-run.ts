@@ -1,0 +1,77 @@
+import type { Catalog } from '#catalog';
+import { InputRejection, RouterError } from '#errors';
+import type { AgedOut, PayloadBody, RunOutcome, RunState } from '#persistence';
+import { centsFromMicros, routerQueueRequestId } from '#schemas';
+import type { Caller } from '../auth/caller.js';
+import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
+
+export interface RunSegments extends ModelSegments {
+  requestId: string;
+}
+
+/** The run that the path names; throws for segments that can name none. It need not exist. */
+export function runAddress(
+  segments: RunSegments,
+  caller: Caller,
+  catalog: Catalog,
+): { modelId: string; runId: string } {
+  const { provider, model, requestId } = segments;
+  const name = `${provider}/${model}`;
+  if (!areSegments(segments)) throw modelNotFound(catalog, caller, name);
+  if (!routerQueueRequestId.safeParse(requestId).success) throw runNotFound();
+  return { modelId: catalog.idOf(name), runId: requestId };
+}
+
+/** What was found of a run; throws the answer about one that is unknown, or that is no more than remembered. */
+export function foundRun<Found>(found: Found | AgedOut | null): Found {
+  if (found === null) throw runNotFound();
+  if (found !== 'aged_out') return found;
+  throw new RouterError('invalid_input', 'The result has aged out and can no longer be collected.', {
+    status: 410,
+  });
+}
+
+/** One answer for an unknown id, another workspace's, and a right one under a wrong model. */
+const runNotFound = (): RouterError =>
+  new RouterError('invalid_input', 'There is no such request.', { status: 404 });
+
+/** The output of a run that succeeded, with its own content type. */
+export interface Output {
+  mediaType: string;
+  body: PayloadBody;
+}
+
+/** What a finished run answers: its output, or the error that the synchronous route would have answered. */
+export function outputOf(result: RunOutcome): Output {
+  switch (result.outcome) {
+    case 'succeeded':
+      if (result.output === null) throw new Error('a kept run has no output');
+      return result.output;
+    case 'cancelled':
+      throw new RouterError('client_disconnected', 'The request was cancelled.', { status: 409 });
+    case 'failed':
+      throw failureOf(result);
+    case null:
+      throw new Error('the run is not finished');
+  }
+}
+
+function failureOf({ bucket, status, failure }: RunOutcome): RouterError {
+  if (failure?.fields !== undefined) return new InputRejection(failure.fields);
+  return new RouterError(bucket ?? 'internal_error', failure?.detail ?? 'The request failed.', {
+    ...(status !== null && { status }),
+    internal: 'the recorded outcome of a run',
+  });
+}
+
+/** What was billed for a finished run, with four decimals at most, so that no exponent is written, and who served it. */
+export const settledHeaders = ({
+  billedMicros,
+  server,
+}: Pick<RunState, 'billedMicros' | 'server'>): Record<string, string> =>
+  billedMicros === null
+    ? {}
+    : {
+        'x-service-cost-cents': String(centsFromMicros(billedMicros)),
+        ...(server !== null && { 'x-service-model-provider': server }),
+      };

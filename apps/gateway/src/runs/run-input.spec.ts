@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { fingerprintOf, idempotencyKey } from './run-input.js';
+
+describe('idempotencyKey', () => {
+  it.each([undefined, 'a', '!~', 'k'.repeat(255)])('takes %j', (key) => {
+    expect(idempotencyKey(key)).toBe(key);
+  });
+
+  it.each(['', ' ', 'a b', 'a\t', 'é', 'k'.repeat(256), 'one, two'])('refuses %j', (key) => {
+    expect(() => idempotencyKey(key)).toThrow('visible ASCII');
+  });
+});
+
+const route = '/v2/models/:provider/:model';
+
+function fingerprint(path: { route?: string; query?: string; id?: string }, ...chunks: Buffer[]): string {
+  const { route: url = route, query = '', id = 'bfl/flux' } = path;
+  const print = fingerprintOf({ originalUrl: `/as/it/came${query}`, routeOptions: { url } as never }, { id });
+  for (const chunk of chunks) print.update(chunk);
+  return print.digest('hex');
+}
+
+describe('fingerprintOf', () => {
+  it('differs in route, model, query and every byte of the body', () => {
+    const body = Buffer.from('{}');
+    const prints = [
+      fingerprint({}, body),
+      fingerprint({ route: `${route}/requests` }, body),
+      fingerprint({ id: 'bfl/other' }, body),
+      fingerprint({ query: '?x' }, body),
+      fingerprint({}, Buffer.from('{ }')),
+      fingerprint({}, Buffer.alloc(0)),
+    ];
+    expect(new Set(prints).size).toBe(prints.length);
+    expect(fingerprint({}, Buffer.from('{'), Buffer.from('}'))).toBe(prints[0]);
+  });
+});

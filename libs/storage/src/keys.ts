@@ -1,0 +1,46 @@
+import { type AssetStore, StorageError } from './port.js';
+
+/** Where the pieces of a run lie in the store. The same piece always has the same key: a repeated put is no second object. */
+export const runKeys = {
+  input: (runId: string) => `runs/${runId}/input`,
+  /** A reply that is too large for a row, as the partner gave it. */
+  reply: (runId: string) => `runs/${runId}/reply`,
+  /** The same with the URLs of copied assets in it. */
+  output: (runId: string) => `runs/${runId}/output`,
+  /** `extension` with its dot, or empty. */
+  asset: (runId: string, index: number, extension: string) => `runs/${runId}/assets/${index}${extension}`,
+};
+
+/** Where a caller's file lies; the ending, with its dot or empty, is for partners that go by the names in URLs. */
+export const fileKey = (fileId: string, extension: string): string => `files/${fileId}${extension}`;
+
+/** The key that a link to the store names, whether or not the link still opens it; undefined for any other URL. */
+export async function linkedKey(store: AssetStore, url: string): Promise<string | undefined> {
+  const link = await store.sign('x', { expiresInSeconds: 1, nowMs: Date.now() });
+  const start = link.slice(0, link.indexOf('?') - 1);
+  return url.startsWith(start) ? url.slice(start.length).split('?', 1)[0] : undefined;
+}
+
+const segment = '[A-Za-z0-9][A-Za-z0-9._-]*';
+const keyPattern = new RegExp(`^${segment}(?:/${segment})*$`);
+const prefixPattern = /^(?:[A-Za-z0-9][A-Za-z0-9._/-]*)?$/;
+const maxLength = 512;
+
+/** Throws `bad_key`. The characters need no escaping in a path, in a URL or in a signature. */
+export function checkKey(key: string): void {
+  check(key, keyPattern);
+}
+
+/** Like a key, but it may end anywhere, and be empty. */
+export function checkPrefix(prefix: string): void {
+  check(prefix, prefixPattern);
+  if (prefix.includes('//')) refuse(prefix);
+}
+
+function check(text: string, pattern: RegExp): void {
+  if (text.length > maxLength || text.includes('..') || !pattern.test(text)) refuse(text);
+}
+
+function refuse(text: string): never {
+  throw new StorageError('bad_key', `Not an asset key: ${JSON.stringify(text.slice(0, 80))}`);
+}
