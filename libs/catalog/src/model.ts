@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { RowProblem } from '#providers';
 import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
@@ -48,11 +49,6 @@ export const endsSoon = ({ ends }: Life): boolean =>
 
 /** What callers know a provider by: the first segment of an id. */
 export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
-
-export interface RowProblem {
-  path: readonly PropertyKey[];
-  message: string;
-}
 
 /** The model of a row, or everything that is wrong with it; `documents` are the files its schemas may refer to. */
 export function readModel(

@@ -19,7 +19,7 @@ export type {
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { failureClasses, type Rejection, toRejection } from './failure.js';
 export { writeDeclarations } from './declared/built-in.js';
-export { declaredProvider } from './declared/declared.js';
+export { declaredProvider, type RowProblem } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';
 export { job } from './job.js';
 export { packageRoot } from './package-root.js';

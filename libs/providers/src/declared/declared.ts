@@ -13,7 +13,7 @@ import { linear } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
 
-interface RowProblem {
+export interface RowProblem {
   path: readonly PropertyKey[];
   message: string;
 }
