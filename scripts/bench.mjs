@@ -4,7 +4,9 @@ import { cpus } from 'node:os';
 
 const benchmarks = {
   drain: () => import('./bench/drain.mjs'),
+  embedded: () => import('./bench/embedded.mjs'),
   growth: () => import('./bench/growth.mjs'),
+  polls: () => import('./bench/polls.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
   start: () => import('./bench/start.mjs'),

@@ -77,8 +77,8 @@ export async function startService({ transport }) {
     const client = new Client(postgres.url);
     await client.connect();
     closing.push(() => client.end());
-    const start = async (app, more = {}) => {
-      const started = await startApp(app, { ...env, ...more });
+    const start = async (app, more = {}, options = {}) => {
+      const started = await startApp(app, { ...env, ...more }, options);
       closing.push(started.stop);
       return started;
     };
@@ -141,7 +141,8 @@ async function customer(env, name, limits) {
   return { workspaceId: id, key: key.key };
 }
 
-export async function startApp(app, env) {
+/** `rests`: waits until it has come to rest, which an app with work to do does not. */
+export async function startApp(app, env, { rests = true } = {}) {
   const [port, internal] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${app === 'worker' ? internal : port}`;
   const child = spawn(process.execPath, [main(app)], {
@@ -155,7 +156,7 @@ export async function startApp(app, env) {
       () => false,
     );
     if (ready) {
-      await settled(`http://127.0.0.1:${internal}/metrics`);
+      if (rests) await settled(`http://127.0.0.1:${internal}/metrics`);
       return { url, pid: child.pid, stop };
     }
     if (tries > 600 || child.exitCode !== null) throw new Error(`${app} does not get ready`);

@@ -1,9 +1,8 @@
-// What workers carry: runs a second by their number and by transport, and how many outstanding runs one of them polls.
-import { hasRedis, residentBytes, startScript, startService, submitRuns } from './service.mjs';
+// What workers carry: runs a second by their number and by transport.
+import { hasRedis, startService, submitRuns } from './service.mjs';
 
 const transports = (process.env.BENCH_TRANSPORTS ?? (hasRedis() ? 'redis,postgres' : 'postgres')).split(',');
 const seconds = Number(process.env.BENCH_SECONDS ?? 12);
-const outstanding = Number(process.env.BENCH_OUTSTANDING ?? 10_000);
 const takesMs = 2000;
 const slots = 50;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -16,7 +15,6 @@ const models = {
 
 export async function* run() {
   for (const transport of transports) yield* throughput(transport);
-  if (transports.includes('redis')) yield* polls();
 }
 
 async function* throughput(transport) {
@@ -68,55 +66,4 @@ async function clientsOf({ client }) {
 async function completed({ client }) {
   const { rows } = await client.query(`SELECT count(*)::integer AS runs FROM run WHERE stage = 'completed'`);
   return rows[0].runs;
-}
-
-async function* polls() {
-  const service = await startService({ transport: 'redis' });
-  const pollsIn = async (ms) => {
-    const before = await service.partner.counts();
-    await pause(ms);
-    return (((await service.partner.counts()).polls - before.polls) * 1000) / ms;
-  };
-  try {
-    const gateway = await service.start('gateway');
-    await service.partner.settings({ takesMs: 3_600_000 });
-    await submitRuns(service, gateway, {
-      model: 'bfl/flux-2-pro',
-      body: models['bfl/flux-2-pro'],
-      runs: outstanding,
-    });
-    await gateway.stop();
-    const worker = await service.start('worker', { WORKER_DISPATCH_CONCURRENCY: '200' });
-    for (;;) {
-      const { submissions } = await service.partner.counts();
-      if (submissions >= outstanding) break;
-      await pause(500);
-    }
-    await pause(5000);
-    const ours = await pollsIn(seconds * 1000);
-    const mebibytes = residentBytes(worker.pid) / 1024 / 1024;
-    await worker.stop();
-
-    const pollUrl = `${service.partner.url}/bfl/v1/get_result?id=1&readyAt=${Date.now() + 3_600_000}`;
-    const bare = await startScript('bare-polls.mjs', {
-      BARE: JSON.stringify({ redisUrl: service.env.REDIS_URL, pollUrl, jobs: outstanding, everyMs: 500 }),
-    });
-    await pause(5000);
-    const floor = await pollsIn(seconds * 1000);
-    await bare.stop();
-    yield {
-      what: `polls of one worker with ${outstanding} outstanding runs against bare BullMQ`,
-      measured: `${(ours / floor).toFixed(2)} (${Math.round(ours)} / ${Math.round(floor)} a second)`,
-      aim: '≥ 0.5',
-      reached: ours / floor >= 0.5,
-    };
-    yield {
-      what: `its memory`,
-      measured: `${Math.round(mebibytes)} MiB`,
-      aim: '< 300 MiB',
-      reached: mebibytes < 300,
-    };
-  } finally {
-    await service.stop();
-  }
 }

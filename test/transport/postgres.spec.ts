@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { failOnLeftovers } from '../harness/index.js';
-import { Bench, enqueueAll, newProvider, newRunId } from './bench.js';
+import { Bench, enqueueAll, newProvider, newRunId, newRuns } from './bench.js';
 import { startServer, transportSuite } from './suite.js';
 import { until } from './until.js';
 
@@ -56,6 +56,37 @@ describe('connections to the database', () => {
     }
     expect(gatewayPeak).toBeLessThanOrEqual(4);
     expect(workerPeak).toBeLessThanOrEqual(13);
+  });
+});
+
+describe('write-ahead log', () => {
+  it('a run that is enqueued alone takes less than 4 KiB', async () => {
+    const server = await startServer('postgres');
+    const bench = new Bench('postgres', server.url);
+    const observer = new Client(server.url);
+    await observer.connect();
+    const writtenBytes = async () => {
+      const { rows } = await observer.query<{ bytes: number }>(
+        `SELECT (pg_current_wal_insert_lsn() - '0/0')::float AS bytes`,
+      );
+      return rows[0]?.bytes ?? 0;
+    };
+    const tries: number[] = [];
+    try {
+      const app = await bench.queues();
+      await enqueueAll(app, newRuns(1, newProvider()));
+      for (let nth = 0; nth < 10; nth += 1) {
+        const before = await writtenBytes();
+        await enqueueAll(app, newRuns(1, newProvider()));
+        tries.push((await writtenBytes()) - before);
+      }
+    } finally {
+      await bench.clear();
+      await observer.end();
+      await server.stop();
+    }
+    // The others hold whole pages, which a checkpoint causes.
+    expect(Math.min(...tries)).toBeLessThan(4 * 1024);
   });
 });
 

@@ -6,6 +6,8 @@ function clock() {
   return { now: () => nowMs, pass: (ms: number) => (nowMs += ms) };
 }
 
+const done = { kind: 'done' };
+
 const fill = (slots: ProviderSlots, provider: string): Slot[] => {
   const held: Slot[] = [];
   for (let slot = slots.acquire(provider); slot; slot = slots.acquire(provider)) held.push(slot);
@@ -53,9 +55,42 @@ describe('concurrency slots', () => {
 });
 
 describe('a job that found no slot', () => {
+  it('waits for the next one where that is to be expected soon, each in turn', async () => {
+    const totals: number[] = [];
+    const slots = new ProviderSlots(1, (held) => totals.push(held));
+    const order: string[] = [];
+    const work = (name: string) =>
+      slots.during('p', async () => {
+        order.push(name);
+        return { kind: 'done' };
+      });
+    expect(await Promise.all([work('first'), work('second'), work('third')])).toEqual([done, done, done]);
+    expect(order).toEqual(['first', 'second', 'third']);
+    expect(totals).toEqual([1, 0, 1, 0, 1, 0]);
+  });
+
+  it('comes again later where slots have been held for long, without a wait', async () => {
+    const time = clock();
+    const slots = new ProviderSlots(1, undefined, time.now);
+    const held = fill(slots, 'p');
+    time.pass(1_000);
+    expect(await slots.during('p', () => Promise.reject(new Error('it has no slot')))).toMatchObject({
+      kind: 'retry',
+    });
+    held[0]?.release();
+  });
+
+  it('comes again when the wait was in vain', async () => {
+    const slots = new ProviderSlots(1);
+    fill(slots, 'p');
+    expect(await slots.during('p', () => Promise.reject(new Error('it has no slot')))).toMatchObject({
+      kind: 'retry',
+    });
+  });
+
   it('comes again later the more others wait, and within 5 s', () => {
     const time = clock();
-    const slots = new ProviderSlots(2, time.now);
+    const slots = new ProviderSlots(2, undefined, time.now);
     fill(slots, 'p');
     time.pass(1_000);
     const delaysMs = Array.from({ length: 40 }, () => slots.retryDelayMs('p'));
@@ -67,7 +102,7 @@ describe('a job that found no slot', () => {
 
   it('comes again at once where slots are held for a moment only', () => {
     const time = clock();
-    const slots = new ProviderSlots(2, time.now);
+    const slots = new ProviderSlots(2, undefined, time.now);
     fill(slots, 'p');
     time.pass(10);
     expect(slots.retryDelayMs('p')).toBeLessThanOrEqual(100);

@@ -7,12 +7,16 @@ export interface Slot {
   release(): void;
 }
 
+/** Jobs for which a slot is to be expected within this time wait for it here. */
+const maxWaitMs = 500;
 /** How late at most a job that found no slot comes again. */
 const maxRetryMs = 5_000;
 const minRetryMs = 50;
 
 interface Provider {
   held: Map<Slot, number>;
+  /** Hands the next slot to a job that waits for it, in turn. */
+  waiting: Set<(slot: Slot | null) => void>;
   /** How long slots were held lately, on average. */
   holdMs: number;
   /** When the last of those that found no slot comes again. */
@@ -25,9 +29,12 @@ interface Provider {
  */
 export class ProviderSlots {
   private readonly providers = new Map<string, Provider>();
+  private total = 0;
 
+  /** `onTotal` is told how many slots are held, of all providers, each time that this changes. */
   constructor(
     readonly perProvider: number,
+    private readonly onTotal: (held: number) => void = () => {},
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
@@ -37,12 +44,13 @@ export class ProviderSlots {
     if (held.size >= Math.min(limit, this.perProvider)) return null;
     const slot: Slot = { workspaceId: null, release: () => this.release(provider, slot) };
     held.set(slot, this.nowMs());
+    this.onTotal((this.total += 1));
     return slot;
   }
 
-  /** Does a job's work under a slot of its provider; a job that finds none comes again later. */
+  /** Does a job's work under a slot of its provider; a job that finds none soon comes again later. */
   async during(provider: string, work: () => Promise<JobResult>): Promise<JobResult> {
-    const slot = this.acquire(provider);
+    const slot = this.acquire(provider) ?? (await this.nextFree(provider));
     if (!slot) return { kind: 'retry', delayMs: this.retryDelayMs(provider) };
     try {
       return await work();
@@ -76,12 +84,30 @@ export class ProviderSlots {
     return Math.min(maxRetryMs, entry.lastRetryAtMs - now) * (0.75 + Math.random() / 4);
   }
 
+  private async nextFree(provider: string): Promise<Slot | null> {
+    const entry = this.of(provider);
+    const expectedMs = ((entry.waiting.size + 1) * this.holdMs(entry)) / this.perProvider;
+    if (expectedMs > maxWaitMs) return null;
+    return new Promise((resolve) => {
+      const end = (slot: Slot | null): void => {
+        clearTimeout(timer);
+        entry.waiting.delete(end);
+        resolve(slot);
+      };
+      const timer = setTimeout(end, maxWaitMs, null);
+      entry.waiting.add(end);
+    });
+  }
+
   private release(provider: string, slot: Slot): void {
     const entry = this.of(provider);
     const sinceMs = entry.held.get(slot);
     if (sinceMs === undefined) return;
     entry.held.delete(slot);
+    this.onTotal((this.total -= 1));
     entry.holdMs = 0.9 * entry.holdMs + 0.1 * (this.nowMs() - sinceMs);
+    const [next] = entry.waiting;
+    next?.(this.acquire(provider));
   }
 
   /** Calls that hang say nothing until they end: the age of those under way counts as well. */
@@ -94,7 +120,11 @@ export class ProviderSlots {
 
   private of(provider: string): Provider {
     let entry = this.providers.get(provider);
-    if (!entry) this.providers.set(provider, (entry = { held: new Map(), holdMs: 0, lastRetryAtMs: 0 }));
+    if (!entry)
+      this.providers.set(
+        provider,
+        (entry = { held: new Map(), waiting: new Set(), holdMs: 0, lastRetryAtMs: 0 }),
+      );
     return entry;
   }
 }

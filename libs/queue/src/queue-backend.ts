@@ -1,5 +1,5 @@
 import { type Metrics, settlesWithin } from '#observability';
-import type { BackendFactory, QueueBaseOptions, Worker } from 'bullmq';
+import type { BackendFactory, BulkJobOptions, Queue, QueueBaseOptions, Worker } from 'bullmq';
 import { type Log, OutageLog } from './outage-log.js';
 import type { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
@@ -11,6 +11,12 @@ export interface WorkerConnection {
   isConnected(): boolean;
   /** Cuts the connection, whatever it is doing. */
   end(): Promise<void>;
+}
+
+export interface AddedJob {
+  name: string;
+  data: object;
+  opts: BulkJobOptions;
 }
 
 /**
@@ -54,6 +60,11 @@ export abstract class QueueBackend {
   ): never {
     const connection = uses?.withBlockingConnection ? options.connection : this.producer;
     return this.factory(name, { ...options, connection, skipVersionCheck: true } as never, uses);
+  }
+
+  /** Adds jobs to one of BullMQ's queues; one that is there already stays as it is. */
+  add(queue: Queue, jobs: readonly AddedJob[]): Promise<unknown> {
+    return queue.addBulk([...jobs]);
   }
 
   /** True when `work` succeeded within the command timeout; a failure is logged, not thrown. */

@@ -137,6 +137,6 @@ export class RunQueues {
       data: {},
       opts: { jobId: runId, delay: delayMs },
     }));
-    return this.backend.succeeds(this.byName[queue].addBulk(jobs), 'runs were not enqueued');
+    return this.backend.succeeds(this.backend.add(this.byName[queue], jobs), 'runs were not enqueued');
   }
 }

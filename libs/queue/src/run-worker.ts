@@ -158,7 +158,7 @@ function workerOptions(settings: QueueSettings) {
     runRetryDelay: 1_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
-    // No provider may fill the worker: the bounds are each provider's slots.
+    // No provider may fill the worker: the bounds are each provider's slots, and see `boundJobs`.
     concurrency: 100_000,
   };
 }

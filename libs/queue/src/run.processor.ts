@@ -21,6 +21,8 @@ export interface DeliveredRun {
 
 /** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
 const databaseAwayMs = 1_000;
+/** Enough to find the jobs of other providers behind those of one that hangs. */
+const maxSlotless = 500;
 /**
  * What stalled together is separated by up to this time for each stall in a row: the job that kills its workers must
  * not take the same neighbours along each time.
@@ -65,6 +67,11 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   async onModuleDestroy(): Promise<void> {
     await this.startedWorker()?.shutDown(this.closeGraceMs);
   }
+
+  /** Takes as many jobs as hold a slot and a bounded number beside them: others wait in the queue, where they cost nothing. */
+  protected readonly boundJobs = (holdingSlots: number): void => {
+    this.worker.concurrency = holdingSlots + maxSlotless;
+  };
 
   protected get log(): Log {
     return this.worker.host.log;

@@ -5,7 +5,7 @@ import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.j
 import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
 import { routerWebhookDelivery } from './webhook.js';
 
-const moment = (description: string) => z.iso.datetime().meta({ description });
+export const moment = (description: string) => z.iso.datetime().meta({ description });
 const cents = (description: string) =>
   z
     .number()
@@ -96,21 +96,21 @@ export const routerUsageResponse = z
   })
   .meta({ id: 'RouterUsageResponse', description: 'What a workspace used, and what it cost.' });
 
-const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
+export const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
   z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
+
+export const runAllowances = {
+  inflight: allowance('Runs that have a slot.'),
+  committed_spend_cents: allowance('What these runs can cost at most.', z.number()),
+  backlog: allowance('Runs that wait for a slot.'),
+  runs_per_minute: allowance('Runs that were admitted in this minute.'),
+};
 
 export const routerWorkspace = z
   .object({
     id: z.uuid().meta({ description: 'Of the workspace.' }),
     name: z.string().meta({ description: 'Of the workspace.' }),
-    limits: z
-      .object({
-        inflight: allowance('Runs that have a slot.'),
-        committed_spend_cents: allowance('What these runs can cost at most.', z.number()),
-        backlog: allowance('Runs that wait for a slot.'),
-        runs_per_minute: allowance('Runs that were admitted in this minute.'),
-      })
-      .meta({ description: 'The allowances, and what of them is in use now.' }),
+    limits: z.object(runAllowances).meta({ description: 'The allowances, and what of them is in use now.' }),
     credits_cents: z.number().nullable().meta({ description: 'The balance; null for unlimited credits.' }),
     held_cents: cents('What live runs have set aside of the balance'),
     markup: z.number().meta({ description: 'What the price of a model is multiplied by.' }),

@@ -70,8 +70,9 @@ export {
   routerProviderSegment,
   routerQueueRequestId,
 } from './identifiers.js';
-export { type JsonExcess, jsonExcess } from './json-limits.js';
 export {
+  type JsonExcess,
+  jsonExcess,
   type JsonPlace,
   membersOf,
   placesOf,
@@ -79,7 +80,7 @@ export {
   stringAt,
   textAt,
   withMembersFirst,
-} from './json-places.js';
+} from './json-text.js';
 export {
   type Json,
   type JsonPointer,

@@ -1,17 +1,15 @@
 import { z } from 'zod';
+import { allowance, moment, runAllowances } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
 import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
-import { routerQueueStatus } from './queue-shapes.js';
 import { maxCents } from './money.js';
+import { routerQueueStatus } from './queue-shapes.js';
 
-const moment = (description: string) => z.iso.datetime().meta({ description });
 const count = (description: string) => z.int().min(0).meta({ description });
 const seconds = (description: string) => z.number().min(0).meta({ description });
 const cents = (description: string) =>
   z.number().meta({ description: `${description}, in US dollar cents, as a decimal number.` });
 const text = (description: string) => z.string().meta({ description });
-const use = (description: string, amount: z.ZodNumber = z.int()) =>
-  z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
 
 const globs = z.array(z.string().min(1).max(200)).max(1000);
 const facts = {
@@ -29,12 +27,9 @@ export const operatorWorkspace = z
     ...facts,
     limits: z
       .object({
-        inflight: use('Runs that have a slot.'),
-        committed_spend_cents: use('What these runs can cost at most.', z.number()),
-        backlog: use('Runs that wait for a slot.'),
-        runs_per_minute: use('Runs that were admitted in this minute.'),
-        files: use('Uploaded files.'),
-        file_bytes: use('The size of these files together.'),
+        ...runAllowances,
+        files: allowance('Uploaded files.'),
+        file_bytes: allowance('The size of these files together.'),
       })
       .meta({ description: 'The allowances, and what of them is in use now.' }),
     credits_cents: z.number().nullable().meta({ description: 'The balance; null for unlimited credits.' }),

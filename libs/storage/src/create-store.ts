@@ -1,8 +1,8 @@
 import { BadSettings } from '#schemas';
 import { FilesStore } from './files.js';
 import type { AssetStore } from './port.js';
-import { S3Store } from './s3.js';
 import { credentialWarnings, s3Client } from './s3-client.js';
+import { S3Store } from './s3.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
 /** S3 lists no more at once. */
@@ -24,11 +24,6 @@ export async function createStore(settings: StorageSettings, listPage = maxListP
   }
   const client = s3Client(settings);
   const signer = settings.S3_PUBLIC_ENDPOINT ? s3Client(settings, settings.S3_PUBLIC_ENDPOINT) : client;
-  const store = new S3Store({
-    client,
-    signer,
-    bucket: settings.S3_BUCKET,
-    listPage,
-  });
+  const store = new S3Store({ client, signer, bucket: settings.S3_BUCKET, listPage });
   return { store, warnings: await credentialWarnings(client) };
 }

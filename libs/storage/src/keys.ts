@@ -1,5 +1,8 @@
 import { type AssetStore, StorageError } from './port.js';
 
+/** Inputs and outputs above this size lie in the store: as rows they would fill the cache and the log of Postgres. */
+export const maxRowBytes = 256 * 1024;
+
 /** Where the pieces of a run lie in the store. The same piece always has the same key: a repeated put is no second object. */
 export const runKeys = {
   input: (runId: string) => `runs/${runId}/input`,

@@ -9,10 +9,15 @@ const partsInFlight = 2;
 /** Beside the parts in flight, the next one and what it is made of. */
 export const uploadMemoryBytes = (partsInFlight + 2) * partBytes;
 
-interface UploadOptions {
+/** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
+const graceMs = 5_000;
+
+interface UploadTarget {
   bucket: string;
-  /** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
-  graceMs: number;
+  key: string;
+  mediaType: string;
+  chunks: AsyncIterable<Uint8Array>;
+  signal: AbortSignal;
 }
 
 /**
@@ -20,15 +25,11 @@ interface UploadOptions {
  * Only the transfer of a part is cut at once by the signal. The beginning of a multipart upload, and the
  * call that commits, get a moment to be answered: cut short, nobody would know what they left behind.
  */
-export async function upload(
-  client: S3Client,
-  target: { key: string; mediaType: string; chunks: AsyncIterable<Uint8Array>; signal: AbortSignal },
-  options: UploadOptions,
-): Promise<void> {
-  const { signal, release } = late(target.signal, options.graceMs);
+export async function upload(client: S3Client, target: UploadTarget): Promise<void> {
+  const { signal, release } = late(target.signal);
   const signalOf = (command: unknown) => {
     if (command instanceof UploadPartCommand) return target.signal;
-    return command instanceof AbortMultipartUploadCommand ? AbortSignal.timeout(options.graceMs) : signal;
+    return command instanceof AbortMultipartUploadCommand ? AbortSignal.timeout(graceMs) : signal;
   };
   const send = (command: Parameters<S3Client['send']>[0]) =>
     client.send(command, { abortSignal: signalOf(command) });
@@ -36,7 +37,7 @@ export async function upload(
     await new Upload({
       client: Object.create(client, { send: { value: send } }) as S3Client,
       params: {
-        Bucket: options.bucket,
+        Bucket: target.bucket,
         Key: target.key,
         ContentType: target.mediaType,
         ContentDisposition: dispositionOf(target.mediaType),
@@ -51,11 +52,11 @@ export async function upload(
 }
 
 /** Ends a while after the given signal. */
-function late(signal: AbortSignal, afterMs: number): { signal: AbortSignal; release: () => void } {
+function late(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const onAbort = () => {
-    timer = setTimeout(() => controller.abort(signal.reason), afterMs);
+    timer = setTimeout(() => controller.abort(signal.reason), graceMs);
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });

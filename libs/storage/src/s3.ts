@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Readable } from 'node:stream';
+import { signedSeconds } from './asset-url.js';
 import { endedBy } from './ended-by.js';
 import { checkKey, checkPrefix } from './keys.js';
 import { MeasuredBody } from './measured-body.js';
@@ -25,11 +26,9 @@ import {
   type Stored,
 } from './port.js';
 import { upload, uploadMemoryBytes } from './s3-upload.js';
-import { signedSeconds } from './asset-url.js';
 
 /** Deletes go one by one: not every S3-compatible service takes DeleteObjects from this SDK. */
 const deletesAtOnce = 8;
-const graceMs = 5_000;
 
 interface S3StoreOptions {
   client: S3Client;
@@ -50,11 +49,9 @@ export class S3Store implements AssetStore {
     checkKey(key);
     const measured = new MeasuredBody(body, facts);
     try {
-      await upload(
-        this.options.client,
-        { key, mediaType: facts.mediaType, chunks: measured.chunks(), signal: facts.signal },
-        { ...this.options, graceMs },
-      );
+      const { client, bucket } = this.options;
+      const { mediaType, signal } = facts;
+      await upload(client, { bucket, key, mediaType, chunks: measured.chunks(), signal });
       return measured.stored();
     } catch (error) {
       facts.signal.throwIfAborted();

@@ -19,10 +19,6 @@ export const storageSettings = {
       'Secret that signs page cursors and the URLs of files, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
-  LARGE_PAYLOAD_BYTES: count(
-    256 * 1024,
-    'Inputs and outputs above this size lie in the asset store instead of Postgres, in bytes.',
-  ),
   STORE_DOUBT_SECONDS: count(
     3600,
     'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',

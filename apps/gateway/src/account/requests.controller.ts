@@ -26,16 +26,15 @@ import {
 import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { QueryPipe } from '../http/query.pipe.js';
+import type { Caller } from '../auth/caller.js';
+import { momentQuery, QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { foundRun } from '../runs/found-run.js';
+import { Payloads } from '../runs/payloads.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { momentQuery } from './moment-query.js';
-import { Payloads } from '../runs/payloads.js';
-import { foundRun } from '../runs/found-run.js';
 import { shownDelivery } from './webhooks.controller.js';
 
 const requestQuery = pageQuery.extend({

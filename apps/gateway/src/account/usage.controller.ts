@@ -3,19 +3,17 @@ import { type UsageGroup, UsageReader } from '#persistence';
 import { centsFromMicros, type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { QueryPipe } from '../http/query.pipe.js';
+import type { Caller } from '../auth/caller.js';
+import { momentQuery, once, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import { momentQuery } from './moment-query.js';
 
 const defaultRangeMs = 30 * 24 * 3600 * 1000;
 const maxGroups = 10_000;
 const mustBeGroupings = `must be one or more of ${usageGroupings.join(', ')}, separated by commas`;
 
 const usageQuery = z.object({
-  group_by: z
-    .string({ error: 'must be given once' })
+  group_by: once()
     .default('day')
     .transform((text) => [...new Set(text.split(','))])
     .pipe(z.array(z.enum(usageGroupings, mustBeGroupings)))

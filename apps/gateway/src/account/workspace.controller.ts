@@ -1,8 +1,8 @@
-import { WorkspaceReader } from '#persistence';
+import { WorkspaceReader, type WorkspaceStanding } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { answer, ApiRoute, json } from '../reference/api-route.js';
 
 @Controller('v2/workspace')
@@ -25,15 +25,7 @@ export class WorkspaceController {
     return {
       id: workspaceId,
       name: workspaceName,
-      limits: {
-        inflight: { limit: now.inflightLimit, current: now.inflight },
-        committed_spend_cents: {
-          limit: centsFromMicros(now.committedLimitMicros),
-          current: centsFromMicros(now.committedMicros),
-        },
-        backlog: { limit: now.backlogLimit, current: now.backlog },
-        runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
-      },
+      limits: runLimits(now),
       credits_cents: now.balanceMicros === null ? null : centsFromMicros(now.balanceMicros),
       held_cents: centsFromMicros(now.heldMicros),
       markup: now.markup,
@@ -41,3 +33,14 @@ export class WorkspaceController {
     };
   }
 }
+
+/** The allowances of a workspace's runs, and what of them is in use. */
+export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => ({
+  inflight: { limit: now.inflightLimit, current: now.inflight },
+  committed_spend_cents: {
+    limit: centsFromMicros(now.committedLimitMicros),
+    current: centsFromMicros(now.committedMicros),
+  },
+  backlog: { limit: now.backlogLimit, current: now.backlog },
+  runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
+});

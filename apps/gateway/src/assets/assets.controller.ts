@@ -4,9 +4,9 @@ import { type AssetUrlClaim, AssetStore, dispositionOf, type OpenAsset, StorageE
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { noBody, openedFor } from '../http/replies.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { requestedRange } from '../http/ranges.js';
+import { noBody, openedFor } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
 
 interface SignedRequest {

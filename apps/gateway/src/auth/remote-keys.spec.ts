@@ -5,8 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createLog } from '#observability';
 import { readSettings } from '#schemas';
 import { errors, exportJWK, type FlattenedJWSInput, generateKeyPair, type JWK } from 'jose';
-import { authSettings } from './settings.js';
 import { fetchBounded, RemoteKeys } from './remote-keys.js';
+import { authSettings } from './settings.js';
 
 const hourMs = 3_600_000;
 const token: FlattenedJWSInput = { payload: '', signature: '' };

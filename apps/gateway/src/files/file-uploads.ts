@@ -7,10 +7,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { bodyStream, tooLarge } from '../bodies/body-stream.js';
+import type { BodySettings } from '../bodies/settings.js';
 import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
 import { contentTypeOf, headBytes } from './content-type.js';
-import type { BodySettings } from '../bodies/settings.js';
 
 export const fileSeconds = 24 * 60 * 60;
 /** For one upload, the store's last word included. */

@@ -1,6 +1,7 @@
 import { RouterError } from '#errors';
+import { momentOf } from '#schemas';
 import type { PipeTransform } from '@nestjs/common';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Parses query parameters by their shape. A parameter that does not fit is named in a 400, `invalid_input`. */
 export class QueryPipe<Shape extends z.ZodObject> implements PipeTransform {
@@ -13,3 +14,32 @@ export class QueryPipe<Shape extends z.ZodObject> implements PipeTransform {
     throw new RouterError('invalid_input', `${issue?.path.join('.')} ${issue?.message}.`);
   }
 }
+
+/** A parameter that may not be repeated. */
+export const once = () => z.string({ error: 'must be given once' });
+
+/** The page size that is served. */
+export const pageSize = (text: z.ZodString, byDefault: number) =>
+  text
+    .regex(/^-?\d+$/, 'must be an integer')
+    .default(String(byDefault))
+    .meta({
+      type: 'integer',
+      default: byDefault,
+      description: 'The page size. Above 100, 100 is served; 0 and less select the default.',
+    })
+    .transform((given) => (Number(given) <= 0 ? byDefault : Math.min(Number(given), maxPageSize)));
+
+const maxPageSize = 100;
+
+/** A point in time in a query, in any usual form of ISO 8601; a day begins at midnight UTC. */
+export const momentQuery = (description: string) =>
+  once()
+    .transform((text, context) => {
+      const moment = momentOf(text);
+      if (moment !== null) return moment;
+      context.addIssue('must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z');
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ type: 'string', format: 'date-time', description });

@@ -1,13 +1,7 @@
-import { isIP } from 'node:net';
 import { count, list } from '#schemas';
 import { z } from 'zod';
 
-const addressOrRange = (text: string): boolean => {
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-};
+const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
 /** What the public listener reads. */
 export const httpSettings = {
@@ -36,7 +30,10 @@ export const httpSettings = {
       example: 'https://app.example.com',
     }),
   TRUSTED_PROXIES: list()
-    .refine((items) => items.every(addressOrRange), 'must be IP addresses or CIDR ranges')
+    .refine(
+      (items) => items.every((item) => addressOrRange.safeParse(item).success),
+      'must be IP addresses or CIDR ranges',
+    )
     .meta({
       description: 'Proxies whose X-Forwarded headers are trusted: addresses or ranges, separated by commas.',
       example: '10.0.0.0/8',

@@ -1,26 +1,14 @@
 import { type CursorContext, openCursor, sealCursor } from '#catalog';
 import { z } from 'zod';
+import { once, pageSize } from '../http/query.pipe.js';
 import type { GatewaySettings } from '../settings.js';
-
-const defaultLimit = 20;
-const maxLimit = 100;
-const mustBeInteger = 'must be an integer';
 
 /** The query of a list; `limit` is the page size that is served. */
 export const pageQuery = z.object({
-  cursor: z.string({ error: 'must be given once' }).optional().meta({
+  cursor: once().optional().meta({
     description: '`next_cursor` of the page before; left out for the first page. It expires after 24 hours.',
   }),
-  limit: z
-    .string({ error: mustBeInteger })
-    .regex(/^-?\d+$/, mustBeInteger)
-    .default(String(defaultLimit))
-    .meta({
-      type: 'integer',
-      default: defaultLimit,
-      description: 'The page size. Above 100, 100 is served; 0 and less select the default.',
-    })
-    .transform((text) => (Number(text) <= 0 ? defaultLimit : Math.min(Number(text), maxLimit))),
+  limit: pageSize(z.string({ error: 'must be an integer' }), 20),
 });
 
 /** Reads one page of a list, behind the place that its cursor is sealed for: one row more than it has says whether others follow. */

@@ -3,7 +3,6 @@ import { Controller, Get, Param, Post, Put, UseGuards } from '@nestjs/common';
 import { unknownPath } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-
 import { ApiExcludeController } from '../reference/api-route.js';
 import { type ModelSegments, modelNotFound } from './find-model.js';
 

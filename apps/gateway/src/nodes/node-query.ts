@@ -2,9 +2,8 @@ import { RouterError } from '#errors';
 import { type NodeSort, type NodeSortColumn, nodeSortColumns } from '#persistence';
 import { momentOf } from '#schemas';
 import { z } from 'zod';
+import { once, pageSize } from '../http/query.pipe.js';
 
-const defaultLimit = 10;
-const maxLimit = 100;
 const descendingSuffix = ';desc';
 
 const aliases: Readonly<Record<string, NodeSortColumn>> = {
@@ -21,8 +20,6 @@ const formFactorSystems = [
   [/-linux$/, 'POSIX :: Linux'],
 ] as const;
 
-const once = () => z.string({ error: 'must be given once' });
-const integer = () => once().regex(/^-?\d+$/, 'must be an integer');
 const boolean = (byDefault: boolean, description: string) =>
   once()
     .toLowerCase()
@@ -39,18 +36,12 @@ const text = (description: string) =>
 
 /** The query of a list of nodes. An array may be one value or repeated; empty items count as absent. */
 export const nodeQuery = z.object({
-  page: integer()
+  page: once()
+    .regex(/^-?\d+$/, 'must be an integer')
     .default('1')
     .meta({ type: 'integer', default: 1, description: 'The number of the page; below 1 counts as 1.' })
     .transform((given) => Math.min(Math.max(Number(given), 1), Number.MAX_SAFE_INTEGER)),
-  limit: integer()
-    .default(String(defaultLimit))
-    .meta({
-      type: 'integer',
-      default: defaultLimit,
-      description: 'The page size. Above 100, 100 is served; 0 and less select the default.',
-    })
-    .transform((given) => (Number(given) <= 0 ? defaultLimit : Math.min(Number(given), maxLimit))),
+  limit: pageSize(once(), 10),
   supported_os: text(
     'Only nodes that run on this system: those that list it, an ancestor of it (`POSIX :: Linux` covers `POSIX :: Linux :: Ubuntu`), `OS Independent`, or nothing.',
   ),

@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { noBody } from '../http/replies.js';
 import { answer, ApiRoute, json, registryFailure } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
-import { nodeQuery } from './node-query.js';
 import { NodePages } from './node-pages.js';
+import { nodeQuery } from './node-query.js';
 
 const anyOrigin: HeaderName[] = ['Access-Control-Allow-Origin'];
 

@@ -20,18 +20,18 @@ import {
 import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
+import { runLimits } from '../account/workspace.controller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { QueryPipe } from '../http/query.pipe.js';
+import { once, QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 
 const workspaceQuery = pageQuery.extend({
-  q: z
-    .string({ error: 'must be given once' })
+  q: once()
     .max(200)
     .optional()
     .meta({ description: 'Only workspaces whose name holds this text, or whose id it is.' }),
@@ -152,13 +152,7 @@ const shown = (state: WorkspaceState): OperatorWorkspace => ({
   runnable: state.runnable,
   markup: state.markup,
   limits: {
-    inflight: { limit: state.inflightLimit, current: state.inflight },
-    committed_spend_cents: {
-      limit: centsFromMicros(state.committedLimitMicros),
-      current: centsFromMicros(state.committedMicros),
-    },
-    backlog: { limit: state.backlogLimit, current: state.backlog },
-    runs_per_minute: { limit: state.windowLimit, current: state.windowCount },
+    ...runLimits(state),
     files: { limit: state.fileLimit, current: state.files },
     file_bytes: { limit: state.fileBytesLimit, current: state.fileBytes },
   },

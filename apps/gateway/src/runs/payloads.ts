@@ -1,13 +1,13 @@
 import { RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
-import { AssetStore, runKeys, StorageError } from '#storage';
+import { AssetStore, maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { noBody, openedFor } from '../http/replies.js';
-import { SETTINGS } from '../settings.module.js';
 import type { GatewaySettings } from '../settings.js';
+import { SETTINGS } from '../settings.module.js';
 import type { Output } from './found-run.js';
 
 /** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
@@ -22,7 +22,7 @@ export class Payloads {
 
   /** The input as its row will hold it. A store that does not take it: 503, and nothing was admitted. */
   async keepInput(runId: string, bytes: Buffer): Promise<PayloadBody> {
-    if (bytes.length <= this.settings.LARGE_PAYLOAD_BYTES) return bytes;
+    if (bytes.length <= maxRowBytes) return bytes;
     const key = runKeys.input(runId);
     await this.objects.note(key, runId, this.settings.STORE_DOUBT_SECONDS);
     const signal = AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS);

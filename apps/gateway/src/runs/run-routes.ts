@@ -8,12 +8,13 @@ import {
   routerValidationErrorResponse,
 } from '#schemas';
 import { z } from 'zod';
+import { once } from '../http/query.pipe.js';
 import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
 
 /** What a call that begins a run may ask for beside its input. */
 export const serverQuery = z.object({
-  model_provider: z.string({ error: 'must be given once' }).optional().meta({
+  model_provider: once().optional().meta({
     description:
       'Which of the model’s servers runs it, by the first segment of the server’s id; its own input is checked then, and no other serves. Left out, the first that is set up serves, and the next that takes the same input only when that one provably did not take the run.',
   }),
@@ -186,7 +187,7 @@ const submittedRun = {
   request_id: '$response.body#/request_id',
 };
 
-const address = z.string({ error: 'must be given once' }).optional();
+const address = once().optional();
 
 /** What a queued submit may ask for beside that: to be called back. */
 export const submitQuery = serverQuery.extend({

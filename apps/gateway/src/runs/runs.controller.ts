@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { LiveCatalog } from '#catalog';
 import { RunReader } from '#persistence';
 import {
@@ -9,14 +10,17 @@ import {
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/error.filter.js';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { FalRunGuard } from '../compat/fal-calls.js';
+import type { Caller } from '../auth/caller.js';
+import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
+import { callerGone, noBody } from '../http/replies.js';
 import { ApiRoute } from '../reference/api-route.js';
-import { Payloads } from './payloads.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
+import { Payloads } from './payloads.js';
 import { RunCancellation } from './run-cancellation.js';
-import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
+import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
+import { eventsOf } from './stream/events.js';
+import { RunUpdates } from './stream/run-updates.js';
 
 /** What a caller does with one of its runs. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
@@ -27,6 +31,7 @@ export class RunsController {
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: Payloads,
+    private readonly updates: RunUpdates,
   ) {}
 
   @Get('status')
@@ -42,6 +47,37 @@ export class RunsController {
     const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId));
     reply.headers(settledHeaders(state));
     return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
+  }
+
+  @Get('status/stream')
+  @Access({ scope: 'run' })
+  @ApiRoute(streamRunStatus)
+  async stream(
+    @Calling() caller: Caller,
+    @Param() segments: RunSegments,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = runAddress(segments, caller, this.catalog.current);
+    const urls = runUrls(request.publicOrigin, run);
+    const updates = this.updates.follow({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
+    // Refusals come before the first byte.
+    const first = await updates.next();
+    void reply.headers({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      // Whoever stops the gateway need not wait for the client to hang up.
+      connection: 'close',
+    });
+    if (request.method === 'HEAD') {
+      await updates.return(null);
+      return void reply.send(noBody());
+    }
+    const events = eventsOf(first.value, updates, (state) =>
+      statusFor(request, statusBody(run.runId, state, urls)),
+    );
+    void reply.send(Readable.from(events));
   }
 
   @Get()

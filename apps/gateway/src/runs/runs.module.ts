@@ -14,13 +14,12 @@ import { RunCancellation } from './run-cancellation.js';
 import { RunInput } from './run-input.js';
 import { RunsController } from './runs.controller.js';
 import { RunUpdates } from './stream/run-updates.js';
-import { StreamController } from './stream/stream.controller.js';
 import { SubmitController } from './submit.controller.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
-  controllers: [SyncController, SubmitController, CostController, RunsController, StreamController],
+  controllers: [SyncController, SubmitController, CostController, RunsController],
   providers: [
     RunInput,
     RunAdmission,

@@ -4,10 +4,10 @@ import { type RouterQueueSubmitResponse, runUrls, webhookProblem } from '#schema
 import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import type { ModelSegments } from '../models/find-model.js';
+import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
+import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';

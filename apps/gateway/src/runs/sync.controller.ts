@@ -1,10 +1,10 @@
 import { Controller, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { callerGone } from '../http/replies.js';
+import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
+import { callerGone } from '../http/replies.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Delivery } from './held/delivery.js';

@@ -37,11 +37,11 @@ export class AssetsProcessor extends RunProcessor {
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new ProviderSlots(settings.WORKER_ASSET_CONCURRENCY);
+    this.slots = new ProviderSlots(settings.WORKER_ASSET_CONCURRENCY, this.boundJobs);
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    return this.slots.during(run.provider, () => this.copy(run, signal));
+    return this.slots.during(run.provider, async () => (signal.aborted ? now : this.copy(run, signal)));
   }
 
   private async copy({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

@@ -1,7 +1,7 @@
 import { type Log, LOG, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import type { BodyPiece } from '#providers';
-import { AssetStore, type Body, type PutFacts, StorageError, type Stored } from '#storage';
+import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError, type Stored } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { SETTINGS } from '../settings.module.js';
@@ -20,10 +20,6 @@ export class Payloads {
     @Inject(LOG) private readonly log: Log,
   ) {
     this.budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
-  }
-
-  get largeBytes(): number {
-    return this.settings.LARGE_PAYLOAD_BYTES;
   }
 
   /** Work with a share of the byte budget, which is given back when it is done. */
@@ -50,7 +46,7 @@ export class Payloads {
    * however large.
    */
   async keep(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
-    if (bytes.byteLength <= this.settings.LARGE_PAYLOAD_BYTES) return bytes;
+    if (bytes.byteLength <= maxRowBytes) return bytes;
     try {
       await this.put(key, runId, bytes, {
         mediaType,

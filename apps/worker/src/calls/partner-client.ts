@@ -8,7 +8,7 @@ import {
   type HttpReply,
   type Signal,
 } from '#providers';
-import { runKeys, StorageError } from '#storage';
+import { maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
@@ -150,7 +150,7 @@ export class PartnerClient {
     for (let next = await arriving.next(); !next.done; next = await arriving.next()) {
       chunks.push(next.value);
       size += next.value.length;
-      if (isFile && size > this.payloads.largeBytes) {
+      if (isFile && size > maxRowBytes) {
         const storedAs = runKeys.reply(runId);
         await this.payloads.put(storedAs, runId, rest(chunks, arriving), {
           mediaType: reply.headers['content-type'] ?? 'application/octet-stream',

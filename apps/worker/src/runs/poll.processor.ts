@@ -40,11 +40,11 @@ export class PollProcessor extends RunProcessor {
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new ProviderSlots(settings.WORKER_POLL_CONCURRENCY);
+    this.slots = new ProviderSlots(settings.WORKER_POLL_CONCURRENCY, this.boundJobs);
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    return this.slots.during(run.provider, () => this.poll(run, signal));
+    return this.slots.during(run.provider, async () => (signal.aborted ? now : this.poll(run, signal)));
   }
 
   private async poll({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

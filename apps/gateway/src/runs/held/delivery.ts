@@ -3,8 +3,8 @@ import { type Log, LOG } from '#observability';
 import { HeldRunRepository, type RunOutcome } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Payloads } from '../payloads.js';
 import { settledHeaders, outputOf } from '../found-run.js';
+import { Payloads } from '../payloads.js';
 import type { AdmittedRun } from '../run-admission.js';
 
 /** Sends results to held calls, and keeps note of whether one went out in full: a retry then is a replay, before it a collection. */

@@ -4,9 +4,12 @@ import { HeldRunRepository, type LiveState, RunReader } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { SETTINGS } from '../../settings.module.js';
-import type { HeldSettings } from '../held/settings.js';
 import { foundRun } from '../found-run.js';
+import type { HeldSettings } from '../held/settings.js';
 import { Follower } from './follower.js';
+
+/** A stream without news says so after this time, so that nothing between takes it for dead. */
+const quietMs = 15_000;
 
 interface FollowedRun {
   workspaceId: string;
@@ -49,11 +52,11 @@ export class RunUpdates implements OnModuleDestroy {
   }
 
   /**
-   * The state of the run at once, then after each change, at last as completed; null after each `quietMs` without one.
+   * The state of the run at once, then after each change, at last as completed; null after each 15 s without one.
    * Ends before that when `gone` aborts, at the bound of synchronous calls, and when this gateway stops. The first
    * step throws what a status call would answer.
    */
-  async *follow(run: FollowedRun, gone: AbortSignal, quietMs: number): AsyncGenerator<LiveState | null> {
+  async *follow(run: FollowedRun, gone: AbortSignal): AsyncGenerator<LiveState | null> {
     const follower = new Follower(this.settings.SYNC_DEADLINE_MS);
     // Before the first read: what is signalled between the two must not be missed.
     const leave = this.enter(run.runId, follower);
@@ -66,7 +69,7 @@ export class RunUpdates implements OnModuleDestroy {
         follower.told = state;
         yield state;
         if (state.stage === 'completed') return;
-        const next = yield* this.nextOf(run, follower, quietMs);
+        const next = yield* this.nextOf(run, follower);
         if (next === null) return;
         state = next;
       }
@@ -77,11 +80,7 @@ export class RunUpdates implements OnModuleDestroy {
   }
 
   /** The next state that differs from the one that was told; null at the end. */
-  private async *nextOf(
-    run: FollowedRun,
-    follower: Follower,
-    quietMs: number,
-  ): AsyncGenerator<null, LiveState | null> {
+  private async *nextOf(run: FollowedRun, follower: Follower): AsyncGenerator<null, LiveState | null> {
     for (;;) {
       const news = await follower.next(quietMs);
       if (news === 'ended') return null;

@@ -1,7 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { assert, constant, constantFrom, jsonValue, property, tuple } from 'fast-check';
-import { membersOf, placesOf, replaceStrings, textAt, withMembersFirst } from './json-places.js';
+import {
+  array,
+  assert,
+  constant,
+  constantFrom,
+  dictionary,
+  jsonValue,
+  letrec,
+  oneof,
+  property,
+  string,
+  tuple,
+} from 'fast-check';
 import { type Json, valuesAt } from './json-pointer.js';
+import { jsonExcess, membersOf, placesOf, replaceStrings, textAt, withMembersFirst } from './json-text.js';
 
 const bytes = (text: string) => Buffer.from(text);
 /** The values there, by the text alone. */
@@ -168,5 +180,58 @@ describe('withMembersFirst', () => {
   it('hands over the same bytes when there is nothing to add', () => {
     const text = bytes('{"a":1}');
     expect(withMembersFirst(text, {})).toBe(text);
+  });
+});
+
+const scan = (text: string, limits: Partial<Parameters<typeof jsonExcess>[1]>) =>
+  jsonExcess(Buffer.from(text), { depth: Infinity, keys: Infinity, containers: Infinity, ...limits });
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+function keysOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce<number>((sum, member) => sum + keysOf(member), own);
+}
+
+function containersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, member) => sum + containersOf(member), 1);
+}
+
+describe('jsonExcess', () => {
+  it('counts what the parser will find, whatever the strings hold', () => {
+    const text = oneof(string(), constantFrom('{', '"', '\\', '\\"', ':[{', '\\\\"', 'é'));
+    const { tree } = letrec<{ tree: unknown }>((tie) => ({
+      tree: oneof(
+        { maxDepth: 6 },
+        text,
+        array(tie('tree'), { maxLength: 3 }),
+        dictionary(text, tie('tree'), { maxKeys: 3 }),
+      ),
+    }));
+    assert(
+      property(tree, constantFrom(undefined, 1), (value, indent) => {
+        const json = JSON.stringify(value, undefined, indent);
+        const [depth, keys, containers] = [depthOf(value), keysOf(value), containersOf(value)];
+        expect(scan(json, { depth, keys, containers })).toBeNull();
+        expect(scan(json, { depth: depth - 1 })).toBe(depth === 0 ? null : 'too_deep');
+        expect(scan(json, { keys: keys - 1 })).toBe(keys === 0 ? null : 'too_many_keys');
+        expect(scan(json, { containers: containers - 1 })).toBe(
+          containers === 0 ? null : 'too_many_containers',
+        );
+      }),
+    );
+  });
+
+  it('counts doubled keys each time', () => {
+    expect(scan('{"a":1,"a":2}', { depth: 1, keys: 1 })).toBe('too_many_keys');
+  });
+
+  it.each(['', '"', '"\\', '{"a', ']]]]', '\\'])('ends on the broken text %j', (text) => {
+    expect(scan(text, { depth: 1, keys: 1 })).toBeNull();
   });
 });

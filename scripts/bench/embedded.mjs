@@ -1,0 +1,63 @@
+// What a queued submit and a whole run cost where Postgres is the transport, beside Redis. The aims are half of what
+// Postgres spent when each job was added in a batch of one.
+import { perSecond } from './load.mjs';
+import { costText, metered, processesOf } from './meter.mjs';
+import { hasRedis, startService } from './service.mjs';
+
+const body = JSON.stringify({ prompt: 'a cat '.repeat(170) });
+/** One whose run ends with its submission, and one that is polled and leaves an asset to copy. */
+const [atOnce, polled] = ['openai/gpt-image-2', 'bfl/flux-2-pro'];
+const transports = ['postgres', ...(hasRedis() ? ['redis'] : [])];
+
+export async function* run() {
+  for (const transport of transports) yield* costs(transport);
+}
+
+async function* costs(transport) {
+  const service = await startService({ transport });
+  const headers = { 'x-api-key': service.key, 'content-type': 'application/json' };
+  const result = (what, cost, aim) => ({
+    what: `${transport}: ${what}`,
+    measured: costText(cost),
+    aim: transport === 'postgres' ? `Postgres ≤ ${aim} ms` : '',
+    reached: transport !== 'postgres' || cost.cpu.postgres <= aim,
+  });
+  try {
+    const gateway = await service.start('gateway');
+    const submits = async (model) => {
+      const counted = { requests: 0 };
+      const request = { path: `/v2/models/${model}/requests`, method: 'POST', headers, body };
+      await perSecond(gateway.url, request, { status: 201, counted });
+      return counted.requests;
+    };
+    await submits(atOnce);
+    const alone = await processesOf(service, { gateway });
+    yield result('queued submit, no worker', await metered(service, alone, () => submits(atOnce)), 2.8);
+    await service.empty();
+
+    const worker = await service.start('worker');
+    const both = await processesOf(service, { gateway, worker });
+    for (const [model, aim] of [
+      [atOnce, 6],
+      [polled, 18],
+    ]) {
+      const runs = async () => {
+        const requests = await submits(model);
+        await ended(service);
+        return requests;
+      };
+      await runs();
+      yield result(`whole queued run of ${model}`, await metered(service, both, runs), aim);
+    }
+  } finally {
+    await service.stop();
+  }
+}
+
+async function ended({ client }) {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const { rows } = await client.query('SELECT sum(inflight + backlog)::integer AS live FROM workspace');
+    if (rows[0].live === 0) return;
+  }
+}

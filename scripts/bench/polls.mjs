@@ -1,0 +1,77 @@
+// How often one worker polls with many runs outstanding, beside BullMQ alone that makes the same calls, and what it holds
+// for them.
+import { share } from './load.mjs';
+import { costText, metered, processesOf } from './meter.mjs';
+import { hasRedis, residentBytes, startScript, startService, submitRuns } from './service.mjs';
+
+const model = 'bfl/flux-2-pro';
+const body = '{"prompt":"a cat"}';
+const outstanding = Number(process.env.BENCH_OUTSTANDING ?? 10_000);
+const everyMs = 500;
+const maxMs = 180_000;
+const rounds = 3;
+const roundMs = 4000;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function* run() {
+  if (!hasRedis()) return;
+  const service = await startService({ transport: 'redis' });
+  try {
+    const gateway = await service.start('gateway');
+    await service.partner.settings({ takesMs: 3_600_000 });
+    await submitRuns(service, gateway, { model, body, runs: outstanding });
+    await gateway.stop();
+    const ours = await polled(service, () =>
+      service.start('worker', { WORKER_DISPATCH_CONCURRENCY: '200' }, { rests: false }),
+    );
+    const pollUrl = `${service.partner.url}/bfl/v1/get_result?id=1&readyAt=${Date.now() + 3_600_000}`;
+    const settings = { redisUrl: service.env.REDIS_URL, pollUrl, jobs: outstanding, everyMs };
+    const floor = await polled(service, () =>
+      startScript('bare-polls.mjs', { BARE: JSON.stringify(settings) }),
+    );
+    const each = ours.rounds.map((rate, round) => ({ ours: rate, floor: floor.rounds[round] }));
+    yield {
+      ...share(`polls of one worker with ${outstanding} outstanding runs against bare BullMQ`, each, 0.5),
+      more: [`a poll: ${costText(ours.cost)}`, `bare: ${costText(floor.cost)}`],
+    };
+    yield {
+      what: 'its memory',
+      measured: `${Math.round(ours.mebibytes)} MiB (bare BullMQ ${Math.round(floor.mebibytes)})`,
+      aim: '≤ 300 MiB',
+      reached: ours.mebibytes <= 300,
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Both poll as often as they can: with so many outstanding, more polls are due than one process makes. */
+async function polled(service, start) {
+  const polls = async () => (await service.partner.counts()).polls;
+  const worker = await start();
+  const lastMs = performance.now() + maxMs;
+  while ((await service.partner.counts()).submissions < outstanding || (await polls()) === 0) {
+    if (performance.now() > lastMs) throw new Error('the runs are not all submitted');
+    await pause(200);
+  }
+  await pause(5000);
+  const pids = await processesOf(service, { worker });
+  const found = [];
+  const before = await polls();
+  const cost = await metered(
+    service,
+    pids,
+    async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        const [begun, begunMs] = [await polls(), performance.now()];
+        await pause(roundMs);
+        found.push((((await polls()) - begun) * 1000) / (performance.now() - begunMs));
+      }
+      return (await polls()) - before;
+    },
+    { restMs: 0 },
+  );
+  const mebibytes = residentBytes(worker.pid) / 1024 / 1024;
+  await worker.stop();
+  return { rounds: found, cost, mebibytes };
+}
