@@ -47,12 +47,11 @@ async function brokenBooks(url: string): Promise<string[]> {
   try {
     // A test that takes the tables away has no books to check.
     const [there] = await database.read<{ books: boolean }>(
-      { name: '', text: `SELECT to_regclass('workspace') IS NOT NULL AS books` },
-      [],
+      `SELECT to_regclass('workspace') IS NOT NULL AS books`,
     );
     if (there?.books !== true) return [];
     const drift = await new OutboxRepository(database).drift();
-    const money = await moneyLines((text) => database.read({ name: '', text }, []));
+    const money = await moneyLines((text) => database.read(text));
     return [...driftLines(drift), ...money];
   } finally {
     await database.close();

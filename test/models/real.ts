@@ -101,10 +101,7 @@ export class Real {
   /** What the clock does when a claimant is dead. */
   async expire(runId: string): Promise<void> {
     await this.database.write(
-      {
-        name: 'model_expire',
-        text: `UPDATE run SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND lease_until IS NOT NULL`,
-      },
+      `UPDATE run SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND lease_until IS NOT NULL`,
       [runId],
     );
   }

@@ -9,9 +9,6 @@ interface Action extends Record<string, unknown> {
 /** What is recorded of an operator's changes of this workspace or provider, in their order. */
 export const operatorActions = (gateway: RouteGateway, subject: string): Promise<Action[]> =>
   gateway.database.read<Action>(
-    {
-      name: 'test_operator_actions',
-      text: 'SELECT actor, action, details FROM operator_action WHERE subject = $1 ORDER BY id',
-    },
+    'SELECT actor, action, details FROM operator_action WHERE subject = $1 ORDER BY id',
     [subject],
   );

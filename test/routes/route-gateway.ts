@@ -80,10 +80,7 @@ export class RouteGateway {
 
   /** The first run of a workspace, once it is admitted: a call that is held does not name it. */
   async admittedRun({ id }: Workspace): Promise<Submitted> {
-    const statement = {
-      name: 'test_run_of',
-      text: 'SELECT id AS "requestId", model FROM run WHERE workspace_id = $1 ORDER BY id LIMIT 1',
-    };
+    const statement = 'SELECT id AS "requestId", model FROM run WHERE workspace_id = $1 ORDER BY id LIMIT 1';
     const admitted = async () =>
       (await this.database.read<{ requestId: string; model: string }>(statement, [id]))[0];
     const run = await waitFor(admitted, { withinMs: 60_000, what: 'a run to be admitted' });
@@ -122,12 +119,9 @@ export class RouteGateway {
 
   /** The input of a run as it was stored: in the database, or beside it when it is large. */
   async storedInput(run: Submitted): Promise<{ bytes: Buffer; beside: boolean }> {
-    const statement = {
-      name: 'test_input',
-      text: `SELECT body, stored_as AS "storedAs" FROM payload
+    const statement = `SELECT body, stored_as AS "storedAs" FROM payload
         LEFT JOIN stored_object ON key = stored_as AND delete_at = 'infinity'
-        WHERE payload.run_id = $1 AND kind = 'input' AND (stored_as IS NULL OR key IS NOT NULL)`,
-    };
+        WHERE payload.run_id = $1 AND kind = 'input' AND (stored_as IS NULL OR key IS NOT NULL)`;
     const [row] = await this.database.read<{ body: Buffer | null; storedAs: string | null }>(statement, [
       run.requestId,
     ]);
@@ -153,11 +147,8 @@ export class RouteGateway {
 
   /** Until a statement that begins so waits for a lock. */
   async waitsForLock(beginning: string): Promise<void> {
-    const statement = {
-      name: 'test_waits',
-      text: `SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1 || '%'`,
-    };
+    const statement = `SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1 || '%'`;
     await waitFor(async () => (await this.database.read(statement, [beginning])).length > 0, {
       withinMs: 60_000,
       what: `${beginning} to wait`,

@@ -3,7 +3,7 @@ import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
-import { count, list, milliseconds, webhookSettings } from '#schemas';
+import { count, list, webhookSettings } from '#schemas';
 import { storageSettings } from '#storage';
 import { z } from 'zod';
 
@@ -20,91 +20,77 @@ export const workerSettings = {
   ...providerKeySettings,
   ...storageSettings,
   ...webhookSettings,
-  WORKER_DISPATCH_CONCURRENCY: count(50).meta({
-    description:
-      'Concurrency slots for submissions, per provider and worker. One workspace holds at most three quarters of them, so that another one’s run need not wait for it.',
-    example: '50',
-  }),
-  WORKER_POLL_CONCURRENCY: count(200).meta({
-    description:
-      'Concurrency slots for polls and fetches, per provider and worker: partners whose polls hang hold up no other partner’s.',
-    example: '200',
-  }),
-  WORKER_CLOSE_MS: milliseconds(8000).meta({
-    description:
-      'How long a stopping worker waits for submissions in the air, and at most 8 s of it for other calls. A submission that is cut fails its run, and may have been paid for.',
-    example: '8000',
-  }),
-  CLAIM_LEASE_MS: milliseconds(15_000).meta({
-    description: 'How long a claim stands without renewal; a crashed dispatch is found again after it.',
-    example: '15000',
-  }),
-  GAUGES_EVERY_MS: milliseconds(10_000).meta({
-    description: 'Pause between two readings of live runs and queues for the metrics, in milliseconds.',
-    example: '10000',
-  }),
-  RETENTION_EVERY_MS: milliseconds(60_000).meta({
-    description: 'Pause between two rounds that delete what has aged out, in milliseconds.',
-    example: '60000',
-  }),
-  MAX_CRASHES: count(5).meta({
-    description: 'Claims of one run that may end in a crash before the run is put aside as internal_error.',
-    example: '5',
-  }),
+  WORKER_DISPATCH_CONCURRENCY: count(
+    50,
+    'Concurrency slots for submissions, per provider and worker. One workspace holds at most three quarters of them, so that another one’s run need not wait for it.',
+  ),
+  WORKER_POLL_CONCURRENCY: count(
+    200,
+    'Concurrency slots for polls and fetches, per provider and worker: partners whose polls hang hold up no other partner’s.',
+  ),
+  WORKER_CLOSE_MS: count(
+    8000,
+    'How long a stopping worker waits for submissions in the air, and at most 8 s of it for other calls. A submission that is cut fails its run, and may have been paid for.',
+  ),
+  CLAIM_LEASE_MS: count(
+    15_000,
+    'How long a claim stands without renewal; a crashed dispatch is found again after it.',
+  ),
+  GAUGES_EVERY_MS: count(
+    10_000,
+    'Pause between two readings of live runs and queues for the metrics, in milliseconds.',
+  ),
+  RETENTION_EVERY_MS: count(
+    60_000,
+    'Pause between two rounds that delete what has aged out, in milliseconds.',
+  ),
+  MAX_CRASHES: count(
+    5,
+    'Claims of one run that may end in a crash before the run is put aside as internal_error.',
+  ),
   // A poll may be repeated without harm, and what it asks for is paid: more patience than before the
   // submission. A killed worker is noticed within 19 s, so ten in a row take three minutes, well inside the
   // time budget that ends the run anyway.
-  MAX_POLL_CRASHES: count(10).meta({
-    description:
-      'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
-    example: '10',
-  }),
-  PROVIDER_POLL_TIMEOUT_MS: milliseconds(20_000).meta({
-    description: 'Longest a poll, fetch or cancel call to a partner may take, reply included.',
-    example: '20000',
-  }),
-  PROVIDER_POLL_PAUSE_MS: milliseconds(60_000).meta({
-    description:
-      'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
-    example: '60000',
-  }),
-  PROVIDER_LANE_PAUSE_MS: milliseconds(60_000).meta({
-    description:
-      'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
-    example: '60000',
-  }),
-  PROVIDER_REPLY_LIMIT: count(64 * mebibyte).meta({
-    description: 'Largest JSON reply of a partner that is read, in bytes.',
-    example: '67108864',
-  }),
-  WORKER_BODY_BUDGET: count(256 * mebibyte).meta({
-    description:
-      'Most bytes of all inputs and replies that a worker holds at once; what comes above it waits for its turn.',
-    example: '268435456',
-  }),
-  WORKER_ASSET_CONCURRENCY: count(20).meta({
-    description: 'Concurrency slots for runs whose assets are copied, per provider and worker.',
-    example: '20',
-  }),
-  ASSET_COPY_MS: milliseconds(45_000).meta({
-    description:
-      'Longest the copies of all assets of a result may take together; then the URLs of the rest stay the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
-    example: '45000',
-  }),
-  ASSET_MAX_BYTES: count(2048 * mebibyte).meta({
-    description: 'Largest asset, and largest reply that is not JSON, that is copied, in bytes.',
-    example: '2147483648',
-  }),
+  MAX_POLL_CRASHES: count(
+    10,
+    'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
+  ),
+  PROVIDER_POLL_TIMEOUT_MS: count(
+    20_000,
+    'Longest a poll, fetch or cancel call to a partner may take, reply included.',
+  ),
+  PROVIDER_POLL_PAUSE_MS: count(
+    60_000,
+    'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
+  ),
+  PROVIDER_LANE_PAUSE_MS: count(
+    60_000,
+    'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
+  ),
+  PROVIDER_REPLY_LIMIT: count(64 * mebibyte, 'Largest JSON reply of a partner that is read, in bytes.'),
+  WORKER_BODY_BUDGET: count(
+    256 * mebibyte,
+    'Most bytes of all inputs and replies that a worker holds at once; what comes above it waits for its turn.',
+  ),
+  WORKER_ASSET_CONCURRENCY: count(
+    20,
+    'Concurrency slots for runs whose assets are copied, per provider and worker.',
+  ),
+  ASSET_COPY_MS: count(
+    45_000,
+    'Longest the copies of all assets of a result may take together; then the URLs of the rest stay the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
+  ),
+  ASSET_MAX_BYTES: count(
+    2048 * mebibyte,
+    'Largest asset, and largest reply that is not JSON, that is copied, in bytes.',
+  ),
   ASSET_MEDIA_TYPES: list(
     'image/*,video/*,audio/*,model/*,application/octet-stream,binary/octet-stream,application/zip,application/json,text/plain',
   ).meta({
     description: 'Media types of assets that are copied, separated by commas; `*` stands for any subtype.',
     example: 'image/*,video/*',
   }),
-  ASSET_URL_TTL: count(86_400).meta({
-    description: 'How long the URL of a copied asset opens it, in seconds; it is signed once.',
-    example: '86400',
-  }),
+  ASSET_URL_TTL: count(86_400, 'How long the URL of a copied asset opens it, in seconds; it is signed once.'),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:
       'Origins that a URL out of a partner’s reply may name although they are not https or not public, exactly as written.',

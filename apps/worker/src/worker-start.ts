@@ -1,39 +1,54 @@
-import { ClockSkew } from '#persistence';
-import { RunQueues } from '#queue';
+import { InternalServer } from '#observability';
+import { ClockSkew, Database } from '#persistence';
+import { boardPath, createBoard, RunQueues } from '#queue';
 import { BullRegistrar } from '@nestjs/bullmq';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
 import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';
 
-/** Jobs are taken when everything else stands, and while the clock is right. */
+/**
+ * Shows the worker's probes and the board of its queues on the internal listener. Jobs are taken when everything else
+ * stands, and while the clock is right.
+ */
 @Injectable()
-export class WorkerStart {
+export class WorkerStart implements OnModuleInit {
   constructor(
+    private readonly internal: InternalServer,
+    private readonly database: Database,
     private readonly registrar: BullRegistrar,
     private readonly queues: RunQueues,
     private readonly clock: ClockSkew,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
 
+  async onModuleInit(): Promise<void> {
+    this.internal.setProbes({
+      ready: async () =>
+        this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy())),
+      // A wrong clock is mended on the host, not by a restart.
+      live: () => this.clock.problem !== undefined || !this.queues.isStuck,
+    });
+    const board = await createBoard(this.queues, this.settings);
+    if (board) this.internal.mount(boardPath, board);
+  }
+
   /** What is worth a line in the log about it. */
-  takeJobs(): { message: string } {
+  takeJobs() {
     this.registrar.register();
     const follow = () => this.queues.takeJobs(this.clock.problem === undefined);
     this.clock.onChange = follow;
     if (this.clock.problem !== undefined) follow();
     const { WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY, WORKER_ASSET_CONCURRENCY } = this.settings;
-    return Object.assign(
-      { message: 'worker started' },
-      {
-        worker: `${os.hostname()}-${process.pid}`,
-        transport: this.queues.kind,
-        slots_per_provider: {
-          dispatch: WORKER_DISPATCH_CONCURRENCY,
-          poll: WORKER_POLL_CONCURRENCY,
-          assets: WORKER_ASSET_CONCURRENCY,
-        },
+    return {
+      message: 'worker started',
+      worker: `${os.hostname()}-${process.pid}`,
+      transport: this.queues.kind,
+      slots_per_provider: {
+        dispatch: WORKER_DISPATCH_CONCURRENCY,
+        poll: WORKER_POLL_CONCURRENCY,
+        assets: WORKER_ASSET_CONCURRENCY,
       },
-    );
+    };
   }
 }

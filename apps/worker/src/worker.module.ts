@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AssetCopies } from './assets/asset-copies.js';
 import { AssetSource } from './assets/asset-source.js';
 import { AssetsProcessor } from './assets/assets.processor.js';
-import { ByteBudget } from './bytes/byte-budget.js';
 import { Payloads } from './bytes/payloads.js';
 import { OutboundAgents } from './calls/outbound-agents.js';
 import { PartnerClient } from './calls/partner-client.js';
@@ -10,20 +9,17 @@ import { ProviderCall } from './calls/provider-call.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
 import { InfrastructureModule } from './infrastructure.module.js';
-import { InternalPages } from './internal-pages.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
 import { InputFiles } from './files/input-files.js';
-import { Gauges } from './runs/gauges.js';
+import { Gauges, RecordGauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { ProviderBackoff } from './runs/provider-backoff.js';
 import { Reconciler } from './runs/reconciler.js';
-import { RecordGauges } from './runs/record-gauges.js';
 import { Retention } from './runs/retention.js';
 import { Submission } from './runs/submission.js';
 import { WaitingLine } from './runs/waiting-line.js';
-import { WebhookBodies } from './webhooks/webhook-bodies.js';
 import { WebhookCalls } from './webhooks/webhook-calls.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 import { WorkerStart } from './worker-start.js';
@@ -45,17 +41,14 @@ import { WorkerStart } from './worker-start.js';
     InputFiles,
     OutboundAgents,
     ReplyReader,
-    ByteBudget,
     Payloads,
     AssetCopies,
     AssetSource,
     WebhookCalls,
-    WebhookBodies,
     Reconciler,
     Retention,
     Gauges,
     RecordGauges,
-    InternalPages,
     WorkerStart,
   ],
 })

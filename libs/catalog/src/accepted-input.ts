@@ -1,7 +1,6 @@
 import { pointerSegments } from '#schemas';
 import type { JsonSchema } from './json-schema.js';
-
-export type MemberValue = string | number | boolean;
+import type { MemberValue } from './model-row.js';
 
 interface Conditions {
   members: Readonly<Record<string, MemberValue>>;

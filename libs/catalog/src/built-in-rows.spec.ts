@@ -12,7 +12,7 @@ import {
   openApiDocument,
   quote,
 } from './index.js';
-import { hasEnded } from './lifecycle.js';
+import { hasEnded } from './model.js';
 import { providerList } from '#providers';
 import { routerModelDetail } from '#schemas';
 

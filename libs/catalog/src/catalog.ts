@@ -1,19 +1,9 @@
 import type { ProviderDefinition } from '#providers';
-import { hasEnded } from './lifecycle.js';
-import type { Model } from './model.js';
+import { hasEnded, type Model } from './model.js';
+import type { EndedModel } from './model-row.js';
 import { nearestIds } from './nearest-ids.js';
 
 export type ModelFilter = (model: Model) => boolean;
-
-/** A model that is gone, for callers who still ask for it. */
-export interface EndedModel {
-  id: string;
-  aliases: readonly string[];
-  /** The day, and where it was read. */
-  ended: string;
-  source?: string;
-  successor?: string;
-}
 
 /** One immutable revision of what can be run. */
 export interface Catalog {
@@ -64,11 +54,18 @@ export function catalogOf(
     ended,
     find,
     idOf: (name: string) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
-    page({ cursorAfterId, limit, filter }: { cursorAfterId?: string; limit: number; filter: ModelFilter }) {
+    page({
+      cursorAfterId = '',
+      limit,
+      filter,
+    }: {
+      cursorAfterId?: string;
+      limit: number;
+      filter: ModelFilter;
+    }) {
       const served: Model[] = [];
-      for (let at = firstBehind(models, cursorAfterId); at < models.length; at += 1) {
-        const model = models[at];
-        if (model === undefined || hasEnded(model) || !filter(model)) continue;
+      for (const model of models) {
+        if (model.id <= cursorAfterId || hasEnded(model) || !filter(model)) continue;
         if (served.length === limit) return { models: served, hasMore: true };
         served.push(model);
       }
@@ -90,14 +87,8 @@ const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] 
 // By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
-function firstBehind(models: readonly Model[], id: string | undefined): number {
-  if (id === undefined) return 0;
-  let low = 0;
-  let high = models.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((models[middle]?.id ?? '') <= id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+/** The rows by which a model is served, its own first; one that has ended serves nothing. */
+export const serversOf = (catalog: Pick<Catalog, 'find'>, model: Model): Model[] => [
+  model,
+  ...model.servers.flatMap((id) => catalog.find(id) ?? []),
+];

@@ -4,11 +4,9 @@ import { z } from 'zod';
 import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
-import { endsSoon, hasEnded } from './lifecycle.js';
-import type { CounterExample, Model } from './model.js';
+import { type CounterExample, endsSoon, hasEnded, type Model, visibleProvider } from './model.js';
 import { endedRow, hidingRow, likeRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
-import { visibleProvider } from './servers.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
 

@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { InputRejection } from '#errors';
 import { routerValidationErrorResponse } from '#schemas';
-import { inputErrors } from './check-input.js';
+import { checkInput, inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
-import { checkInput } from './members.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const modelWith = (input?: object) =>

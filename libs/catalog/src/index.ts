@@ -1,12 +1,11 @@
-export { type Catalog, catalogOf, type ModelFilter } from './catalog.js';
+export { type Catalog, catalogOf, type ModelFilter, serversOf } from './catalog.js';
 export { catalogSchemas, checkCatalog } from './check-catalog.js';
-export { inputErrors } from './check-input.js';
+export { addressFor, checkInput, fits, inputErrors, missingMembers } from './check-input.js';
 export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
 export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
-export { addressFor, checkInput, missingMembers } from './members.js';
-export type { CounterExample, Model } from './model.js';
+export { type CounterExample, type Model, visibleProvider } from './model.js';
 export {
   detail,
   type DocumentFrame,
@@ -18,8 +17,8 @@ export {
 } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
 export { nearestIds } from './nearest-ids.js';
-export { type Price, type Quote, quote } from './price.js';
+export type { Price } from './price.js';
+export { type Quote, quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
-export { fits, serversOf, visibleProvider } from './servers.js';
 export { catalogSettings } from './settings.js';

@@ -3,8 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { packageRoot, type ProviderDefinition, providerList, settingStem } from '#providers';
-import { type Catalog, catalogOf, type EndedModel } from './catalog.js';
+import { type Catalog, catalogOf } from './catalog.js';
 import type { Model } from './model.js';
+import type { EndedModel } from './model-row.js';
 import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
 /** Some row cannot be used; nothing of the catalog is. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputRejection } from '#errors';
-import { addressFor, checkInput, missingMembers } from './members.js';
+import { addressFor, checkInput, missingMembers } from './check-input.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const model = modelOfRow({

@@ -6,12 +6,12 @@ import {
   routerModelSegment,
   routerProviderSegment,
 } from '#schemas';
-import type { MemberValue } from './accepted-input.js';
 import { price } from './price.js';
 
 const modalities = z.array(routerModality).min(1);
 
-const memberValue: z.ZodType<MemberValue> = z.union([z.string(), z.number(), z.boolean()]);
+const memberValue = z.union([z.string(), z.number(), z.boolean()]);
+export type MemberValue = z.infer<typeof memberValue>;
 
 const id = routerModelId.describe('Provider and model, joined by a slash: acme/paint-2.');
 const alias = z
@@ -182,6 +182,8 @@ export const endedRow = z.strictObject({
     .optional()
     .describe('Where it was read that it ended, and when; `admin catalog coverage` shows it.'),
 });
+
+export type EndedModel = z.infer<typeof endedRow>;
 
 /** Hides the row of the same id that an earlier directory brings. */
 export const hidingRow = z.strictObject({

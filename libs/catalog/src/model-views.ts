@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
-import { endsSoon } from './lifecycle.js';
-import type { Model } from './model.js';
+import { endsSoon, type Model, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
-import { visibleProvider } from './servers.js';
 
 export type Generation = 'v1' | 'v2';
 

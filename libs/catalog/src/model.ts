@@ -1,72 +1,54 @@
 import type { z } from 'zod';
-import {
-  pointerFrom,
-  pointerSegments,
-  type RouterChargesOnPolicyRejection,
-  type RouterModality,
-  valueAt,
-} from '#schemas';
-import { acceptedInput, type MemberValue } from './accepted-input.js';
+import type { RowProblem } from '#providers';
+import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
+import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
 import { modelRow } from './model-row.js';
-import type { Price } from './price.js';
+
+type Row = z.infer<typeof modelRow>;
 
 /** An input that the schema must refuse, and exactly the entries it is refused with. */
-export interface CounterExample {
-  input: Record<string, unknown>;
-  fails: { loc: (string | number)[]; type: string }[];
-}
+export type CounterExample = Row['counter_examples'][number];
 
-/** For inputs that hold something at one of these places, entries of `upstream` that replace those of the model. */
-interface AddressVariant {
-  holds: string[];
-  upstream: Record<string, string>;
-}
-
-/** One runnable model: a row of the catalog, parsed once and frozen. */
-export interface Model {
-  /** Two segments, of which callers see the first as its provider. */
-  id: string;
-  /** Other names that callers may use; no list shows them. */
-  aliases: string[];
+/** One runnable model: a row of the catalog, parsed once and frozen. What is not said here is what its row says. */
+export interface Model extends Omit<
+  Row,
+  | 'charges_on_policy_rejection'
+  | 'budget_seconds'
+  | 'assets'
+  | 'refused_fields'
+  | 'output'
+  | 'counter_examples'
+> {
   /** Which provider's adapter and key serve it. */
   provider: string;
-  title?: string;
-  /** One sentence for people. */
-  description?: string;
-  modalities?: { in: RouterModality[]; out: RouterModality[] };
-  /** The first day, in UTC, on which the model is not there any more: 2026-12-01. */
-  ends?: string;
-  /** The id of the model to use instead. */
-  successor?: string;
-  /** Ids of the rows by which other providers serve it. */
-  servers: string[];
-  /** The partner's own address of the model; `path` is always there. */
-  upstream: Record<string, string>;
-  /** Inputs that go to another address. */
-  variants: AddressVariant[];
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
-  price: Price;
   /** How long the partner may take for one run before it ends as `provider_timeout`. */
   budgetMs: number;
   /** JSON pointers into the output, `*` for every element, whose URL strings are assets. */
   assetPointers: string[];
-  /** Constants of the body that name the model; the router adds those that the caller leaves out. */
-  members?: Record<string, MemberValue>;
   /** What calls are checked with and documents show. */
   input: JsonSchema;
   /** Whether the row describes the input. Otherwise any JSON object is accepted, but for callbacks and other members. */
   isAuthored: boolean;
   output?: { mediaType: string; schema?: JsonSchema; example?: unknown };
-  example?: Record<string, unknown>;
   counterExamples: CounterExample[];
 }
 
-export interface RowProblem {
-  path: readonly PropertyKey[];
-  message: string;
-}
+const noticeMs = 30 * 24 * 60 * 60 * 1000;
+
+type Life = Pick<Model, 'ends'>;
+
+/** Whether the day has come, in UTC, from which the model is not there any more. */
+export const hasEnded = ({ ends }: Life): boolean => ends !== undefined && Date.now() >= Date.parse(ends);
+
+/** Whether that day is near enough to be told. */
+export const endsSoon = ({ ends }: Life): boolean =>
+  ends !== undefined && Date.now() >= Date.parse(ends) - noticeMs;
+
+/** What callers know a provider by: the first segment of an id. */
+export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
 
 /** The model of a row, or everything that is wrong with it; `documents` are the files its schemas may refer to. */
 export function readModel(
@@ -109,38 +91,27 @@ function schemaAt(
   };
 }
 
-function modelFrom(
-  row: z.infer<typeof modelRow>,
-  input: JsonSchema | undefined,
-  outputSchema: JsonSchema | undefined,
-): Model {
+function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSchema | undefined): Model {
+  const {
+    charges_on_policy_rejection: chargesOnPolicyRejection,
+    budget_seconds: budgetSeconds,
+    assets: assetPointers,
+    counter_examples: counterExamples,
+    refused_fields: refused,
+    output,
+    ...same
+  } = row;
   const [provider = ''] = row.id.split('/');
   return frozen({
-    id: row.id,
-    aliases: row.aliases,
+    ...same,
     provider: row.provider ?? provider,
-    title: row.title,
-    description: row.description,
-    modalities: row.modalities,
-    ends: row.ends,
-    successor: row.successor,
-    servers: row.servers,
-    upstream: row.upstream,
-    variants: row.variants,
-    chargesOnPolicyRejection: row.charges_on_policy_rejection,
-    price: row.price,
-    budgetMs: row.budget_seconds * 1000,
-    assetPointers: row.assets,
-    members: row.members,
-    input: acceptedInput(input, { members: row.members ?? {}, refused: row.refused_fields }),
+    chargesOnPolicyRejection,
+    budgetMs: budgetSeconds * 1000,
+    assetPointers,
+    input: acceptedInput(input, { members: row.members ?? {}, refused }),
     isAuthored: input !== undefined,
-    output: row.output && {
-      mediaType: row.output.media_type,
-      schema: outputSchema,
-      example: row.output.example,
-    },
-    example: row.example,
-    counterExamples: row.counter_examples,
+    output: output && { mediaType: output.media_type, schema: outputSchema, example: output.example },
+    counterExamples,
   });
 }
 

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { loadCatalog } from './load-catalog.js';
 import type { Model } from './model.js';
-import { pricePointers, quote } from './price.js';
+import { pricePointers } from './price.js';
+import { quote } from './quote.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const priced = (price: object) =>

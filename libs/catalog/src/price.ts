@@ -1,6 +1,4 @@
-import { type ReportedTerm, wholeMicros } from '#schemas';
 import { z } from 'zod';
-import { microsOf } from './price-amounts.js';
 import { amount, factor, pointer, pointersOf } from './price-factors.js';
 
 const usd = amount.describe('Dollars, times every factor.');
@@ -61,31 +59,6 @@ export const price = z.strictObject({
 });
 
 export type Price = z.infer<typeof price>;
-
-/** What a run is known to cost before it is made. Amounts are micro-dollars. */
-export interface Quote {
-  /** Reserved at admission: what is billed is never more. */
-  upperMicros: number;
-  /** Billed unless a reply tells what was used. */
-  computedMicros: number;
-  /** `flat` when the input has no part in it. */
-  basis: 'flat' | 'computed';
-  reported: ReportedTerm[];
-}
-
-export function quote({ price }: { price: Price }, input: unknown): Quote {
-  const terms = [price, ...price.plus];
-  const amounts = terms.map((term) => microsOf(term, input));
-  return {
-    upperMicros: wholeMicros(amounts.reduce((sum, { bound }) => sum + bound, 0)),
-    computedMicros: wholeMicros(amounts.reduce((sum, { computed }) => sum + computed, 0)),
-    basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
-    reported: price.reported.map(({ usd, times, ...place }) => ({
-      ...place,
-      micros: microsOf({ usd, times }, input).computed,
-    })),
-  };
-}
 
 /** The inputs that a price reads. */
 export const pricePointers = (price: Price): string[] =>

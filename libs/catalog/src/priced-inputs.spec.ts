@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { reportedMicros } from '#providers';
 import type { Catalog } from './catalog.js';
 import { loadCatalog } from './load-catalog.js';
-import { quote } from './price.js';
+import { quote } from './quote.js';
 
 interface PricedInput {
   model: string;

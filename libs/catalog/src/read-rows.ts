@@ -3,11 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
-import { declaredProvider, type ProviderDefinition } from '#providers';
+import { declaredProvider, type ProviderDefinition, type RowProblem } from '#providers';
+import type { z } from 'zod';
 import type { Documents } from './intake/intake.js';
-import { likeAnother } from './like-row.js';
-import { type Model, readModel, type RowProblem } from './model.js';
-import { endedRow, hidingRow } from './model-row.js';
+import { isObject } from './intake/keywords.js';
+import { type Model, readModel } from './model.js';
+import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 import { parseRow } from './parsed-rows.js';
 
 /** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
@@ -21,10 +22,7 @@ export interface CatalogProblem {
 
 /** What one file says: a model, one that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
-  | { model: Model }
-  | { ended: string; aliases: string[]; successor?: string; source?: string }
-  | { hidden: true }
-  | { provider: ProviderDefinition }
+  { model: Model } | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
 );
 
 export interface DirectoryRows {
@@ -100,6 +98,36 @@ function readRow(
   }
   const read = readModel(row, documents);
   return 'model' in read ? { id: read.model.id, model: read.model } : read;
+}
+
+/** What a row says of itself alone, and never takes from the row that it is like. */
+const ownFields = ['id', 'aliases', 'servers', 'ends', 'successor'];
+
+/**
+ * A row that names another one of its directory in `like`, written out: the other row with this row's fields merged
+ * in, as a JSON merge patch (RFC 7396), but for the example, which is whole. Any other row stays as it is. Throws when
+ * it names no row of its own.
+ */
+function likeAnother(row: unknown, byId: ReadonlyMap<unknown, unknown>): unknown {
+  if (!isObject(row) || row['like'] === undefined) return row;
+  const { like, ...own } = row;
+  const other = byId.get(like);
+  if (!isObject(other)) throw new Error(`no row in the same directory is ${JSON.stringify(like)}`);
+  // One step only: who reads a row has two files to open, and no row can lead back to itself.
+  if (other['like'] !== undefined) throw new Error(`${JSON.stringify(like)} is itself like another row`);
+  const isShared = (name: string) => !ownFields.includes(name) && !(name === 'example' && own['example']);
+  const shared = Object.entries(other).filter(([name]) => isShared(name));
+  return merged(Object.fromEntries(shared), own);
+}
+
+function merged(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name];
+    else result[name] = merged(result[name], value);
+  }
+  return result;
 }
 
 /** The JSON documents of a catalog directory, mostly a partner's own, for rows to refer to; each is read once. */

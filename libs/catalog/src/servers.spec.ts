@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { fits, serversOf } from './servers.js';
+import { serversOf } from './catalog.js';
+import { fits } from './check-input.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const row = (id: string, more: object = {}) =>

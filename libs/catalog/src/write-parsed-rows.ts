@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '#providers';
+import { packageRoot, writeDeclarations } from '#providers';
 
 import { builtInDirectories } from './load-catalog.js';
 import { parsedRows, parsedRowsFile } from './parsed-rows.js';
 
-// Part of `npm run build`: what the built-in rows say, in a form that is quick to read.
+// Part of `npm run build`: what the built-in declarations and rows say, in a form that is quick to read.
+writeDeclarations();
 const texts = builtInDirectories().flatMap((directory) =>
   readdirSync(directory)
     .filter((name) => name.endsWith('.yaml'))

@@ -6,7 +6,6 @@ export { createLog, LOG, type Log } from './log.js';
 export { Metrics } from './metrics.js';
 export { ObservabilityModule } from './observability.module.js';
 export { unreachable } from './reachability.js';
-export { recordRun } from './run-record.js';
 export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
 export { observabilitySettings } from './settings.js';
-export { withTimeout } from './with-timeout.js';
+export { settlesWithin, withTimeout } from './with-timeout.js';

@@ -24,7 +24,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ObservabilityO
     {
       provide: TRACING,
       inject: [OBSERVABILITY_OPTIONS],
-      useFactory: (options: ObservabilityOptions) => createTracing(options.app, options),
+      useFactory: createTracing,
     },
   ],
   exports: [Metrics, InternalServer, LOG, TRACING],
@@ -40,10 +40,10 @@ export class ObservabilityModule extends ConfigurableModuleClass implements OnAp
 }
 
 /** Off unless a collector is named. */
-async function createTracing(
-  app: string,
-  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: Omit<ObservabilityOptions, 'app'>,
-): Promise<Tracing> {
+async function createTracing({
+  app,
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+}: ObservabilityOptions): Promise<Tracing> {
   if (endpoint === undefined) return noTracing;
   const { OtlpTracing } = await import('./otlp-tracing.js');
   return new OtlpTracing(app, endpoint);

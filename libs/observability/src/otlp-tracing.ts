@@ -10,6 +10,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { serviceVersion } from './service-version.js';
 import { readTraceparent, type Span, type SpanKind, type SpanStart, type Tracing } from './tracing.js';
+import { settlesWithin } from './with-timeout.js';
 
 const kinds = { server: Kind.SERVER, client: Kind.CLIENT, consumer: Kind.CONSUMER } satisfies Record<
   SpanKind,
@@ -46,8 +47,7 @@ export class OtlpTracing implements Tracing {
   }
 
   async close(): Promise<void> {
-    const late = new Promise((resolve) => setTimeout(resolve, closeMs).unref());
-    await Promise.race([this.provider.shutdown().catch(() => {}), late]);
+    await settlesWithin(this.provider.shutdown(), closeMs);
   }
 }
 

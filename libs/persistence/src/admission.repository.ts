@@ -66,7 +66,8 @@ export class AdmissionRepository {
   private async send(groups: Groups<Admission>, waits: boolean): Promise<GroupResults<Admitted>[]> {
     await failpoint('admit.beforeCommit');
     try {
-      const rows = await this.database.write<{ results: Admitted[] | null }>(...call(groups, waits));
+      const [{ text }, values] = call(groups, waits);
+      const rows = await this.database.write<{ results: Admitted[] | null }>(text, values);
       await failpoint('admit.afterCommit');
       return rows.map(({ results }) => results);
     } catch (error) {
@@ -105,11 +106,8 @@ export class AdmissionRepository {
   private async admittedOf(ids: string[]): Promise<Map<string, Admitted>> {
     const rows = await this.database
       .read<Extract<Admitted, { kind: 'admitted' }>>(
-        {
-          name: 'admitted_of',
-          text: `SELECT 'admitted' AS kind, id AS "runId", stage = 'ready' AS ready, admitted_position AS position
-            FROM run WHERE id = ANY($1::uuid[])`,
-        },
+        `SELECT 'admitted' AS kind, id AS "runId", stage = 'ready' AS ready, admitted_position AS position
+          FROM run WHERE id = ANY($1::uuid[])`,
         [ids],
       )
       .catch(() => []);

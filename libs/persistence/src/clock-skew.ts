@@ -45,7 +45,7 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
     const sentAtMs = Date.now();
     const [row] = await this.database.read<{ now: number }>(
       // Not router_now(), whose offset tests set: the queue compares real times.
-      { name: 'clock', text: 'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now' },
+      'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now',
       [],
     );
     const answeredAtMs = Date.now();

@@ -10,7 +10,7 @@ const times = 3;
 const fixture = await openRunFixture();
 
 beforeAll(() =>
-  fixture.first.sql(`
+  fixture.first.script(`
     CREATE SEQUENCE raised;
     CREATE TABLE injection (state text, times integer);
     CREATE FUNCTION raise_at_first() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -174,7 +174,7 @@ it('of two sessions that deadlock, the one that is broken off does its statement
   const inTheWay = new Client({ connectionString: fixture.database.url });
   const between = new Client({ connectionString: fixture.database.url });
   await Promise.all([inTheWay.connect(), between.connect()]);
-  await fixture.first.sql(`
+  await fixture.first.script(`
     CREATE SEQUENCE tried;
     CREATE FUNCTION lock_both() RETURNS integer LANGUAGE plpgsql SET deadlock_timeout = '1ms' AS $$
     BEGIN
@@ -205,9 +205,11 @@ it('of two sessions that deadlock, the one that is broken off does its statement
 });
 
 it('statements on runs are planned once a connection, requests for nodes for their values', async () => {
-  const show = { name: '', text: 'SHOW plan_cache_mode', values: [] };
+  const text = 'SHOW plan_cache_mode';
   const { database } = fixture.first;
-  expect([await database.write(show, []), await database.read(show, []), await database.list(show)]).toEqual(
-    ['force_generic_plan', 'force_generic_plan', 'auto'].map((mode) => [{ plan_cache_mode: mode }]),
-  );
+  expect([
+    await database.write(text),
+    await database.read(text),
+    await database.list({ text, values: [] }),
+  ]).toEqual(['force_generic_plan', 'force_generic_plan', 'auto'].map((mode) => [{ plan_cache_mode: mode }]));
 });

@@ -41,11 +41,11 @@ it('provides the repositories, on one pool with the data source, and closes it',
   const app = await appOn(file.url);
   const dataSource = app.get(DataSource);
   await expect(app.get(WorkspaceRepository).find('nobody')).rejects.toThrow(UnknownWorkspace);
-  await app.get(Database).write({ name: '', text: 'SELECT 1' }, []);
+  await app.get(Database).write('SELECT 1', []);
   expect(app.get(Database).pools()).toContainEqual({ pool: 'work', busy: 0, idle: 1, waiting: 0 });
   await app.close();
   expect(dataSource.isInitialized).toBe(false);
-  await expect(app.get(Database).write({ name: '', text: 'SELECT 1' }, [])).rejects.toMatchObject({
+  await expect(app.get(Database).write('SELECT 1', [])).rejects.toMatchObject({
     bucket: 'service_unavailable',
   });
 });

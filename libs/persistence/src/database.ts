@@ -1,23 +1,21 @@
 import { RouterError, StartupError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { dataSourceOptions, isPooled, plannedOnce, poolOptions } from './data-source.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 
-/** A statement with a name is prepared once a connection, except behind a pooler. */
-interface Statement {
-  name: string;
-  text: string;
-}
-
-/** A statement whose text depends on the request: it is planned for its values each time. */
+/** One without a name is planned for its values each time, as where its text depends on the request. */
 interface Query {
+  name?: string;
   text: string;
   values: unknown[];
 }
+
+/** The names of the statements that this process has prepared, by their texts. */
+const preparedNames = new Map<string, string>();
 
 /** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
 const retryableStates = new Set(['40001', '40P01', '23505']);
@@ -74,7 +72,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     if (!isPooled(this.settings)) return;
     const text = `SELECT setting::integer AS ms FROM pg_settings WHERE name = 'statement_timeout'`;
-    const [limit] = await this.read<{ ms: number }>({ name: 'statement_timeout', text }, []);
+    const [limit] = await this.read<{ ms: number }>(text);
     const maxMs = this.settings.DATABASE_STATEMENT_MS;
     if (limit && limit.ms > 0 && limit.ms <= maxMs) return;
     throw new StartupError(
@@ -94,16 +92,15 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return this.settings.DATABASE_ACQUIRE_MS;
   }
 
-  /** Runs one prepared statement that may write. */
-  async write<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return queryPool<Row>(await this.workPool(), this.query(statement, values));
+  /** Runs one statement that may write. It is prepared once a connection, except behind a pooler. */
+  async write<Row extends object>(text: string, values?: unknown[]): Promise<Row[]> {
+    return queryPool<Row>(await this.workPool(), this.prepared(text, values));
   }
 
   /** Lends a database whose writes are done together or not at all. */
   async atOnce<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {
     return inTransaction(await this.workPool(), 'BEGIN', (client) => {
-      const write: Database['write'] = (statement, values) =>
-        queryClient(client, this.query(statement, values));
+      const write: Database['write'] = (text, values) => queryClient(client, this.prepared(text, values));
       return use(Object.create(this, { write: { value: write } }) as Database);
     });
   }
@@ -112,15 +109,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
    * Repeats a statement for up to `retryForMs` while the database is away. Only for a statement that may run
    * twice, and whose loss would cost more than the wait.
    */
-  async persist<Row extends QueryResultRow>(
-    statement: Statement,
-    values: unknown[],
-    retryForMs: number,
-  ): Promise<Row[]> {
+  async persist<Row extends object>(text: string, values: unknown[], retryForMs: number): Promise<Row[]> {
     const lastMs = performance.now() + retryForMs;
     for (;;) {
       try {
-        return await this.write<Row>(statement, values);
+        return await this.write<Row>(text, values);
       } catch (error) {
         if (!isUnavailable(error) || this.closed || performance.now() > lastMs) throw error;
         await pause(retryPauseMs);
@@ -128,19 +121,19 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Runs one prepared statement on the connections kept for readers. */
-  async read<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    return queryPool<Row>(this.reads, this.query(statement, values));
+  /** The same on the connections kept for readers. */
+  async read<Row extends object>(text: string, values?: unknown[]): Promise<Row[]> {
+    return queryPool<Row>(this.reads, this.prepared(text, values));
   }
 
   /** Reads what may take longer than a run can wait: the node registry, and lists of runs and of what they cost. */
-  async list<Row extends QueryResultRow>(query: Query): Promise<Row[]> {
+  async list<Row extends object>(query: Query): Promise<Row[]> {
     return queryPool<Row>(this.registry, query);
   }
 
   /** Lends one connection whose reads all see the registry as it was at the first of them. */
   async listAtOnce<Result>(
-    use: (list: <Row extends QueryResultRow>(query: Query) => Promise<Row[]>) => Promise<Result>,
+    use: (list: <Row extends object>(query: Query) => Promise<Row[]>) => Promise<Result>,
   ): Promise<Result> {
     return inTransaction(this.registry, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', (client) =>
       use((query) => queryClient(client, query)),
@@ -162,7 +155,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   async healthy(): Promise<boolean> {
     try {
-      await this.read({ name: 'healthy', text: 'SELECT 1' }, []);
+      await this.read('SELECT 1', []);
       return true;
     } catch {
       return false;
@@ -180,8 +173,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.close();
   }
 
-  private query(statement: Statement, values: unknown[]): Query {
-    return isPooled(this.settings) ? { text: statement.text, values } : { ...statement, values };
+  private prepared(text: string, values: unknown[] = []): Query {
+    if (isPooled(this.settings)) return { text, values };
+    const name = preparedNames.get(text) ?? `s${preparedNames.size}`;
+    preparedNames.set(text, name);
+    return { name, text, values };
   }
 
   private pool(max: number, planning: ReturnType<typeof plannedOnce>): Pool {
@@ -207,10 +203,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** Queries on a connection of its own. What fails before there is one was never sent. */
-async function queryPool<Row extends QueryResultRow>(
-  pool: Pool,
-  query: Query & Partial<Statement>,
-): Promise<Row[]> {
+async function queryPool<Row extends object>(pool: Pool, query: Query): Promise<Row[]> {
   const client = await pool.connect().catch((error: unknown) => translated(error));
   let failed = true;
   try {
@@ -244,13 +237,10 @@ async function inTransaction<Result>(
   }
 }
 
-async function queryClient<Row extends QueryResultRow>(
-  on: Pick<PoolClient, 'query'>,
-  query: Query & Partial<Statement>,
-): Promise<Row[]> {
+async function queryClient<Row extends object>(on: Pick<PoolClient, 'query'>, query: Query): Promise<Row[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await on.query<Row>(query)).rows;
+      return (await on.query(query)).rows as Row[];
     } catch (error) {
       const code = sqlState(error);
       if (code !== undefined && retryableStates.has(code) && attempt < 5) continue;

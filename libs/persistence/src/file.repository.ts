@@ -38,10 +38,7 @@ export class FileRepository {
     doubtSeconds: number;
   }): Promise<FileRefusal | null> {
     const [refusal] = await this.database.write<FileRefusal>(
-      {
-        name: 'reserve_file',
-        text: `SELECT refused AS limit, max_allowed::float8 AS "maxAllowed" FROM reserve_file($1, $2, $3, $4, $5)`,
-      },
+      `SELECT refused AS limit, max_allowed::float8 AS "maxAllowed" FROM reserve_file($1, $2, $3, $4, $5)`,
       [file.id, file.key, file.workspaceId, file.maxBytes, file.doubtSeconds],
     );
     return refusal ?? null;
@@ -53,11 +50,8 @@ export class FileRepository {
     { contentType, bytes, seconds }: { contentType: string; bytes: number; seconds: number },
   ): Promise<StoredFile | null> {
     const [file] = await this.database.write<StoredFile>(
-      {
-        name: 'complete_file',
-        text: `UPDATE stored_object SET content_type = $2, bytes = $3, delete_at = router_now() + make_interval(secs => $4)
-          WHERE key = $1 AND NOT deleting RETURNING ${columns}`,
-      },
+      `UPDATE stored_object SET content_type = $2, bytes = $3, delete_at = router_now() + make_interval(secs => $4)
+        WHERE key = $1 AND NOT deleting RETURNING ${columns}`,
       [key, contentType, bytes, seconds],
     );
     return file ?? null;
@@ -65,7 +59,7 @@ export class FileRepository {
 
   async find(workspaceId: string, id: string): Promise<StoredFile | null> {
     const [file] = await this.database.read<StoredFile>(
-      { name: 'find_file', text: `SELECT ${columns} FROM stored_object WHERE ${isLive}` },
+      `SELECT ${columns} FROM stored_object WHERE ${isLive}`,
       [workspaceId, id],
     );
     return file ?? null;
@@ -77,7 +71,7 @@ export class FileRepository {
     { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): Promise<StoredFile[]> {
     const { where, orderBy } = newestFirst('owner_id');
-    return this.database.list<StoredFile & Record<string, unknown>>({
+    return this.database.list<StoredFile>({
       text: `SELECT ${columns} FROM stored_object
         WHERE workspace_id IS NOT NULL AND ${where} AND ${isThere} ORDER BY ${orderBy} LIMIT $3`,
       values: [workspaceId, after, limit],
@@ -87,10 +81,7 @@ export class FileRepository {
   /** It is gone for callers; the next round of the sweep deletes it. False when there was none. */
   async delete(workspaceId: string, id: string): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'delete_file',
-        text: `UPDATE stored_object SET delete_at = router_now() WHERE ${isLive} RETURNING key`,
-      },
+      `UPDATE stored_object SET delete_at = router_now() WHERE ${isLive} RETURNING key`,
       [workspaceId, id],
     );
     return rows.length === 1;

@@ -17,7 +17,7 @@ export class HeldRunRepository {
   /** Those of the runs that have their outcome. One query for all held calls of a gateway. */
   async completedOf(runIds: readonly string[]): Promise<string[]> {
     const rows = await this.database.read<{ id: string }>(
-      { name: 'completed_of', text: `SELECT id FROM run WHERE id = ANY($1::uuid[]) AND stage = 'completed'` },
+      `SELECT id FROM run WHERE id = ANY($1::uuid[]) AND stage = 'completed'`,
       [runIds],
     );
     return rows.map((row) => row.id);
@@ -29,19 +29,16 @@ export class HeldRunRepository {
    */
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
     return this.database.read<LiveState & { runId: string }>(
-      {
-        name: 'states_of',
-        text: `WITH followed AS MATERIALIZED (
-            SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
-          ), line AS (
-            SELECT run_id, (row_number() OVER (PARTITION BY workspace_id ORDER BY place) - 1)::integer AS position
-            FROM outbox WHERE NOT dispatched AND queue IN ('dispatch', 'backlog')
-              AND workspace_id IN (SELECT workspace_id FROM followed WHERE stage IN ('parked', 'ready'))
-          )
-          SELECT id AS "runId", stage, bucket, progress,
-            CASE WHEN stage IN ('parked', 'ready') THEN position END AS position
-          FROM followed LEFT JOIN line ON run_id = id`,
-      },
+      `WITH followed AS MATERIALIZED (
+          SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
+        ), line AS (
+          SELECT run_id, (row_number() OVER (PARTITION BY workspace_id ORDER BY place) - 1)::integer AS position
+          FROM outbox WHERE NOT dispatched AND queue IN ('dispatch', 'backlog')
+            AND workspace_id IN (SELECT workspace_id FROM followed WHERE stage IN ('parked', 'ready'))
+        )
+        SELECT id AS "runId", stage, bucket, progress,
+          CASE WHEN stage IN ('parked', 'ready') THEN position END AS position
+        FROM followed LEFT JOIN line ON run_id = id`,
       [runIds],
     );
   }
@@ -49,7 +46,7 @@ export class HeldRunRepository {
   async release(runId: string, disconnected: boolean): Promise<Released> {
     const ending = endingRow({ outcome: 'cancelled' });
     const [row] = await this.database.write<{ released: Released }>(
-      { name: 'release_held_run', text: 'SELECT release_held_run($1, $2, $3) AS released' },
+      'SELECT release_held_run($1, $2, $3) AS released',
       [runId, disconnected, ending],
     );
     if (!row) throw new Error('release_held_run answered nothing');
@@ -59,11 +56,8 @@ export class HeldRunRepository {
   /** The key's result is about to have gone out in full. */
   async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
-      {
-        name: 'note_delivered',
-        text: `UPDATE idempotency_key SET deliveries = deliveries + 1
-          WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
-      },
+      `UPDATE idempotency_key SET deliveries = deliveries + 1
+        WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId],
     );
   }
@@ -71,11 +65,8 @@ export class HeldRunRepository {
   /** The delivery that was noted did not come to its end. Those to other callers that joined the run still count. */
   async takeBackDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
-      {
-        name: 'take_back_delivered',
-        text: `UPDATE idempotency_key SET deliveries = deliveries - 1
-          WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
-      },
+      `UPDATE idempotency_key SET deliveries = deliveries - 1
+        WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
       [workspaceId, key, runId],
     );
   }

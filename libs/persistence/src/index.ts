@@ -9,7 +9,7 @@ export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outb
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { RunRepository } from './run.repository.js';
 export type { ClaimedRun } from './run-endings.js';
-export type { Claim, Copying, Poll } from './live-run.js';
+export type { Claim, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
@@ -52,6 +52,7 @@ export type {
   Stage,
   WebhookAddress,
 } from './run-facts.js';
+export { recordRun } from './run-record.js';
 export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';

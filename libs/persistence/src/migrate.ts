@@ -32,7 +32,7 @@ async function refuseOtherStatements(dataSource: DataSource): Promise<void> {
   if (!found?.migrated) return;
   const ran = await dataSource.query<{ name: string; digest: string | null }[]>(
     `SELECT migrations.name, value AS digest FROM migrations
-       LEFT JOIN typeorm_metadata ON type = 'MIGRATION' AND typeorm_metadata.name = migrations.name`,
+      LEFT JOIN typeorm_metadata ON type = 'MIGRATION' AND typeorm_metadata.name = migrations.name`,
   );
   const digests = new Map(ran.map(({ name, digest }) => [name, digest]));
   for (const migration of dataSource.migrations) {

@@ -14,10 +14,7 @@ export async function recordOperatorAction(
   { actor, action, subject, details = {} }: Action,
 ): Promise<void> {
   await database.write(
-    {
-      name: 'record_operator_action',
-      text: 'INSERT INTO operator_action (actor, action, subject, details) VALUES ($1, $2, $3, $4)',
-    },
+    'INSERT INTO operator_action (actor, action, subject, details) VALUES ($1, $2, $3, $4)',
     [actor, action, subject, details],
   );
 }

@@ -1,7 +1,7 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import type { Stage } from './run-facts.js';
+import { runTimes, type Stage } from './run-facts.js';
 import { standingColumns, type WorkspaceStanding } from './workspace-reader.js';
 
 /** A workspace with what it may use, what of it is in use, and what it spent since midnight UTC. */
@@ -62,9 +62,6 @@ interface FailedFilter {
 /** Both are of the reconciler's and of the workers' doing within seconds. */
 const maxLate = `interval '1 minute'`;
 
-const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
-  output_at AS "outputAt", completed_at AS "completedAt"`;
-
 /** What operators see of all workspaces. Reads that may take long: they use the connections of lists. */
 @Injectable()
 export class OperatorReader {
@@ -72,7 +69,7 @@ export class OperatorReader {
 
   /** By name, those behind `after`; `like` is a part of the name, or the id. */
   async workspaces(like: string | undefined, { after = '', limit }: Page): Promise<WorkspaceState[]> {
-    return this.database.list<WorkspaceState & Record<string, unknown>>({
+    return this.database.list<WorkspaceState>({
       text: `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
           file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
         FROM workspace, LATERAL (
@@ -106,10 +103,10 @@ export class OperatorReader {
 
   /** Live runs that have a slot and do not come forward, oldest first. Parked ones wait for their own workspace. */
   async stuck(afterSeconds: number, { after, limit }: Page): Promise<OperatorRun[]> {
-    return this.database.list<OperatorRun & Record<string, unknown>>({
+    return this.database.list<OperatorRun>({
       text: `SELECT * FROM (
           SELECT run.id AS "requestId", run.workspace_id AS "workspaceId", workspace.name AS workspace, model, run.provider,
-            stage, bucket, status, ${times}, CASE
+            stage, bucket, status, ${runTimes}, CASE
               WHEN deadline_at < router_statement_now() - ${maxLate} THEN 'past_deadline'
               WHEN due_at < router_statement_now() - ${maxLate} THEN 'overdue'
               WHEN coalesce(output_at, dispatched_at, granted_at) < router_statement_now() - make_interval(secs => $1)
@@ -124,9 +121,9 @@ export class OperatorReader {
 
   /** Runs that failed in the last hours, newest first. */
   async failed(filter: FailedFilter, { after, limit }: Page): Promise<OperatorRun[]> {
-    return this.database.list<OperatorRun & Record<string, unknown>>({
+    return this.database.list<OperatorRun>({
       text: `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
-          'completed' AS stage, bucket, status, ${times}, NULL AS reason
+          'completed' AS stage, bucket, status, ${runTimes}, NULL AS reason
         FROM audit_record JOIN workspace ON workspace.id = workspace_id
         WHERE outcome = 'failed' AND completed_at > router_statement_now() - make_interval(hours => $1)
           AND ($2::uuid IS NULL OR workspace_id = $2) AND ($3::text IS NULL OR provider = $3)

@@ -44,23 +44,20 @@ export class OutboxRepository {
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
-    return this.database.write<OverdueRun & Record<string, unknown>>(
-      {
-        name: 'take_overdue',
-        text: `WITH runs AS (
-            UPDATE outbox SET due_at = router_now() + interval '10 seconds'
-            WHERE run_id IN (
-              SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-            ) RETURNING run_id, provider, queue
-          ), webhooks AS (
-            UPDATE webhook SET due_at = router_now() + interval '10 seconds'
-            WHERE run_id IN (
-              SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
-              ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-            ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
-          )
-          SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
-      },
+    return this.database.write<OverdueRun>(
+      `WITH runs AS (
+          UPDATE outbox SET due_at = router_now() + interval '10 seconds'
+          WHERE run_id IN (
+            SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id, provider, queue
+        ), webhooks AS (
+          UPDATE webhook SET due_at = router_now() + interval '10 seconds'
+          WHERE run_id IN (
+            SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
+            ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
+        )
+        SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
       [limit],
     );
   }
@@ -86,31 +83,28 @@ export class OutboxRepository {
   ): Promise<TakenRuns> {
     for (;;) {
       const [row] = await this.database.write<TakenRuns & { chosen: boolean }>(
-        {
-          name: 'take_waiting',
-          text: `WITH RECURSIVE heads AS (
-              (${headOfLine('')})
-              UNION ALL
-              SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
-            ), chosen AS (
-              SELECT line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
-                LATERAL (
-                  SELECT run_id, place, coalesce(slots, 0) + row_number() OVER (ORDER BY place) AS turn FROM (
-                    SELECT run_id, place FROM outbox WHERE provider = $1 AND waiting AND workspace_id = heads.workspace_id
-                    ORDER BY place LIMIT 1 + $6 / (SELECT count(*) FROM heads)
-                  ) AS next
-                ) AS line
-              WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
-            ), free AS (
-              SELECT run_id FROM outbox WHERE run_id IN (SELECT run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
-            ), taken AS (
-              UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-              FROM free WHERE outbox.run_id = free.run_id
-              RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
-            )
-            SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
-              EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS "othersWait"`,
-        },
+        `WITH RECURSIVE heads AS (
+            (${headOfLine('')})
+            UNION ALL
+            SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
+          ), chosen AS (
+            SELECT line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
+              LATERAL (
+                SELECT run_id, place, coalesce(slots, 0) + row_number() OVER (ORDER BY place) AS turn FROM (
+                  SELECT run_id, place FROM outbox WHERE provider = $1 AND waiting AND workspace_id = heads.workspace_id
+                  ORDER BY place LIMIT 1 + $6 / (SELECT count(*) FROM heads)
+                ) AS next
+              ) AS line
+            WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
+          ), free AS (
+            SELECT run_id FROM outbox WHERE run_id IN (SELECT run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
+          ), taken AS (
+            UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
+            FROM free WHERE outbox.run_id = free.run_id
+            RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
+          )
+          SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
+            EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS "othersWait"`,
         [provider, [...held.keys()], [...held.values()], maxHeld, restMs, limit],
       );
       if (row === undefined) return { runs: [], othersWait: false };
@@ -122,109 +116,83 @@ export class OutboxRepository {
   /** Providers that have runs waiting for a slot. */
   async awaitedProviders(): Promise<string[]> {
     const rows = await this.database.write<{ provider: string }>(
-      {
-        name: 'awaited_providers',
-        text: `WITH RECURSIVE awaited AS (
-            (${firstAwaited('')})
-            UNION ALL
-            SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
-          ) SELECT provider FROM awaited`,
-      },
-      [],
+      `WITH RECURSIVE awaited AS (
+          (${firstAwaited('')})
+          UNION ALL
+          SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
+        ) SELECT provider FROM awaited`,
     );
     return rows.map(({ provider }) => provider);
   }
 
   /** Grants slots that stand open in any workspace, as after a raised limit. */
   async promoteAll(): Promise<Granted[]> {
-    return this.database.write<Granted & Record<string, unknown>>(
-      {
-        name: 'promote_all',
-        text: `SELECT granted.run_id AS "runId", granted.provider FROM (
-            SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
-          ) AS open, promote(open.id) AS granted`,
-      },
-      [],
+    return this.database.write<Granted>(
+      `SELECT granted.run_id AS "runId", granted.provider FROM (
+          SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
+        ) AS open, promote(open.id) AS granted`,
     );
   }
 
   async promote(workspaceId: string): Promise<Granted[]> {
-    return this.database.write<Granted & Record<string, unknown>>(
-      { name: 'promote', text: 'SELECT run_id AS "runId", provider FROM promote($1)' },
-      [workspaceId],
-    );
+    return this.database.write<Granted>('SELECT run_id AS "runId", provider FROM promote($1)', [workspaceId]);
   }
 
   /** Age in seconds of the oldest overdue row; 0 when none is overdue. */
   async oldestOverdueSeconds(): Promise<number> {
     const [row] = await this.database.write<{ seconds: number }>(
-      {
-        name: 'oldest_overdue',
-        text: `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
-          FROM outbox WHERE due_at < 'infinity'`,
-      },
-      [],
+      `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
+        FROM outbox WHERE due_at < 'infinity'`,
     );
     return row?.seconds ?? 0;
   }
 
   /** What is live now. The age comes from the run ids, which are in the order of admission. */
   async load(): Promise<Load[]> {
-    return this.database.write<Load & Record<string, unknown>>(
-      {
-        name: 'load',
-        text: `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
-            greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
-              AS "oldestSeconds"
-          FROM outbox CROSS JOIN LATERAL (SELECT CASE
-            WHEN queue = 'backlog' THEN 'parked'
-            WHEN queue = 'poll' THEN 'running'
-            WHEN queue = 'assets' THEN 'copying'
-            WHEN dispatched THEN 'submitting'
-            ELSE 'waiting' END AS state) AS states
-          GROUP BY provider, state`,
-      },
-      [],
+    return this.database.write<Load>(
+      `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
+          greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
+            AS "oldestSeconds"
+        FROM outbox CROSS JOIN LATERAL (SELECT CASE
+          WHEN queue = 'backlog' THEN 'parked'
+          WHEN queue = 'poll' THEN 'running'
+          WHEN queue = 'assets' THEN 'copying'
+          WHEN dispatched THEN 'submitting'
+          ELSE 'waiting' END AS state) AS states
+        GROUP BY provider, state`,
     );
   }
 
   /** Counters that differ from the sums over live runs. One statement, so both sides are of one instant. */
   async drift(): Promise<Drift[]> {
-    return this.database.write<Drift & Record<string, unknown>>(
-      {
-        name: 'drift',
-        text: `WITH live AS (
-            SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
-              coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
-              sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
-            FROM outbox GROUP BY workspace_id
-          )
-          SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
-          FROM workspace LEFT JOIN live ON live.workspace_id = workspace.id
-          CROSS JOIN LATERAL (VALUES
-            ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
-            ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
-            ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
-            ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
-            ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
-          ) AS pair (counter, counted, actual)
-          WHERE pair.counted <> pair.actual`,
-      },
-      [],
+    return this.database.write<Drift>(
+      `WITH live AS (
+          SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
+            coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
+            sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
+          FROM outbox GROUP BY workspace_id
+        )
+        SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
+        FROM workspace LEFT JOIN live ON live.workspace_id = workspace.id
+        CROSS JOIN LATERAL (VALUES
+          ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
+          ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
+          ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
+          ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
+          ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
+        ) AS pair (counter, counted, actual)
+        WHERE pair.counted <> pair.actual`,
     );
   }
 
   /** What has no row any more is done with. */
   private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
     const rows = await this.database.write<{ runId: string }>(
-      {
-        name: waits ? 'wait_for_slot' : 'wait_for_slots',
-        text: `WITH mine AS (
-            SELECT run_id FROM outbox WHERE run_id = ANY($1::uuid[]) AND queue = 'dispatch' FOR UPDATE ${waits ? '' : 'SKIP LOCKED'}
-          )
-          UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-          FROM mine WHERE outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
-      },
+      `WITH mine AS (
+          SELECT run_id FROM outbox WHERE run_id = ANY($1::uuid[]) AND queue = 'dispatch' FOR UPDATE ${waits ? '' : 'SKIP LOCKED'}
+        )
+        UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
+        FROM mine WHERE outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
       [runIds],
     );
     const marked = new Set(rows.map(({ runId }) => runId));

@@ -26,12 +26,8 @@ interface ProcessState extends CatalogState {
   slots?: number;
 }
 
-export interface RunningProcess {
+export interface RunningProcess extends Pick<ProcessRow, 'host' | 'pid' | 'startedAt' | 'seenAt'> {
   app: 'gateway' | 'worker';
-  host: string;
-  pid: number;
-  startedAt: Date;
-  seenAt: Date;
   /** Of its catalog, as is the problem. */
   revision: string;
   problem: string | null;
@@ -111,29 +107,21 @@ interface ProviderKey {
 
 /** Of the workers alive, or of the last ones. Empty before a worker has ever reported. */
 export async function providerKeys(database: Database): Promise<ProviderKey[]> {
-  return database.read<ProviderKey & Record<string, unknown>>(
-    {
-      name: 'provider_keys',
-      text: `WITH worker AS (
-          SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
-        )
-        SELECT key AS provider, bool_or(value::boolean) AS "hasKey",
-          coalesce(sum(slots) FILTER (WHERE alive AND value::boolean), 0)::integer AS slots
-        FROM worker, jsonb_each(providers) WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive) GROUP BY key`,
-    },
-    [],
+  return database.read<ProviderKey>(
+    `WITH worker AS (
+        SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
+      )
+      SELECT key AS provider, bool_or(value::boolean) AS "hasKey",
+        coalesce(sum(slots) FILTER (WHERE alive AND value::boolean), 0)::integer AS slots
+      FROM worker, jsonb_each(providers) WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive) GROUP BY key`,
   );
 }
 
 /** Those with a recent heartbeat. */
 export async function runningProcesses(database: Database): Promise<RunningProcess[]> {
-  return database.read<RunningProcess & Record<string, unknown>>(
-    {
-      name: 'running_processes',
-      text: `SELECT app, host, pid, started_at AS "startedAt", seen_at AS "seenAt", catalog_revision AS revision,
-          catalog_problem AS problem
-        FROM process WHERE seen_at > ${aliveSince} ORDER BY app, started_at, id`,
-    },
-    [],
+  return database.read<RunningProcess>(
+    `SELECT app, host, pid, started_at AS "startedAt", seen_at AS "seenAt", catalog_revision AS revision,
+        catalog_problem AS problem
+      FROM process WHERE seen_at > ${aliveSince} ORDER BY app, started_at, id`,
   );
 }

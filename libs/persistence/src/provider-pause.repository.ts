@@ -1,17 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-
-/** What a pause stops: new submissions, or polls and fetches. */
-type PausedCalls = 'submit' | 'poll';
+import type { ProviderPauseRow } from './entities/operations.entity.js';
 
 /** Times are ISO 8601 in UTC; an operator's pause has no end. */
-export interface ProviderPause {
-  provider: string;
-  calls: PausedCalls;
-  askedBy: 'operator' | 'partner';
+export interface ProviderPause extends Omit<ProviderPauseRow, 'since' | 'until'> {
   since: string;
   until: string | null;
-  reason: string;
 }
 
 /**
@@ -25,25 +19,24 @@ export class ProviderPauseRepository {
   /** False when it was paused already; the reason is the new one then. */
   async pause(provider: string, reason: string, by: string): Promise<boolean> {
     const [row] = await this.database.write<{ fresh: boolean }>(
-      {
-        name: 'pause_by_operator',
-        text: `WITH noted AS (
-            INSERT INTO operator_action (actor, action, subject, details)
-            VALUES ($3, 'provider.pause', $1, jsonb_build_object('reason', $2::text))
-          ) SELECT pause_provider($1, 'submit', 'operator', NULL, $2) AS fresh`,
-      },
+      `WITH noted AS (
+          INSERT INTO operator_action (actor, action, subject, details)
+          VALUES ($3, 'provider.pause', $1, jsonb_build_object('reason', $2::text))
+        ) SELECT pause_provider($1, 'submit', 'operator', NULL, $2) AS fresh`,
       [provider, reason, by],
     );
     return row?.fresh ?? false;
   }
 
   /** A longer pause from before stands. False when there was one, whichever is longer. */
-  async pauseFor(provider: string, calls: PausedCalls, forMs: number, reason: string): Promise<boolean> {
+  async pauseFor(
+    provider: string,
+    calls: ProviderPause['calls'],
+    forMs: number,
+    reason: string,
+  ): Promise<boolean> {
     const [row] = await this.database.write<{ fresh: boolean }>(
-      {
-        name: 'pause_by_partner',
-        text: `SELECT pause_provider($1, $2, 'partner', $3 * interval '1 millisecond', $4) AS fresh`,
-      },
+      `SELECT pause_provider($1, $2, 'partner', $3 * interval '1 millisecond', $4) AS fresh`,
       [provider, calls, forMs, reason],
     );
     return row?.fresh ?? false;
@@ -52,21 +45,18 @@ export class ProviderPauseRepository {
   /** Ends the pauses that partners asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'resume_provider',
-        text: `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
-          woken AS (
-            UPDATE outbox SET due_at = router_now() WHERE run_id IN (
-              SELECT run_id FROM outbox JOIN run ON run.id = run_id
-              WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND EXISTS (SELECT 1 FROM ended)
-              -- Who holds several rows must not wait for another. What is locked moves anyway.
-              FOR NO KEY UPDATE OF outbox SKIP LOCKED
-            )
-          ), noted AS (
-            INSERT INTO operator_action (actor, action, subject, details) VALUES ($2, 'provider.resume', $1, '{}')
+      `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
+        woken AS (
+          UPDATE outbox SET due_at = router_now() WHERE run_id IN (
+            SELECT run_id FROM outbox JOIN run ON run.id = run_id
+            WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND EXISTS (SELECT 1 FROM ended)
+            -- Who holds several rows must not wait for another. What is locked moves anyway.
+            FOR NO KEY UPDATE OF outbox SKIP LOCKED
           )
-          SELECT FROM ended WHERE stood`,
-      },
+        ), noted AS (
+          INSERT INTO operator_action (actor, action, subject, details) VALUES ($2, 'provider.resume', $1, '{}')
+        )
+        SELECT FROM ended WHERE stood`,
       [provider, by],
     );
     return rows.length > 0;
@@ -74,14 +64,10 @@ export class ProviderPauseRepository {
 
   /** Those that stand. */
   async standing(): Promise<ProviderPause[]> {
-    return this.database.write<ProviderPause & Record<string, unknown>>(
-      {
-        name: 'standing_pauses',
-        text: `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
-            CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
-          FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
-      },
-      [],
+    return this.database.write<ProviderPause>(
+      `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
+          CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
+        FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
     );
   }
 }

@@ -61,7 +61,7 @@ export class ProviderReader {
 
   /** Of the last hour and the last 24 hours, from the audit records. */
   private async outcomes(): Promise<(Outcomes & { provider: string })[]> {
-    return this.database.list<Outcomes & { provider: string } & Record<string, unknown>>({
+    return this.database.list<Outcomes & { provider: string }>({
       text: `SELECT provider, bucket, count(*)::float AS "lastDay",
           count(*) FILTER (WHERE completed_at > router_statement_now() - interval '1 hour')::float AS "lastHour"
         FROM audit_record WHERE completed_at > router_statement_now() - interval '1 day'

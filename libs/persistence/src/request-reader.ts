@@ -2,8 +2,8 @@ import type { Bucket, FieldError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestId } from './newest-first.js';
-import type { Basis, Outcome, Stage } from './run-facts.js';
-import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+import { type Basis, keyId, type Outcome, runTimes, type Stage } from './run-facts.js';
+import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** Which of a workspace's runs are meant; what is left out does not narrow. */
 export interface RequestFilter {
@@ -50,10 +50,6 @@ export interface RequestDetail extends ListedRequest {
   assets: number | null;
 }
 
-const keyId = `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`;
-const times = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
-  output_at AS "outputAt", completed_at AS "completedAt"`;
-
 /**
  * Parameters 1 to 10. An id begins with the time at which its gateway made it, so it bounds the search; the database's
  * own clock decides, and the two may differ by less than a minute.
@@ -68,11 +64,11 @@ const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid I
 
 /** Parameters 1 to 13. One statement, so that a run that ends meanwhile is listed once. */
 const listed = `(SELECT * FROM (
-    (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${times},
+    (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
         reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
       FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $11)
     UNION ALL
-    (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${times},
+    (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
         cost_micros::float, billed_micros::float, basis, age_of(completed_at, $12, $13) = 'kept'
       FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
       WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $11)
@@ -90,10 +86,7 @@ export class RequestReader {
   constructor(
     private readonly database: Database,
     @Inject(DATABASE_OPTIONS)
-    private readonly settings: Pick<
-      RetentionSettings,
-      'RESULT_RETENTION_SECONDS' | 'TOMBSTONE_RETENTION_SECONDS'
-    >,
+    private readonly settings: Pick<RetentionSettings, 'RESULT_RETENTION_SECONDS'>,
   ) {}
 
   /** Newest first, behind `after`. */
@@ -102,14 +95,14 @@ export class RequestReader {
     filter: RequestFilter,
     page: { after?: string | undefined; limit: number },
   ): Promise<ListedRequest[]> {
-    return this.database.list<ListedRequest & Record<string, unknown>>({
+    return this.database.list<ListedRequest>({
       text: `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
       values: this.valuesOf(workspaceId, filter, page),
     });
   }
 
   async find(workspaceId: string, requestId: string): Promise<RequestDetail | null> {
-    const [row] = await this.database.list<RequestDetail & Record<string, unknown>>({
+    const [row] = await this.database.list<RequestDetail>({
       text: `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
       values: this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
     });
@@ -134,7 +127,7 @@ export class RequestReader {
       filter.until ?? null,
       limit,
       this.settings.RESULT_RETENTION_SECONDS,
-      this.settings.TOMBSTONE_RETENTION_SECONDS,
+      tombstoneSeconds,
     ];
   }
 }

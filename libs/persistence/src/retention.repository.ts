@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** Bounds of one call, so that none comes near the time limit of a statement. */
 const batchRows = 500;
@@ -20,23 +20,17 @@ export class RetentionRepository {
 
   /** Makes the partitions of the coming days. Returns how many days have to be tried again. */
   async ensurePartitions(): Promise<number> {
-    const [row] = await this.database.write<{ missing: number }>(
-      { name: 'ensure_partitions', text: 'SELECT ensure_partitions(7) AS missing' },
-      [],
-    );
+    const [row] = await this.database.write<{ missing: number }>('SELECT ensure_partitions(7) AS missing');
     return row?.missing ?? 0;
   }
 
   /** Forgets keys that are past their 24 hours. */
   async deleteExpiredKeys(): Promise<number> {
     const rows = await this.database.write(
-      {
-        name: 'delete_expired_keys',
-        text: `DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
-            SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= router_statement_now()
-            LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
-      },
+      `DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
+          SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= router_statement_now()
+          LIMIT $1 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
       [batchRows],
     );
     return rows.length;
@@ -44,65 +38,52 @@ export class RetentionRepository {
 
   /** Deletes runs whose result has aged out, with their payloads, and leaves their tombstones. */
   async ageOut(): Promise<number> {
-    const [row] = await this.database.write<{ runs: number }>(
-      { name: 'age_out', text: 'SELECT age_out($1, $2, $3) AS runs' },
-      [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes],
-    );
+    const [row] = await this.database.write<{ runs: number }>('SELECT age_out($1, $2, $3) AS runs', [
+      this.periods.RESULT_RETENTION_SECONDS,
+      batchRows,
+      batchBytes,
+    ]);
     return row?.runs ?? 0;
   }
 
   async deleteTombstones(): Promise<number> {
-    const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
     const rows = await this.database.write(
-      {
-        name: 'delete_tombstones',
-        text: `DELETE FROM tombstone WHERE run_id IN (
-            SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
-            ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
-      },
-      [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
+      `DELETE FROM tombstone WHERE run_id IN (
+          SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
+          ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
+      [this.periods.RESULT_RETENTION_SECONDS + tombstoneSeconds, batchRows],
     );
     return rows.length;
   }
 
   /** Webhooks that ended are listed as long as their run is remembered. */
   async deleteOldWebhooks(): Promise<number> {
-    const { RESULT_RETENTION_SECONDS, TOMBSTONE_RETENTION_SECONDS } = this.periods;
     const rows = await this.database.write(
-      {
-        name: 'delete_old_webhooks',
-        // As with audit records.
-        text: `DELETE FROM webhook WHERE run_id IN (
-            SELECT run_id FROM webhook
-            WHERE run_id < v7_floor(router_statement_now() - make_interval(secs => $1))
-              AND ended_at <= router_statement_now() - make_interval(secs => $1)
-            ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
-      },
-      [RESULT_RETENTION_SECONDS + TOMBSTONE_RETENTION_SECONDS, batchRows],
+      // As with audit records.
+      `DELETE FROM webhook WHERE run_id IN (
+          SELECT run_id FROM webhook
+          WHERE run_id < v7_floor(router_statement_now() - make_interval(secs => $1))
+            AND ended_at <= router_statement_now() - make_interval(secs => $1)
+          ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
+      [this.periods.RESULT_RETENTION_SECONDS + tombstoneSeconds, batchRows],
     );
     return rows.length;
   }
 
   /** Drops one day that is over and empty. Returns it as `2026-11-21`; null when none can be dropped now. */
   async dropDay(): Promise<string | null> {
-    const [row] = await this.database.write<{ day: string | null }>(
-      { name: 'drop_day', text: 'SELECT drop_day()::text AS day' },
-      [],
-    );
+    const [row] = await this.database.write<{ day: string | null }>('SELECT drop_day()::text AS day');
     return row?.day ?? null;
   }
 
   async deleteOldLedgerEntries(): Promise<number> {
     const rows = await this.database.write(
-      {
-        name: 'delete_old_ledger_entries',
-        text: `DELETE FROM ledger_entry WHERE id IN (
-            SELECT id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
-            LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING id`,
-      },
+      `DELETE FROM ledger_entry WHERE id IN (
+          SELECT id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
+          LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING id`,
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
     );
     return rows.length;
@@ -110,14 +91,11 @@ export class RetentionRepository {
 
   async deleteOldAuditRecords(): Promise<number> {
     const rows = await this.database.write(
-      {
-        name: 'delete_old_audit_records',
-        text: `DELETE FROM audit_record WHERE (workspace_id, run_id) IN (
-            SELECT workspace_id, run_id FROM audit_record
-            WHERE completed_at <= router_statement_now() - make_interval(months => $1)
-            LIMIT $2 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id`,
-      },
+      `DELETE FROM audit_record WHERE (workspace_id, run_id) IN (
+          SELECT workspace_id, run_id FROM audit_record
+          WHERE completed_at <= router_statement_now() - make_interval(months => $1)
+          LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING run_id`,
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
     );
     return rows.length;

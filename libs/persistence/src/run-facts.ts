@@ -6,6 +6,13 @@ export type { Stage } from '#schemas';
 /** How a billed amount was found: the partner's reply, the price of this input, or a price that no input changes. */
 export type Basis = 'reported' | 'computed' | 'flat';
 
+/** When a run came from one stage to the next, by the names of the interface. */
+export const runTimes = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
+  output_at AS "outputAt", completed_at AS "completedAt"`;
+
+/** The key that admitted a run; null for an access token. */
+export const keyId = `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`;
+
 /** A model's facts as resolved at admission. Everything the run needs later; the catalog is not read again. */
 export interface RunFacts {
   upstream: Record<string, string>;
@@ -95,8 +102,10 @@ export interface FinishedRun {
   billedMicros: number;
   /** The server that the caller picked or was given, where the model has several. */
   server: string | null;
+  /** Null when nothing is billed. */
   basis: Basis | null;
   reservedMicros: number;
+  /** What the partner says that it cost, with the mark-up. */
   reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };

@@ -12,7 +12,7 @@ import {
   type PayloadRow,
   type Stage,
 } from './run-facts.js';
-import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
+import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
 export type AgedOut = 'aged_out';
@@ -56,7 +56,7 @@ const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
 /** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */
 const age = 'age_of(completed_at, $4, $5) AS age';
 
-interface Aged extends Record<string, unknown> {
+interface Aged {
   age: 'kept' | AgedOut | 'gone';
 }
 
@@ -75,9 +75,9 @@ export class RunReader {
 
   constructor(
     private readonly database: Database,
-    @Inject(DATABASE_OPTIONS) settings: Omit<RetentionSettings, 'LEDGER_RETENTION_MONTHS'>,
+    @Inject(DATABASE_OPTIONS) settings: Pick<RetentionSettings, 'RESULT_RETENTION_SECONDS'>,
   ) {
-    this.periods = [settings.RESULT_RETENTION_SECONDS, settings.TOMBSTONE_RETENTION_SECONDS];
+    this.periods = [settings.RESULT_RETENTION_SECONDS, tombstoneSeconds];
   }
 
   async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
@@ -93,15 +93,12 @@ export class RunReader {
     { withBody = true } = {},
   ): Promise<RunResult | AgedOut | null> {
     const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
-      {
-        name: 'run_result',
-        text: `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
-            media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
-            provider_urls AS "providerUrls", ${position}
-          FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-            AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
-          WHERE id = $1 AND workspace_id = $2 AND model = $3`,
-      },
+      `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
+          media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
+          provider_urls AS "providerUrls", ${position}
+        FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+          AND run.stage = 'completed' AND age_of(completed_at, $4, $5) = 'kept'
+        WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       [runId, workspaceId, model, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
@@ -116,12 +113,9 @@ export class RunReader {
     { withBody = true } = {},
   ): Promise<{ mediaType: string; body: PayloadBody } | AgedOut | null> {
     const [row] = await this.database.read<Aged & PayloadRow & { mediaType: string }>(
-      {
-        name: 'run_input',
-        text: `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
-          FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
-          WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
-      },
+      `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
+        FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
+        WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
       [runId, workspaceId, null, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, null, runId);
@@ -131,12 +125,9 @@ export class RunReader {
   /** The model of a run that is kept or remembered. */
   async modelOf(workspaceId: string, runId: string): Promise<string | null> {
     const [row] = await this.database.read<{ model: string }>(
-      {
-        name: 'run_model',
-        text: `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
-          UNION ALL
-          SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
-      },
+      `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
+        UNION ALL
+        SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
       [runId, workspaceId],
     );
     return row?.model ?? null;
@@ -145,14 +136,11 @@ export class RunReader {
   /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.read<{ origin: string; position: number }>(
-      {
-        name: 'run_admission',
-        text: `SELECT call ->> 'origin' AS origin, admitted_position AS position
-            FROM run WHERE id = $1 AND workspace_id = $2
-          UNION ALL
-          SELECT origin, admitted_position FROM tombstone
-            WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
-      },
+      `SELECT call ->> 'origin' AS origin, admitted_position AS position
+          FROM run WHERE id = $1 AND workspace_id = $2
+        UNION ALL
+        SELECT origin, admitted_position FROM tombstone
+          WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
       [runId, workspaceId],
     );
     return row ?? null;
@@ -164,7 +152,7 @@ export class RunReader {
     runId: string,
   ): Promise<CancelAnswer | AgedOut | null> {
     const [row] = await this.database.write<{ answer: CancelAnswer | null }>(
-      { name: 'request_cancel', text: 'SELECT request_cancel($1, $2, $3, $4) AS answer' },
+      'SELECT request_cancel($1, $2, $3, $4) AS answer',
       [workspaceId, model, runId, endingRow({ outcome: 'cancelled' })],
     );
     const answer = row?.answer ?? null;
@@ -176,16 +164,13 @@ export class RunReader {
   /** Each is looked up for itself, so that only its own partition is read. */
   private async statesOf(runs: readonly RunName[]): Promise<((RunState & Aged) | null)[]> {
     const rows = await this.database.read<RunState & Aged & { nth: number }>(
-      {
-        name: 'run_states',
-        text: `SELECT nth::integer, found.*
-          FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS named (run_id, space_id, model_id, nth)
-          CROSS JOIN LATERAL (
-            SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call,
-              facts ->> 'server' AS server, progress, ${position}
-            FROM run WHERE id = named.run_id AND workspace_id = space_id AND model = model_id LIMIT 1
-          ) AS found`,
-      },
+      `SELECT nth::integer, found.*
+        FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS named (run_id, space_id, model_id, nth)
+        CROSS JOIN LATERAL (
+          SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call,
+            facts ->> 'server' AS server, progress, ${position}
+          FROM run WHERE id = named.run_id AND workspace_id = space_id AND model = model_id LIMIT 1
+        ) AS found`,
       [
         runs.map(({ runId }) => runId),
         runs.map(({ workspaceId }) => workspaceId),
@@ -214,13 +199,10 @@ export class RunReader {
     runId: string,
   ): Promise<'kept' | AgedOut | null> {
     const [row] = await this.database.read<Aged>(
-      {
-        name: 'run_age',
-        text: `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
-          UNION ALL
-          SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
-            FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
-      },
+      `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
+        UNION ALL
+        SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
+          FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
       [runId, workspaceId, model, ...this.periods],
     );
     return row === undefined || row.age === 'gone' ? null : row.age;

@@ -58,18 +58,15 @@ export class RunRepository {
    */
   async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
     await this.database.write(
-      {
-        name: 'renew_leases',
-        text: `WITH mine AS (
-            SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
-            WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
-          ), renewed AS (
-            UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
-            FROM mine WHERE run.id = mine.id RETURNING run.id
-          )
-          UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
-          WHERE run_id IN (SELECT id FROM renewed)`,
-      },
+      `WITH mine AS (
+          SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
+          WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
+        ), renewed AS (
+          UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
+          FROM mine WHERE run.id = mine.id RETURNING run.id
+        )
+        UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
+        WHERE run_id IN (SELECT id FROM renewed)`,
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
     );
   }
@@ -80,16 +77,13 @@ export class RunRepository {
    */
   async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
     const [row] = await this.database.persist<{ afterMs: number }>(
-      {
-        name: 'postpone',
-        text: `WITH back AS (
-            UPDATE run SET sent_at = NULL, lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
-            RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
-          )
-          UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
-          FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
-      },
+      `WITH back AS (
+          UPDATE run SET sent_at = NULL, lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
+          RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
+        )
+        UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
+        FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
       [runId, epoch, afterMs],
       retryForMs,
     );
@@ -102,18 +96,15 @@ export class RunRepository {
    */
   async fallBack(runId: string, epoch: number): Promise<string | null> {
     const [row] = await this.database.persist<{ provider: string }>(
-      {
-        name: 'fall_back',
-        text: `WITH moved AS (
-            UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
-              computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
-              sent_at = NULL, lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
-            RETURNING id, provider
-          )
-          UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
-          FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
-      },
+      `WITH moved AS (
+          UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
+            computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
+            sent_at = NULL, lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
+          RETURNING id, provider
+        )
+        UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
+        FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
       [runId, epoch],
       retryForMs,
     );
@@ -129,19 +120,16 @@ export class RunRepository {
     reportedMicros?: number,
   ): Promise<{ cancelRequested: boolean } | null> {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
-      {
-        name: 'save_handle',
-        text: `WITH saved AS (
-            UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
-              reported_micros = coalesce($5, reported_micros), lease_until = NULL
-            WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
-            RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
-          ), moved AS (
-            UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
-            WHERE run_id = (SELECT id FROM saved)
-          )
-          SELECT cancel_requested FROM saved`,
-      },
+      `WITH saved AS (
+          UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
+            reported_micros = coalesce($5, reported_micros), lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
+          RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
+        ), moved AS (
+          UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
+          WHERE run_id = (SELECT id FROM saved)
+        )
+        SELECT cancel_requested FROM saved`,
       [runId, epoch, jsonText(handle), afterMs, reportedMicros],
       retryForMs,
     );
@@ -165,10 +153,7 @@ export class RunRepository {
 
   private async setDue(runId: string, inMs: number): Promise<void> {
     await this.database.write(
-      {
-        name: 'set_due',
-        text: `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
-      },
+      `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
       [runId, inMs],
     );
   }
@@ -176,11 +161,8 @@ export class RunRepository {
   /** Marks the partner's cancel call as made, so that it is made once. */
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'note_cancel_sent',
-        text: `UPDATE run SET cancel_sent_at = router_now()
-          WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
-      },
+      `UPDATE run SET cancel_sent_at = router_now()
+        WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
       [runId, epoch],
     );
     return rows.length === 1;
@@ -189,11 +171,8 @@ export class RunRepository {
   /** Sets how often in a row the partner did not know the handle; `progress` is kept when it is not given. */
   async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.write(
-      {
-        name: 'note_poll',
-        text: `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
-          WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
-      },
+      `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
+        WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       [runId, epoch, lostPolls, progress],
     );
   }
@@ -207,7 +186,7 @@ export class RunRepository {
     reportedMicros?: number,
   ): Promise<boolean> {
     const [row] = await this.database.persist<{ kept: boolean }>(
-      { name: 'keep_output', text: 'SELECT keep_output($1, $2, $3, $4, $5, $6) AS kept' },
+      'SELECT keep_output($1, $2, $3, $4, $5, $6) AS kept',
       [runId, epoch, mediaType, ...payloadColumns(body), reportedMicros],
       retryForMs,
     );
@@ -217,12 +196,9 @@ export class RunRepository {
   /** What copying a run's assets starts from; null when there is nothing to copy any more. */
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.write<Copying & PayloadRow>(
-      {
-        name: 'read_for_copying',
-        text: `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
-          FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
-          WHERE run.id = $1 AND run.stage = 'copying'`,
-      },
+      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
+        FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
+        WHERE run.id = $1 AND run.stage = 'copying'`,
       [runId],
     );
     return row === undefined ? null : { ...row, body: payloadBody(row) };
@@ -235,12 +211,9 @@ export class RunRepository {
 
   private async claimAll(runs: readonly Leased[], waits: boolean): Promise<(Claim | undefined)[]> {
     const rows = await this.database.write<Claim & PayloadRow & { nth: number }>(
-      {
-        name: 'claim',
-        text: `SELECT nth::integer, kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
-          FROM unnest($1::uuid[], $2::integer[]) WITH ORDINALITY AS each (run_id, lease_ms, nth),
-            claim(run_id, lease_ms * interval '1 millisecond', $3)`,
-      },
+      `SELECT nth::integer, kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
+        FROM unnest($1::uuid[], $2::integer[]) WITH ORDINALITY AS each (run_id, lease_ms, nth),
+          claim(run_id, lease_ms * interval '1 millisecond', $3)`,
       [runs.map(({ runId }) => runId), runs.map(({ leaseMs }) => leaseMs), waits],
     );
     return byPlace(runs.length, rows).map((row) => {
@@ -254,11 +227,8 @@ export class RunRepository {
     waits: boolean,
   ): Promise<(boolean | undefined)[]> {
     const rows = await this.database.write<{ nth: number; begun: boolean | null }>(
-      {
-        name: 'begin_submission',
-        text: `SELECT nth::integer, begin_submission(run_id, epoch, lease_ms * interval '1 millisecond', $4) AS begun
-          FROM unnest($1::uuid[], $2::integer[], $3::integer[]) WITH ORDINALITY AS each (run_id, epoch, lease_ms, nth)`,
-      },
+      `SELECT nth::integer, begin_submission(run_id, epoch, lease_ms * interval '1 millisecond', $4) AS begun
+        FROM unnest($1::uuid[], $2::integer[], $3::integer[]) WITH ORDINALITY AS each (run_id, epoch, lease_ms, nth)`,
       [
         runs.map(({ runId }) => runId),
         runs.map(({ epoch }) => epoch),
@@ -272,20 +242,17 @@ export class RunRepository {
   /** Each is looked up for itself, so that only its own partition is read. */
   private async readAllForPoll(runIds: readonly string[]): Promise<(Poll | null)[]> {
     const rows = await this.database.write<Poll & { nth: number }>(
-      {
-        name: 'read_for_poll',
-        text: `SELECT nth::integer, found.*
-          FROM unnest($1::uuid[]) WITH ORDINALITY AS each (polled_id, nth) CROSS JOIN LATERAL (
-            SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
-              run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
-              (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
-              run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-              run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
-              paused_ms(run.provider, 'poll') AS "pausedMs",
-              outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
-            FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = polled_id LIMIT 1
-          ) AS found`,
-      },
+      `SELECT nth::integer, found.*
+        FROM unnest($1::uuid[]) WITH ORDINALITY AS each (polled_id, nth) CROSS JOIN LATERAL (
+          SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
+            run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
+            (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
+            run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
+            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
+            paused_ms(run.provider, 'poll') AS "pausedMs",
+            outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
+          FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = polled_id LIMIT 1
+        ) AS found`,
       [runIds],
     );
     return byPlace(runIds.length, rows).map((row) => row ?? null);

@@ -27,14 +27,11 @@ export class StoredObjectRepository {
    */
   async note(key: string, runId: string, doubtSeconds: number, retryForMs = 0): Promise<boolean> {
     const rows = await this.database.persist(
-      {
-        name: 'note_object',
-        text: `INSERT INTO stored_object AS noted (key, owner_id, delete_at)
-          VALUES ($1, $2, router_now() + make_interval(secs => $3))
-          ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
-            WHERE NOT noted.deleting
-          RETURNING key`,
-      },
+      `INSERT INTO stored_object AS noted (key, owner_id, delete_at)
+        VALUES ($1, $2, router_now() + make_interval(secs => $3))
+        ON CONFLICT (key) DO UPDATE SET delete_at = greatest(noted.delete_at, excluded.delete_at)
+          WHERE NOT noted.deleting
+        RETURNING key`,
       [key, runId, doubtSeconds],
       retryForMs,
     );
@@ -44,10 +41,7 @@ export class StoredObjectRepository {
   /** No run came to need them: they are deleted with the next round. */
   async discard(key: string): Promise<void> {
     await this.database.write(
-      {
-        name: 'discard_object',
-        text: `UPDATE stored_object SET delete_at = router_now() WHERE key = $1 AND delete_at < 'infinity'`,
-      },
+      `UPDATE stored_object SET delete_at = router_now() WHERE key = $1 AND delete_at < 'infinity'`,
       [key],
     );
   }
@@ -55,14 +49,11 @@ export class StoredObjectRepository {
   /** Takes up to `limit` objects that are to be deleted now. A worker that dies over them leaves them for later. */
   async takeDue(limit: number): Promise<string[]> {
     const rows = await this.database.write<{ key: string }>(
-      {
-        name: 'take_due_objects',
-        text: `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
-          WHERE key IN (
-            SELECT key FROM stored_object WHERE ${dueForDeletion}
-            ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING key`,
-      },
+      `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
+        WHERE key IN (
+          SELECT key FROM stored_object WHERE ${dueForDeletion}
+          ORDER BY delete_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        ) RETURNING key`,
       [limit],
     );
     return rows.map(({ key }) => key);
@@ -71,13 +62,9 @@ export class StoredObjectRepository {
   /** How many objects no run needs. */
   async unneeded(): Promise<UnneededObjects> {
     const [row] = await this.database.read<UnneededObjects>(
-      {
-        name: 'unneeded_objects',
-        text: `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
-            count(*) FILTER (WHERE gone)::integer AS "leftBehind"
-          FROM (SELECT deleting OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
-      },
-      [],
+      `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
+          count(*) FILTER (WHERE gone)::integer AS "leftBehind"
+        FROM (SELECT deleting OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
     );
     return row ?? { inDoubt: 0, leftBehind: 0 };
   }
@@ -85,11 +72,8 @@ export class StoredObjectRepository {
   /** Whether the object is there and is the workspace's: a file that it uploaded, or of a run of its own. */
   async isOf(workspaceId: string, key: string): Promise<boolean> {
     const rows = await this.database.read(
-      {
-        name: 'object_of_workspace',
-        text: `SELECT 1 FROM stored_object WHERE key = $2 AND NOT deleting AND delete_at > router_now()
-          AND (workspace_id = $1 OR EXISTS (SELECT 1 FROM run WHERE run.id = owner_id AND run.workspace_id = $1))`,
-      },
+      `SELECT 1 FROM stored_object WHERE key = $2 AND NOT deleting AND delete_at > router_now()
+        AND (workspace_id = $1 OR EXISTS (SELECT 1 FROM run WHERE run.id = owner_id AND run.workspace_id = $1))`,
       [workspaceId, key],
     );
     return rows.length === 1;
@@ -97,9 +81,6 @@ export class StoredObjectRepository {
 
   /** They are gone from the store. */
   async forget(keys: readonly string[]): Promise<void> {
-    await this.database.write(
-      { name: 'forget_objects', text: 'DELETE FROM stored_object WHERE key = ANY($1) AND deleting' },
-      [keys],
-    );
+    await this.database.write('DELETE FROM stored_object WHERE key = ANY($1) AND deleting', [keys]);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import type { Basis } from './run-facts.js';
+import { type Basis, keyId } from './run-facts.js';
 
 /** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
 export interface UsageRange {
@@ -85,7 +85,7 @@ export interface UsageGroup {
 const groupings = {
   day: `to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
   model: 'model',
-  key: `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`,
+  key: keyId,
 } as const;
 
 export type UsageGrouping = keyof typeof groupings;
@@ -100,13 +100,10 @@ export class UsageReader {
    * under its row lock, so that nothing can end later and yet be dated before a page that was read.
    */
   async page(range: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
-    return this.database.read<UsageRecord & Record<string, unknown>>(
-      {
-        name: 'usage_page',
-        text: `SELECT ${columns} FROM ${tables}
-          WHERE ${inRange} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
-          ORDER BY completed_at, audit_record.run_id LIMIT $6`,
-      },
+    return this.database.read<UsageRecord>(
+      `SELECT ${columns} FROM ${tables}
+        WHERE ${inRange} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
+        ORDER BY completed_at, audit_record.run_id LIMIT $6`,
       [
         ...valuesOf(range),
         after?.completedAt ?? '-infinity',
@@ -118,12 +115,9 @@ export class UsageReader {
 
   /** The last records, newest first. */
   async latest(range: UsageRange, limit: number): Promise<UsageRecord[]> {
-    return this.database.read<UsageRecord & Record<string, unknown>>(
-      {
-        name: 'usage_latest',
-        text: `SELECT ${columns} FROM ${tables} WHERE ${inRange}
-          ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
-      },
+    return this.database.read<UsageRecord>(
+      `SELECT ${columns} FROM ${tables} WHERE ${inRange}
+        ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
       [...valuesOf(range), limit],
     );
   }
@@ -131,11 +125,8 @@ export class UsageReader {
   /** How many runs ended in the range, and what was billed for them. */
   async totals(range: UsageRange): Promise<{ runs: number; billedMicros: number }> {
     const [row] = await this.database.read<{ runs: number; billedMicros: number }>(
-      {
-        name: 'usage_totals',
-        text: `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
-          FROM audit_record WHERE ${inRange}`,
-      },
+      `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
+        FROM audit_record WHERE ${inRange}`,
       valuesOf(range),
     );
     return row ?? { runs: 0, billedMicros: 0 };
@@ -144,7 +135,7 @@ export class UsageReader {
   /** At most `limit` groups, in the order of what they are grouped by. */
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
     const places = by.map((_, index) => index + 1).join(', ');
-    return this.database.list<UsageGroup & Record<string, unknown>>({
+    return this.database.list<UsageGroup>({
       text: `SELECT ${by.map((each) => groupings[each]).join(', ')}, count(*)::float AS runs,
           count(*) FILTER (WHERE outcome = 'succeeded')::float AS succeeded,
           sum(billed_micros)::float AS "billedMicros"
@@ -155,13 +146,10 @@ export class UsageReader {
 
   /** The last entries of a workspace's ledger, newest first. */
   async ledger(workspaceId: string, limit: number): Promise<LedgerLine[]> {
-    return this.database.read<LedgerLine & Record<string, unknown>>(
-      {
-        name: 'ledger_latest',
-        text: `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",
-            balance_micros::float AS "balanceMicros", basis, note
-          FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
-      },
+    return this.database.read<LedgerLine>(
+      `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",
+          balance_micros::float AS "balanceMicros", basis, note
+        FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
       [workspaceId, limit],
     );
   }

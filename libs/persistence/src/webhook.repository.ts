@@ -1,22 +1,16 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import type { Webhook } from './entities/webhook.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
 import { type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
 
 /** A webhook whose call is due, with all that its body is made of. */
-export interface DueWebhook {
-  runId: string;
-  workspaceId: string;
-  model: string;
-  origin: string;
+export interface DueWebhook extends Omit<
+  Webhook,
+  'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
+> {
   bucket: Bucket | null;
-  completedAt: Date;
-  url: string;
-  receiver: string;
-  form: 'standard' | 'fal';
-  /** Calls that failed. */
-  tries: number;
   /** What the workspace signs with, the newest first. */
   secrets: string[];
   /** Of fal's form, while the run is kept. */
@@ -25,21 +19,15 @@ export interface DueWebhook {
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
-export interface ListedWebhook {
-  runId: string;
+export interface ListedWebhook extends Omit<
+  Webhook,
+  'workspaceId' | 'origin' | 'bucket' | 'receiver' | 'waiting' | 'dueAt' | 'delivered'
+> {
   workspace: string;
-  model: string;
   bucket: Bucket | null;
-  url: string;
-  form: 'standard' | 'fal';
   state: keyof typeof states;
-  tries: number;
-  /** What came of the last try that failed. */
-  problem: string | null;
-  completedAt: Date;
   /** Null once it has ended. */
   dueAt: Date | null;
-  endedAt: Date | null;
 }
 
 type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | null };
@@ -64,14 +52,14 @@ export class WebhookRepository {
 
   /** Null for one that has ended. */
   begin(runId: string): Promise<DueWebhook | null> {
-    return this.take('begin_webhook', 'run_id = $1 AND ended_at IS NULL', [runId]);
+    return this.take('run_id = $1 AND ended_at IS NULL', [runId]);
   }
 
   /** Begins the oldest one that waits for a slot of the receiver; null when none does. */
   takeWaiting(workspaceId: string, receiver: string): Promise<DueWebhook | null> {
     const oldest = `SELECT run_id FROM webhook WHERE workspace_id = $1 AND receiver = $2 AND waiting
       ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED`;
-    return this.take('take_waiting_webhook', `run_id = (${oldest})`, [workspaceId, receiver]);
+    return this.take(`run_id = (${oldest})`, [workspaceId, receiver]);
   }
 
   /**
@@ -80,22 +68,16 @@ export class WebhookRepository {
    */
   async wait(runId: string, isServed: boolean): Promise<void> {
     await this.database.write(
-      {
-        name: 'wait_for_receiver',
-        text: `UPDATE webhook SET waiting = true, due_at = router_now() + make_interval(secs => $2)
-          WHERE run_id = $1 AND ended_at IS NULL`,
-      },
+      `UPDATE webhook SET waiting = true, due_at = router_now() + make_interval(secs => $2)
+        WHERE run_id = $1 AND ended_at IS NULL`,
       [runId, isServed ? maxWaitSeconds : callSeconds],
     );
   }
 
   async delivered(runId: string): Promise<void> {
     await this.database.persist(
-      {
-        name: 'webhook_delivered',
-        text: `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false
-          WHERE run_id = $1 AND NOT delivered`,
-      },
+      `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false
+        WHERE run_id = $1 AND NOT delivered`,
       [runId],
       callSeconds * 1000,
     );
@@ -104,13 +86,10 @@ export class WebhookRepository {
   /** The next try is due in `afterMs`; null gives up. False when another call of the same webhook came to its end before. */
   async failed(runId: string, tries: number, problem: string, afterMs: number | null): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'webhook_failed',
-        text: `UPDATE webhook SET tries = tries + 1, problem = $3,
-            ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
-            due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
-          WHERE run_id = $1 AND tries = $2 AND ended_at IS NULL RETURNING run_id`,
-      },
+      `UPDATE webhook SET tries = tries + 1, problem = $3,
+          ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
+          due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
+        WHERE run_id = $1 AND tries = $2 AND ended_at IS NULL RETURNING run_id`,
       [runId, tries, problem, afterMs],
     );
     return rows.length === 1;
@@ -119,11 +98,8 @@ export class WebhookRepository {
   /** Every try once more, from now on; false for a webhook that is not known. */
   async redeliver(runId: string, workspaceId?: string): Promise<boolean> {
     const rows = await this.database.write(
-      {
-        name: 'redeliver_webhook',
-        text: `UPDATE webhook SET tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
-          WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
-      },
+      `UPDATE webhook SET tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
+        WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
       [runId, workspaceId],
     );
     return rows.length === 1;
@@ -147,7 +123,7 @@ export class WebhookRepository {
       workspaceId === null
         ? { where: '$1::uuid IS NULL AND run_id < $2', orderBy: 'run_id DESC' }
         : newestFirst('run_id');
-    return this.database.list<ListedWebhook & Record<string, unknown>>({
+    return this.database.list<ListedWebhook>({
       text: `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
           completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
         FROM webhook JOIN workspace ON workspace.id = workspace_id
@@ -160,33 +136,26 @@ export class WebhookRepository {
   /** How long the oldest call that no receiver holds up has been due, in seconds; 0 when none is. */
   async oldestDueSeconds(): Promise<number> {
     const [row] = await this.database.write<{ seconds: number }>(
-      {
-        name: 'oldest_due_webhook',
-        text: `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
-          FROM webhook WHERE ended_at IS NULL AND NOT waiting`,
-      },
-      [],
+      `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
+        FROM webhook WHERE ended_at IS NULL AND NOT waiting`,
     );
     return row?.seconds ?? 0;
   }
 
-  private async take(name: string, which: string, values: unknown[]): Promise<DueWebhook | null> {
-    const [row] = await this.database.write<DueRow & Record<string, unknown>>(
-      {
-        name,
-        text: `WITH due AS (
-            UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
-            WHERE ${which} RETURNING *
-          )
-          SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-            due.completed_at AS "completedAt", url, receiver, form, tries,
-            CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
-              ELSE webhook_secrets[1:1] END AS secrets,
-            run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
-          FROM due JOIN workspace ON workspace.id = due.workspace_id
-            LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
-            LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
-      },
+  private async take(which: string, values: unknown[]): Promise<DueWebhook | null> {
+    const [row] = await this.database.write<DueRow>(
+      `WITH due AS (
+          UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
+          WHERE ${which} RETURNING *
+        )
+        SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
+          due.completed_at AS "completedAt", url, receiver, form, tries,
+          CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
+            ELSE webhook_secrets[1:1] END AS secrets,
+          run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
+        FROM due JOIN workspace ON workspace.id = due.workspace_id
+          LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
+          LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,
     );
     if (!row) return null;

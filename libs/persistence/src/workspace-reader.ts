@@ -30,11 +30,8 @@ export class WorkspaceReader {
   constructor(private readonly database: Database) {}
 
   async standing(workspaceId: string): Promise<WorkspaceStanding | null> {
-    const [row] = await this.database.read<WorkspaceStanding & Record<string, unknown>>(
-      {
-        name: 'workspace_standing',
-        text: `SELECT ${standingColumns} FROM workspace WHERE id = $1`,
-      },
+    const [row] = await this.database.read<WorkspaceStanding>(
+      `SELECT ${standingColumns} FROM workspace WHERE id = $1`,
       [workspaceId],
     );
     return row ?? null;

@@ -6,21 +6,14 @@ import { OperatorAction } from './entities/operations.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import type { Granted } from './run-facts.js';
 
-export interface WorkspaceSettings {
-  enabled?: boolean;
-  visible?: string[];
-  runnable?: string[];
-  markup?: number;
-}
+export type WorkspaceSettings = Partial<Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup'>>;
 
-export interface WorkspaceLimits {
-  inflightLimit?: number;
-  committedLimitMicros?: number;
-  backlogLimit?: number;
-  windowLimit?: number;
-  fileLimit?: number;
-  fileBytesLimit?: number;
-}
+export type WorkspaceLimits = Partial<
+  Pick<
+    Workspace,
+    'inflightLimit' | 'committedLimitMicros' | 'backlogLimit' | 'windowLimit' | 'fileLimit' | 'fileBytesLimit'
+  >
+>;
 
 export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
   /** Null: unlimited. */
@@ -137,7 +130,7 @@ export class WorkspaceRepository {
     await this.workspaces.manager.transaction(async (manager) => {
       await manager.query(
         `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
-           webhook_secret_rotated_at = router_now() WHERE id = $1`,
+          webhook_secret_rotated_at = router_now() WHERE id = $1`,
         [id],
       );
       if (operator !== undefined) {

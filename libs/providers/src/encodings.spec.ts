@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { envelope, form, references, settled } from './encodings.js';
-import { RefusedInput } from './refused-input.js';
+import { envelope, form, RefusedInput, references, settled } from './encodings.js';
 
 const run = (text: string) => ({
   runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',

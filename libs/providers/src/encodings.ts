@@ -1,8 +1,15 @@
+import type { FieldError } from '#errors';
 import { type JsonPlace, type JsonPointer, membersOf, textAt } from '#schemas';
 import type { BodyPiece, HttpCall, InputFile, Run } from './contract.js';
 import { fieldError } from './fields.js';
-import { type Base64Place, pieceOf, withBase64 } from './input-files.js';
-import { RefusedInput } from './refused-input.js';
+import { type Base64Place, inlineFile, pieceOf, withBase64 } from './input-files.js';
+
+/** No submission can be built of this input. Thrown by `submit`, before anything is sent. */
+export class RefusedInput extends Error {
+  constructor(readonly fields: FieldError[]) {
+    super('the input cannot be sent');
+  }
+}
 
 interface EncodedBody extends Pick<HttpCall, 'body' | 'pieces'> {
   contentType: string;
@@ -157,7 +164,6 @@ const fieldOf = (name: string, json: string): Part => ({
 
 const bytesWanted =
   'This model takes the file itself: the URL of a file that was uploaded here, base64, or a data: URL.';
-const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
 
 function filesOf(name: string, json: string, found: Run['files']): Part[] {
   return [JSON.parse(json) as unknown]
@@ -167,9 +173,9 @@ function filesOf(name: string, json: string, found: Run['files']): Part[] {
       const file = found?.get(value);
       if (file) return partOf(name, file);
       if (/^https?:/i.test(value)) throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);
-      const [prefix = '', type] = dataUrl.exec(value.slice(0, 300)) ?? [];
-      const bytes = Buffer.from(value.slice(prefix.length), 'base64');
-      return { name, bytes, type: type || 'application/octet-stream' };
+      const inline = inlineFile(value);
+      if (inline) return { name, bytes: pieceOf(inline), type: inline.mediaType };
+      return { name, bytes: Buffer.from(value, 'base64'), type: 'application/octet-stream' };
     });
 }
 

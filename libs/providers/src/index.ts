@@ -18,7 +18,8 @@ export type {
 } from './contract.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { failureClasses, type Rejection, toRejection } from './failure.js';
-export { declaredProvider } from './declared/declared.js';
+export { writeDeclarations } from './declared/built-in.js';
+export { declaredProvider, type RowProblem } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';
 export { job } from './job.js';
 export { packageRoot } from './package-root.js';
@@ -31,6 +32,7 @@ export {
   providerSettings,
   settingStem,
 } from './providers.js';
-export { RefusedInput } from './refused-input.js';
-export { reportedMicros } from './reported.js';
+export { RefusedInput } from './encodings.js';
+export { inlineFile } from './input-files.js';
+export { type Asked, type ReadReply, readReply, reportedMicros } from './read-reply.js';
 export type { Rule } from './rules.js';

@@ -19,11 +19,7 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
   };
   const of = (handle: Handle) => speaking(handle['protocol']);
   return {
-    credentialOrigins: first.credentialOrigins,
-    assetsNeedKey: first.assetsNeedKey,
-    exchange: first.exchange,
-    credential: (call, secret, nowMs) => first.credential(call, secret, nowMs),
-    credentialQuery: first.credentialQuery,
+    ...first,
     files: (run) => speaking(ofRow(run)).files?.(run) ?? [],
     upload: (run) => speaking(ofRow(run)).upload?.(run),
     submit: (run) => speaking(ofRow(run)).submit(run),

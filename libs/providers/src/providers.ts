@@ -6,9 +6,7 @@ import { z } from 'zod';
 import { baseUrl } from './base-url.js';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { builtInDeclarations } from './declared/built-in.js';
-import { bytedance } from './providers/bytedance/bytedance.js';
 import { google } from './providers/google/google.js';
-import { openai } from './providers/openai/openai.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
 import { stability } from './providers/stability/stability.js';
@@ -16,9 +14,7 @@ import { stability } from './providers/stability/stability.js';
 /** Every partner the service speaks to. */
 export const providerList: readonly ProviderDefinition[] = [
   ...builtInDeclarations(),
-  bytedance,
   google,
-  openai,
   replicate,
   runway,
   stability,

@@ -1,10 +1,10 @@
 import type { Metrics } from '#observability';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPostgresBackend, type Queue, runMigrations } from 'bullmq';
+import { createPostgresBackend, runMigrations } from 'bullmq';
 import type { Log } from './outage-log.js';
 import { BoundedPool, Session, WorkerPool } from './postgres-connections.js';
 import { PostgresSignals } from './postgres-signals.js';
-import { type AddedJob, QueueBackend, type WorkerConnection } from './queue-backend.js';
+import { QueueBackend, type WorkerConnection } from './queue-backend.js';
 import { reconnectDelayMs } from './redis-connections.js';
 import type { QueueSettings } from './settings.js';
 
@@ -13,8 +13,6 @@ const PRODUCER_CONNECTIONS = 2;
 const WORKER_CONNECTIONS = 3;
 const WORKER_TIMEOUT_MS = 5_000;
 const PROBE_MS = 1_000;
-/** BullMQ adds several jobs at once by way of temporary tables, which cost as much as adding eight one by one. */
-const MIN_BULK_JOBS = 8;
 
 /** BullMQ's own Postgres backend: nothing to install beside the database, at a multiple of the cost of Redis. */
 export class PostgresBackend extends QueueBackend {
@@ -59,11 +57,6 @@ export class PostgresBackend extends QueueBackend {
     const name = `model-router ${queue}`;
     const client = new WorkerPool(this.url, WORKER_CONNECTIONS, WORKER_TIMEOUT_MS, name, this.migrated);
     return { client, isConnected: () => this.hasTables, end: () => client.shut() };
-  }
-
-  override add(queue: Queue, jobs: readonly AddedJob[]): Promise<unknown> {
-    if (jobs.length >= MIN_BULK_JOBS) return super.add(queue, jobs);
-    return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
   }
 
   protected write(): Promise<unknown> {

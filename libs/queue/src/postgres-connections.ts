@@ -1,7 +1,7 @@
+import { settlesWithin } from '#observability';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type PoolClient } from 'pg';
-import { settlesWithin } from './bounded.js';
 
 /**
  * BullMQ's tables live in a schema of their own; its SQL names them without it. Its commits do not wait for the disk: what

@@ -1,7 +1,5 @@
-import type { Metrics } from '#observability';
+import { type Metrics, settlesWithin } from '#observability';
 import type { BackendFactory, BulkJobOptions, Queue, QueueBaseOptions, Worker } from 'bullmq';
-import { Activity } from './activity.js';
-import { settlesWithin } from './bounded.js';
 import { type Log, OutageLog } from './outage-log.js';
 import type { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
@@ -15,7 +13,10 @@ export interface WorkerConnection {
   end(): Promise<void>;
 }
 
-export interface AddedJob {
+/** Several at once are a pipeline on Redis and temporary tables on Postgres, which cost as much as eight one by one. */
+const minBulkJobs = 8;
+
+interface AddedJob {
   name: string;
   data: object;
   opts: BulkJobOptions;
@@ -65,8 +66,9 @@ export abstract class QueueBackend {
   }
 
   /** Adds jobs to one of BullMQ's queues; one that is there already stays as it is. */
-  add(queue: Queue, jobs: readonly AddedJob[]): Promise<unknown> {
-    return queue.addBulk([...jobs]);
+  add(queue: Queue, jobs: AddedJob[]): Promise<unknown> {
+    if (jobs.length >= minBulkJobs) return queue.addBulk(jobs);
+    return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
   }
 
   /** True when `work` succeeded within the command timeout; a failure is logged, not thrown. */
@@ -96,5 +98,41 @@ export abstract class QueueBackend {
     if (this.closing) return;
     this.closing = true;
     await this.shut();
+  }
+}
+
+/**
+ * Whether this worker still takes jobs. It is stuck when work has waited for a minute, it is doing nothing, and it took
+ * nothing: then only a restart helps. A server that is away counts no waiting work, so an outage of a dependency never
+ * restarts anybody.
+ */
+export class Activity {
+  private working = 0;
+  private idleWhileWaitingSinceMs: number | null = null;
+
+  constructor(
+    private readonly patienceMs = 60_000,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  get isStuck(): boolean {
+    const sinceMs = this.idleWhileWaitingSinceMs;
+    return sinceMs !== null && this.nowMs() - sinceMs >= this.patienceMs;
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.working += 1;
+    this.idleWhileWaitingSinceMs = null;
+    try {
+      return await work();
+    } finally {
+      this.working -= 1;
+    }
+  }
+
+  /** Jobs that wait in the queues, by a count made just now. */
+  noteWaiting(jobs: number): void {
+    if (jobs === 0 || this.working > 0) this.idleWhileWaitingSinceMs = null;
+    else this.idleWhileWaitingSinceMs ??= this.nowMs();
   }
 }

@@ -1,4 +1,4 @@
-import { type Log, LOG, Metrics } from '#observability';
+import { type Log, LOG, Metrics, settlesWithin } from '#observability';
 import { BullModule } from '@nestjs/bullmq';
 import {
   ConfigurableModuleBuilder,
@@ -7,7 +7,6 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { type QueueBaseOptions, setDefaultBackendFactory } from 'bullmq';
-import { settlesWithin } from './bounded.js';
 import { PostgresBackend } from './postgres-backend.js';
 import { QueueBackend } from './queue-backend.js';
 import { RedisBackend } from './redis-backend.js';

@@ -1,7 +1,7 @@
+import { settlesWithin } from '#observability';
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import { settlesWithin } from './bounded.js';
 import { QueueBackend } from './queue-backend.js';
 
 /** The four kinds of work, each a BullMQ queue that all providers share: a job's name is its provider. */

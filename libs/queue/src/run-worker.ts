@@ -1,7 +1,6 @@
+import { type Metrics, settlesWithin } from '#observability';
 import os from 'node:os';
 import { type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
-import { settlesWithin } from './bounded.js';
-import { Lateness } from './lateness.js';
 import type { QueueBackend, WorkerConnection } from './queue-backend.js';
 import type { QueueSettings } from './settings.js';
 
@@ -16,6 +15,9 @@ export type RunJob = Job<CrashCount, void>;
 const maxBlockSeconds = 5;
 /** What an aborted handler is given to return before its connections are cut. */
 const settleMs = 1_000;
+
+/** So many of the jobs that were put off here are remembered; the rest are not measured. */
+const maxRemembered = 20_000;
 
 /** BullMQ's worker with the settings of this process, and an end to every wait: for a wake-up, a lock and a close. */
 export class RunWorker extends Worker<CrashCount, void> {
@@ -113,6 +115,34 @@ export class RunWorker extends Worker<CrashCount, void> {
   private loseExpired(): void {
     const now = Date.now();
     this.lose([...this.lockedUntilMs].flatMap(([jobId, untilMs]) => (untilMs <= now ? [jobId] : [])));
+  }
+}
+
+/**
+ * How long after it was due a job is taken. The server forgets when a job that was put off is due, so each process
+ * remembers those it put off itself: what another one takes is not measured, which is as good a sample.
+ */
+class Lateness {
+  private readonly dueAtMs = new Map<string, number>();
+
+  constructor(
+    private readonly queue: string,
+    private readonly metrics: Metrics,
+  ) {}
+
+  putOff(jobId: string, delayMs: number): void {
+    const [oldest] = this.dueAtMs.keys();
+    if (oldest !== undefined && this.dueAtMs.size >= maxRemembered) this.dueAtMs.delete(oldest);
+    this.dueAtMs.set(jobId, Date.now() + delayMs);
+  }
+
+  taken({ id = '', name, timestamp, delay, attemptsStarted }: Job): void {
+    const dueAtMs = this.dueAtMs.get(id) ?? (attemptsStarted === 1 ? timestamp + delay : undefined);
+    this.dueAtMs.delete(id);
+    if (dueAtMs === undefined) return;
+    const lateSeconds = Math.max(0, Date.now() - dueAtMs) / 1000;
+    this.metrics.queueWaitSeconds.observe({ queue: this.queue }, lateSeconds);
+    if (this.queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: name }, lateSeconds);
   }
 }
 

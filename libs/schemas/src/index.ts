@@ -148,7 +148,6 @@ export {
   count,
   databaseUrlSettings,
   list,
-  milliseconds,
   readSettings,
   type SettingsShape,
 } from './settings.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * Settings sit beside the code that reads them, as a shape from variable name to schema; every schema
- * carries `.meta({ description, example })`, from which the README's table and `.env.example` are checked.
+ * carries a description and an example, from which docs/configuration.md and `.env.example` are made.
  */
 export type SettingsShape = Record<string, z.ZodType>;
 
@@ -33,11 +33,14 @@ export function readSettings<S extends SettingsShape>(
   );
 }
 
-/** A duration setting in milliseconds, written as a plain integer. */
-export const milliseconds = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
-
-/** A count with a lower bound of one. */
-export const count = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
+/** A whole number of at least one; its default is its example. */
+export const count = (byDefault: number, description: string) =>
+  z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(byDefault)
+    .meta({ description, example: String(byDefault) });
 
 /** A comma-separated list; absent means empty, unless a default is given. */
 export const list = (byDefault = '') =>

@@ -1,4 +1,4 @@
-import { BadSettings, count, list, milliseconds } from '#schemas';
+import { BadSettings, count, list } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
@@ -19,15 +19,11 @@ export const storageSettings = {
       'Secret that signs page cursors and the URLs of files, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
-  STORE_DOUBT_SECONDS: count(3600).meta({
-    description:
-      'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',
-    example: '3600',
-  }),
-  STORE_PAYLOAD_MS: milliseconds(20_000).meta({
-    description: 'Time limit for storing a large input or output, and for opening one.',
-    example: '20000',
-  }),
+  STORE_DOUBT_SECONDS: count(
+    3600,
+    'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',
+  ),
+  STORE_PAYLOAD_MS: count(20_000, 'Time limit for storing a large input or output, and for opening one.'),
   S3_BUCKET: z.string().min(1).optional().meta({
     description: 'Bucket for assets and large payloads. Absent: files in ASSET_DIR.',
     example: 'router-assets',
@@ -61,14 +57,11 @@ export const storageSettings = {
       'Whether the bucket stands in the path instead of the host name. Absent: yes with S3_ENDPOINT, no on AWS.',
     example: 'true',
   }),
-  S3_REQUEST_TIMEOUT_MS: milliseconds(30_000).meta({
-    description: 'Time limit for a response of S3 to begin, and for each pause within one.',
-    example: '30000',
-  }),
-  S3_ATTEMPTS: count(3).meta({
-    description: 'How often one call to S3 is tried in all.',
-    example: '3',
-  }),
+  S3_REQUEST_TIMEOUT_MS: count(
+    30_000,
+    'Time limit for a response of S3 to begin, and for each pause within one.',
+  ),
+  S3_ATTEMPTS: count(3, 'How often one call to S3 is tried in all.'),
 };
 
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;

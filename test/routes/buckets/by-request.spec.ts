@@ -122,17 +122,15 @@ describe('a run that ends otherwise than well', () => {
       what: 'the line of the call',
     });
     // The line comes as the connection closes, the note on the run after it.
-    const noted = { name: 'test_left', text: 'SELECT FROM run WHERE id = $1 AND caller_left_at IS NOT NULL' };
+    const noted = 'SELECT FROM run WHERE id = $1 AND caller_left_at IS NOT NULL';
     await waitFor(async () => (await usual().database.read(noted, [run.requestId])).length === 1, {
       withinMs: 60_000,
       what: 'the note on the run',
     });
     const output = { mediaType: 'application/json', body: Buffer.from('{}') };
     await usual().end(claimed, { outcome: 'succeeded', ...output });
-    const audited = {
-      name: 'test_audit',
-      text: 'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1',
-    };
+    const audited =
+      'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1';
     // An attribution, not an outcome: what the partner completed is billed.
     expect(await usual().database.read(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },

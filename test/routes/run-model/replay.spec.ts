@@ -27,10 +27,7 @@ const failure: Ending = {
 };
 
 async function deliveries({ id }: Workspace): Promise<number | undefined> {
-  const statement = {
-    name: 'test_deliveries',
-    text: 'SELECT deliveries FROM idempotency_key WHERE workspace_id = $1',
-  };
+  const statement = 'SELECT deliveries FROM idempotency_key WHERE workspace_id = $1';
   return (await gateway().database.read<{ deliveries: number }>(statement, [id]))[0]?.deliveries;
 }
 

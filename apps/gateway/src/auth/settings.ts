@@ -1,4 +1,4 @@
-import { accessTokenSettings, count, list, milliseconds } from '#schemas';
+import { accessTokenSettings, count, list } from '#schemas';
 import { z } from 'zod';
 
 // Asymmetric ones only: a published key must never serve as the secret of an HMAC.
@@ -45,27 +45,19 @@ export const authSettings = {
     description: 'Algorithms accepted for tokens that are signed with a published key, separated by commas.',
     example: 'RS256,ES256,EdDSA',
   }),
-  JWT_JWKS_MAX_AGE_SECONDS: count(600).meta({
-    description:
-      'How long published keys are used before they are fetched again: a removed key ends within it.',
-    example: '600',
-  }),
-  JWT_JWKS_COOLDOWN_SECONDS: count(30).meta({
-    description:
-      'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
-    example: '30',
-  }),
-  AUTH_CACHE_MS: milliseconds(30_000)
-    .refine((ms) => ms <= 30_000, 'must be at most 30000')
-    .meta({
-      description:
-        'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
-      example: '30000',
-    }),
-  AUTH_REFUSED_CACHE_MS: milliseconds(2_000).meta({
-    description: 'How long the refusal of an unknown credential is cached.',
-    example: '2000',
-  }),
+  JWT_JWKS_MAX_AGE_SECONDS: count(
+    600,
+    'How long published keys are used before they are fetched again: a removed key ends within it.',
+  ),
+  JWT_JWKS_COOLDOWN_SECONDS: count(
+    30,
+    'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
+  ),
+  AUTH_CACHE_MS: count(
+    30_000,
+    'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
+  ).refine((ms) => ms <= 30_000, 'must be at most 30000'),
+  AUTH_REFUSED_CACHE_MS: count(2_000, 'How long the refusal of an unknown credential is cached.'),
 };
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;

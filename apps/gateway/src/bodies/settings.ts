@@ -1,27 +1,20 @@
-import { count, milliseconds } from '#schemas';
+import { count } from '#schemas';
 import type { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
 
 /** What reading bodies and files is bounded by. */
 export const bodySettings = {
-  BODY_LIMIT: count(32 * mebibyte).meta({
-    description: 'Maximum size of one request body, in bytes.',
-    example: '33554432',
-  }),
-  FILE_LIMIT: count(100 * mebibyte).meta({
-    description: 'Maximum size of one uploaded file, in bytes.',
-    example: '104857600',
-  }),
-  BODY_BUDGET: count(256 * mebibyte).meta({
-    description:
-      'Maximum size of all bodies above 64 KiB that a gateway holds at once, in bytes. A workspace may hold as much of it as is left free; above that its calls answer 503.',
-    example: '268435456',
-  }),
-  BODY_CHECK_TIMEOUT_MS: milliseconds(15_000).meta({
-    description: 'Time limit for checking a large body, its wait for a thread included.',
-    example: '15000',
-  }),
+  BODY_LIMIT: count(32 * mebibyte, 'Maximum size of one request body, in bytes.'),
+  FILE_LIMIT: count(100 * mebibyte, 'Maximum size of one uploaded file, in bytes.'),
+  BODY_BUDGET: count(
+    256 * mebibyte,
+    'Maximum size of all bodies above 64 KiB that a gateway holds at once, in bytes. A workspace may hold as much of it as is left free; above that its calls answer 503.',
+  ),
+  BODY_CHECK_TIMEOUT_MS: count(
+    15_000,
+    'Time limit for checking a large body, its wait for a thread included.',
+  ),
 };
 
 export type BodySettings = z.infer<z.ZodObject<typeof bodySettings>>;

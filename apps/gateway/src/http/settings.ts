@@ -1,4 +1,4 @@
-import { count, list, milliseconds } from '#schemas';
+import { count, list } from '#schemas';
 import { z } from 'zod';
 
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -38,20 +38,18 @@ export const httpSettings = {
       description: 'Proxies whose X-Forwarded headers are trusted: addresses or ranges, separated by commas.',
       example: '10.0.0.0/8',
     }),
-  MAX_CONNECTIONS: count(5000).meta({
-    description:
-      'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
-    example: '5000',
-  }),
-  KEEP_ALIVE_TIMEOUT_MS: milliseconds(75_000).meta({
-    description:
-      'How long an idle connection stays open; longer than the idle time of the load balancer in front.',
-    example: '75000',
-  }),
-  CLOSE_TIMEOUT_MS: milliseconds(20_000).meta({
-    description: 'Time limit for a stop in all: calls in flight are answered, then connections are closed.',
-    example: '20000',
-  }),
+  MAX_CONNECTIONS: count(
+    5000,
+    'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
+  ),
+  KEEP_ALIVE_TIMEOUT_MS: count(
+    75_000,
+    'How long an idle connection stays open; longer than the idle time of the load balancer in front.',
+  ),
+  CLOSE_TIMEOUT_MS: count(
+    20_000,
+    'Time limit for a stop in all: calls in flight are answered, then connections are closed.',
+  ),
 };
 
 export type HttpSettings = z.infer<z.ZodObject<typeof httpSettings>>;

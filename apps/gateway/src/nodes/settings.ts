@@ -8,13 +8,9 @@ export const nodeSettings = {
       'How old a page of nodes may be when `latest` is not asked for, in seconds; callers are promised 60 at most.',
     example: '60',
   }),
-  REGISTRY_READS_PER_MINUTE: count(60_000).meta({
-    description:
-      'Pages of nodes a minute that one address may have read from the database, per gateway; cached pages do not count.',
-    example: '60000',
-  }),
-  REGISTRY_CACHE_BYTES: count(64 * 1024 * 1024).meta({
-    description: 'Most bytes of pages of nodes that a gateway keeps.',
-    example: '67108864',
-  }),
+  REGISTRY_READS_PER_MINUTE: count(
+    60_000,
+    'Pages of nodes a minute that one address may have read from the database, per gateway; cached pages do not count.',
+  ),
+  REGISTRY_CACHE_BYTES: count(64 * 1024 * 1024, 'Most bytes of pages of nodes that a gateway keeps.'),
 };

@@ -1,5 +1,12 @@
-import { type Log, LOG, Metrics, recordRun } from '#observability';
-import { type AgedOut, type CancelAnswer, HeldRunRepository, type Released, RunReader } from '#persistence';
+import { type Log, LOG, Metrics } from '#observability';
+import {
+  type AgedOut,
+  type CancelAnswer,
+  HeldRunRepository,
+  recordRun,
+  type Released,
+  RunReader,
+} from '#persistence';
 import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
 

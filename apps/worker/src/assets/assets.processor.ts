@@ -1,11 +1,9 @@
 import { failpoint } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
-import type { BoundProvider } from '#providers';
 import { type DeliveredRun, type JobResult, ProviderSlots, RunProcessor } from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
-import type { Share } from '../bytes/byte-budget.js';
 import { Payloads } from '../bytes/payloads.js';
 import { Providers } from '../providers.js';
 import { finishing, Outcomes } from '../runs/outcomes.js';
@@ -52,31 +50,20 @@ export class AssetsProcessor extends RunProcessor {
     const provider = this.providers.get(copying.provider);
     if (provider === undefined) return later;
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
-    return this.payloads.withShare((share) =>
-      this.copyAndFinish(runId, copying, provider, share, signal, crashes),
-    );
-  }
-
-  private async copyAndFinish(
-    runId: string,
-    copying: Copying,
-    provider: BoundProvider,
-    share: Share,
-    signal: AbortSignal,
-    crashes: number,
-  ): Promise<JobResult> {
     try {
-      const bytes = await this.payloads.read(copying.body, share, signal);
-      const assets = findAssets(bytes, copying.facts.assets);
-      const copies =
-        crashes < maxCrashes
-          ? await this.assetCopies.copyAll(runId, assets, provider, signal)
-          : new Map<string, Copy>();
-      // Begun copies were cut short: a worker that goes on makes them.
-      if (signal.aborted) return now;
-      await failpoint('copying.beforeFinish', runId);
-      await this.finish(runId, copying, bytes, assets, copies);
-      return done;
+      return await this.payloads.withShare(async (share) => {
+        const bytes = await this.payloads.read(copying.body, share, signal);
+        const assets = findAssets(bytes, copying.facts.assets);
+        const copies =
+          crashes < maxCrashes
+            ? await this.assetCopies.copyAll(runId, assets, provider, signal)
+            : new Map<string, Copy>();
+        // Begun copies were cut short: a worker that goes on makes them.
+        if (signal.aborted) return now;
+        await failpoint('copying.beforeFinish', runId);
+        await this.finish(runId, copying, bytes, assets, copies);
+        return done;
+      });
     } catch (error) {
       if (signal.aborted) return now;
       if (error instanceof StorageError) {

@@ -29,7 +29,7 @@ async function settled(work: Promise<unknown>): Promise<boolean> {
 
 describe('a byte budget', () => {
   it('lets bodies wait until others have given their bytes back', async () => {
-    const budget = new ByteBudget({ WORKER_BODY_BUDGET: 100 });
+    const budget = new ByteBudget(100);
     const [first, second] = [held(budget), held(budget)];
     await (await first.share).grow(80, unbounded);
     const waiting = (await second.share).grow(30, unbounded);
@@ -40,7 +40,7 @@ describe('a byte budget', () => {
   });
 
   it('never keeps the oldest waiting, so that there is always one that ends', async () => {
-    const budget = new ByteBudget({ WORKER_BODY_BUDGET: 100 });
+    const budget = new ByteBudget(100);
     const [first, second] = [held(budget), held(budget)];
     await (await first.share).grow(60, unbounded);
     await (await second.share).grow(40, unbounded);
@@ -53,7 +53,7 @@ describe('a byte budget', () => {
   });
 
   it('ends a wait with its signal, and forgets who waited', async () => {
-    const budget = new ByteBudget({ WORKER_BODY_BUDGET: 10 });
+    const budget = new ByteBudget(10);
     const first = held(budget);
     await (await first.share).grow(10, unbounded);
     const leaving = new AbortController();
@@ -67,7 +67,7 @@ describe('a byte budget', () => {
   });
 
   it('gives everything back when the work fails', async () => {
-    const budget = new ByteBudget({ WORKER_BODY_BUDGET: 10 });
+    const budget = new ByteBudget(10);
     const failing = budget.during(async (share) => {
       await share.grow(10, unbounded);
       throw new Error('failed');

@@ -1,7 +1,3 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
-import type { WorkerSettings } from '../settings.js';
-
 /** A share of a budget: it grows while bytes arrive and is given back at once. */
 export interface Share {
   /** Waits while the budget is spent; rejects with the signal's reason when that comes first. */
@@ -13,18 +9,13 @@ export interface Share {
  * given theirs back, except for the oldest share: it always goes on, so that there is always one that ends. What
  * is held is therefore at most the budget and one body.
  */
-@Injectable()
 export class ByteBudget {
   private held = 0;
   /** Holders in FIFO order; the oldest may exceed the limit so that one always makes progress. */
   private readonly shares = new Set<Share>();
   private readonly waiting = new Set<() => void>();
 
-  private readonly limit: number;
-
-  constructor(@Inject(SETTINGS) { WORKER_BODY_BUDGET }: Pick<WorkerSettings, 'WORKER_BODY_BUDGET'>) {
-    this.limit = WORKER_BODY_BUDGET;
-  }
+  constructor(private readonly limit: number) {}
 
   /** Work with a share that is given back when it is done. */
   async during<T>(work: (share: Share) => Promise<T>): Promise<T> {

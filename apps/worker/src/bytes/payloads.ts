@@ -11,13 +11,16 @@ import { ByteBudget, type Share } from './byte-budget.js';
 /** Inputs and outputs of runs: few bytes travel with their row, many lie in the store. */
 @Injectable()
 export class Payloads {
+  private readonly budget: ByteBudget;
+
   constructor(
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
-    private readonly budget: ByteBudget,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
-  ) {}
+  ) {
+    this.budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
+  }
 
   /** Work with a share of the byte budget, which is given back when it is done. */
   withShare<T>(work: (share: Share) => Promise<T>): Promise<T> {

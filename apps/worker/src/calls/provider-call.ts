@@ -1,12 +1,11 @@
 import { type Span, TRACING, type Tracing } from '#observability';
-import type { BoundProvider, Handle, HttpCall, Run } from '#providers';
+import type { BoundProvider, Handle, HttpCall, ReadReply, Run } from '#providers';
 import type { ReportedTerm } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { InputFiles } from '../files/input-files.js';
 import { Payloads } from '../bytes/payloads.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
-import type { ReadReply } from './read-reply.js';
 import { ReplyReader } from './reply-reader.js';
 
 type Terms = Pick<PartnerCall, 'call' | 'timeoutMs' | 'share'> & { reported: readonly ReportedTerm[] };

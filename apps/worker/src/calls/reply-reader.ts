@@ -1,6 +1,12 @@
-import type { BoundProvider, HttpReply, Signal } from '#providers';
+import {
+  type Asked,
+  type BoundProvider,
+  type HttpReply,
+  type ReadReply,
+  readReply,
+  type Signal,
+} from '#providers';
 import { Piscina } from 'piscina';
-import { type Asked, type ReadReply, readReply } from './read-reply.js';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 

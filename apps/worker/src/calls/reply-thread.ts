@@ -1,6 +1,13 @@
-import { type BoundProvider, bindProviders, declaredProvider, type HttpReply } from '#providers';
+import {
+  type Asked,
+  type BoundProvider,
+  bindProviders,
+  declaredProvider,
+  type HttpReply,
+  type ReadReply,
+  readReply,
+} from '#providers';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { type Asked, type ReadReply, readReply } from './read-reply.js';
 
 /** A reply to read, and what it answers. Its bytes move to the thread and back, they are not copied. */
 export type ReadingOrder = Asked & { provider: ProviderMark; reply: HttpReply };

@@ -1,6 +1,13 @@
 import { failpoint } from '#observability';
 import { StoredObjectRepository } from '#persistence';
-import type { BoundProvider, FileUse, InputFile, ProviderFailure, Run } from '#providers';
+import {
+  type BoundProvider,
+  type FileUse,
+  inlineFile,
+  type InputFile,
+  type ProviderFailure,
+  type Run,
+} from '#providers';
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
 import { discard, PartnerClient } from '../calls/partner-client.js';
@@ -19,7 +26,6 @@ interface Terms {
 /** Nothing is fetched from elsewhere on a caller's word. */
 const noSuchFile =
   'This model takes the file itself: base64, a data: URL, or the URL of a file that this workspace has uploaded here and that has not expired.';
-const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
 
 /**
  * What has to be done with the files of an input before it can be submitted: where the partner takes bytes, files of
@@ -57,11 +63,8 @@ export class InputFiles {
   }
 
   private async find(url: string, workspaceId: string): Promise<InputFile | undefined> {
-    const [start, mediaType] = dataUrl.exec(url.slice(0, 300)) ?? [];
-    if (start !== undefined) {
-      const content = Buffer.from(url.slice(start.length), 'base64');
-      return { mediaType: mediaType || 'application/octet-stream', bytes: content.length, content };
-    }
+    const inline = inlineFile(url);
+    if (inline) return inline;
     const key = await linkedKey(this.store, url);
     if (key === undefined || !(await this.objects.isOf(workspaceId, key))) return undefined;
     try {

@@ -1,4 +1,4 @@
-import { every, type PeriodicWork } from '#observability';
+import { every, type PeriodicWork, settlesWithin } from '#observability';
 import type { BoundProvider } from '#providers';
 import { type DeliveredRun, type JobResult, RunProcessor, type Slot } from '#queue';
 import { Processor } from '@nestjs/bullmq';
@@ -46,7 +46,8 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   override async onModuleDestroy(): Promise<void> {
     const closed = super.onModuleDestroy();
     await this.looking?.stop();
-    await Promise.all([closed, this.waitForTaken()]);
+    // Submissions in the air may end; what is waiting stays in its row for another worker.
+    await Promise.all([closed, settlesWithin(Promise.all(this.taken), this.closeGraceMs)]);
   }
 
   protected async handle(
@@ -147,13 +148,5 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
 
   private async look(): Promise<void> {
     for (const provider of await this.line.look()) this.takeNext(provider);
-  }
-
-  /** Submissions in the air may end; what is waiting stays in its row for another worker. */
-  private async waitForTaken(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => (timer = setTimeout(resolve, this.closeGraceMs)));
-    await Promise.race([Promise.all(this.taken), late]);
-    clearTimeout(timer);
   }
 }

@@ -1,12 +1,13 @@
 import { RouterError } from '#errors';
-import { failpoint, type Log, LOG, Metrics, recordRun } from '#observability';
+import { failpoint, type Log, LOG, Metrics } from '#observability';
 import {
   announcement,
   type Claim,
   type ClaimedRun,
   type Ending,
+  type LiveRun,
   type PayloadBody,
-  type RunFacts,
+  recordRun,
   RunRepository,
 } from '#persistence';
 import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
@@ -32,13 +33,7 @@ export interface Finishing extends ClaimedRun {
 /** From the row of a run whose claim stands. */
 export const finishing = (
   runId: string,
-  {
-    epoch,
-    workspaceId,
-    provider,
-    model,
-    facts,
-  }: { epoch: number; workspaceId: string; provider: string; model: string; facts: RunFacts },
+  { epoch, workspaceId, provider, model, facts }: LiveRun,
 ): Finishing => ({
   runId,
   epoch,

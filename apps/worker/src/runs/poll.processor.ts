@@ -1,12 +1,11 @@
 import { failpoint } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
-import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure } from '#providers';
+import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure, ReadReply } from '#providers';
 import { type DeliveredRun, type JobResult, ProviderSlots, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { ProviderCall } from '../calls/provider-call.js';
-import type { ReadReply } from '../calls/read-reply.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';

@@ -1,12 +1,15 @@
+import { createHmac } from 'node:crypto';
 import { Metrics, withTimeout } from '#observability';
 import type { DueWebhook } from '#persistence';
+import { type RouterRunCompleted, runUrls, statusBody } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { request } from 'undici';
+import { Payloads } from '../bytes/payloads.js';
 import { faultOf } from '../calls/fault.js';
 import { OutboundAgents } from '../calls/outbound-agents.js';
-import { WebhookBodies } from './webhook-bodies.js';
-import { signatures } from './signatures.js';
 
+/** Larger outputs are left to be collected: few receivers take them. */
+const maxPayloadBytes = 4 * 1024 * 1024;
 const callMs = 10_000;
 /** Read of an answer, so that its connection can be used again. */
 const maxReadBytes = 64 * 1024;
@@ -16,18 +19,56 @@ const maxReadBytes = 64 * 1024;
 export class WebhookCalls {
   constructor(
     private readonly agents: OutboundAgents,
-    private readonly bodies: WebhookBodies,
+    private readonly payloads: Payloads,
     private readonly metrics: Metrics,
   ) {}
 
   /** Null when the receiver took it, else why it did not. */
   async call(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
-    const body = await this.bodies.of(webhook, signal);
+    const body = await this.bodyOf(webhook, signal);
     const startedAt = performance.now();
     const { result, problem } = await this.send(webhook, body, signal);
     if (!signal.aborted)
       this.metrics.webhookSeconds.observe({ result }, (performance.now() - startedAt) / 1000);
     return problem;
+  }
+
+  /** The status body, or in fal's form the output itself. The bytes of an output stay as they are. */
+  private async bodyOf(webhook: DueWebhook, signal: AbortSignal): Promise<Buffer> {
+    if (webhook.form === 'fal') return this.inFalsForm(webhook, signal);
+    const { runId, model, origin, bucket, completedAt } = webhook;
+    const state = { stage: 'completed', position: null, bucket } as const;
+    const body: RouterRunCompleted = {
+      type: 'run.completed',
+      timestamp: completedAt.toISOString(),
+      data: statusBody(runId, state, runUrls(origin, { modelId: model, runId })),
+    };
+    return Buffer.from(JSON.stringify(body));
+  }
+
+  private async inFalsForm(webhook: DueWebhook, signal: AbortSignal): Promise<Buffer> {
+    const { runId, bucket, status, failure } = webhook;
+    const ids = { request_id: runId, gateway_request_id: runId };
+    if (bucket !== null) {
+      const error = `Invalid status code: ${status ?? 500}`;
+      const payload = { detail: failure?.fields ?? failure?.detail ?? 'The request was cancelled.' };
+      return Buffer.from(JSON.stringify({ ...ids, status: 'ERROR', error, payload }));
+    }
+    const facts = { ...ids, status: 'OK', error: null };
+    const bytes = await this.outputOf(webhook, signal);
+    if (bytes === null) {
+      const reason = 'The output is no JSON, or too large, or no longer kept; collect it by its request_id.';
+      return Buffer.from(JSON.stringify({ ...facts, payload: null, payload_error: reason }));
+    }
+    const head = JSON.stringify(facts).slice(0, -1);
+    return Buffer.concat([Buffer.from(`${head},"payload":`), bytes, Buffer.from('}')]);
+  }
+
+  /** Null for one that is not sent. */
+  private async outputOf({ output }: DueWebhook, signal: AbortSignal): Promise<Uint8Array | null> {
+    if (output === null || !/[/+]json\b/i.test(output.mediaType)) return null;
+    const bytes = await this.payloads.withShare((share) => this.payloads.read(output.body, share, signal));
+    return bytes.byteLength <= maxPayloadBytes ? bytes : null;
   }
 
   private async send({ runId, url, secrets }: DueWebhook, body: Buffer, signal: AbortSignal) {
@@ -69,4 +110,14 @@ function troubleOf(error: unknown): { result: string; problem: string } {
   if (cause === 'refused_address') return { result: cause, problem: 'the address may not be called' };
   if (cause === 'timeout') return { result: cause, problem: `no answer within ${callMs / 1000} s` };
   return { result: 'unreachable', problem: `not reached: ${cause}` };
+}
+
+/** The header `webhook-signature` of Standard Webhooks: one signature for each secret, separated by spaces. */
+export function signatures(secrets: readonly string[], id: string, timestamp: string, body: Buffer): string {
+  return secrets
+    .map((secret) => {
+      const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+      return `v1,${hmac.update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+    })
+    .join(' ');
 }

@@ -6,7 +6,6 @@ import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { ReceiverSlots } from './receiver-slots.js';
-import { nextTryMs } from './tries.js';
 import { WebhookCalls } from './webhook-calls.js';
 
 const done: JobResult = { kind: 'done' };
@@ -69,4 +68,17 @@ export class WebhooksProcessor extends RunProcessor {
       this.log.warn(facts, 'a webhook was given up');
     } else this.log.info({ ...facts, after_ms: afterMs }, 'a webhook was not taken, trying again');
   }
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Pauses after the first try, the second, …; together they last 23 hours and 37 minutes. */
+const pausesMs = [10_000, minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, 15 * hour];
+
+/** When a webhook that failed so many times is tried again, in milliseconds; null when it is given up. */
+export function nextTryMs(failed: number): number | null {
+  const pauseMs = pausesMs[failed - 1];
+  // With jitter, so that what failed together does not come back together.
+  return pauseMs === undefined ? null : Math.round(pauseMs * (0.9 + Math.random() / 10));
 }

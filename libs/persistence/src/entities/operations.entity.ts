@@ -7,6 +7,7 @@ import { createdNow } from './columns.js';
 @Check('provider_pause_asked_by_check', `asked_by IN ('operator', 'partner')`)
 export class ProviderPauseRow {
   @PrimaryColumn('text') provider: string;
+  /** New submissions, or polls and fetches. */
   @PrimaryColumn('text') calls: 'submit' | 'poll';
   @PrimaryColumn('text') askedBy: 'operator' | 'partner';
   @Column('timestamptz') since: Date;

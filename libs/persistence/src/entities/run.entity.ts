@@ -34,7 +34,7 @@ export class Run {
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
   @Column('integer', { default: 0 }) crashes: number;
   @Column('integer', { default: 0 }) lostPolls: number;
-  /** A share of 1. */
+  /** How far the partner is, as a share of 1. */
   @Column('real', { nullable: true }) progress: number | null;
   @Column('timestamptz', { nullable: true }) sentAt: Date | null;
   @Column('timestamptz', { nullable: true }) deadlineAt: Date | null;

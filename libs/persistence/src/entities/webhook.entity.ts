@@ -18,11 +18,13 @@ export class Webhook {
   @Column('text') url: string;
   @Column('text') receiver: string;
   @Column('text') form: 'standard' | 'fal';
+  /** Calls that failed. */
   @Column('integer', { default: 0 }) tries: number;
   /** It found no slot of its receiver. */
   @Column('boolean', { default: false }) waiting: boolean;
   @Column('timestamptz') dueAt: Date;
   @Column('timestamptz', { nullable: true }) endedAt: Date | null;
   @Column('boolean', { default: false }) delivered: boolean;
+  /** What came of the last try that failed. */
   @Column('text', { nullable: true }) problem: string | null;
 }

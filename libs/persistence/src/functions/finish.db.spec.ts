@@ -168,7 +168,7 @@ describe('an outcome', () => {
 
   it('is written whole or not at all', async () => {
     const { runId, epoch, spaceId } = await fixture.run('running');
-    await fixture.first.sql(`
+    await fixture.first.script(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'injected'; END $$;
       CREATE TRIGGER injected BEFORE INSERT ON audit_record FOR EACH ROW EXECUTE FUNCTION refuse()`);
     const before = [await fixture.written(runId), await fixture.counters(spaceId)];

@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import type { DataSource, Repository } from 'typeorm';
+import { RegistryMirror } from '../entities/registry.entity.js';
 
 /** A walk over another registry's pages: where it stands, and what it started from. */
 export interface MirrorWalk {
@@ -14,47 +14,34 @@ export interface MirrorWalk {
 }
 
 /** How far the mirroring of each source has come, so that a walk that was cut off goes on and the next one asks for less. */
-@Injectable()
 export class NodeMirrorRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly mirrors: Repository<RegistryMirror>;
+
+  constructor(dataSource: DataSource) {
+    this.mirrors = dataSource.getRepository(RegistryMirror);
+  }
 
   /** The walk that was cut off, or null. */
   async unfinished(url: string): Promise<MirrorWalk | null> {
-    const [row] = await this.dataSource.query<
-      { since: Date | null; page: number; startedAt: Date; startedTotal: string }[]
-    >(
-      `SELECT walk_since AS since, next_page AS page, started_at AS "startedAt", started_total AS "startedTotal"
-        FROM registry_mirror WHERE url = $1 AND next_page IS NOT NULL`,
-      [url],
-    );
-    return row ? { ...row, startedTotal: Number(row.startedTotal) } : null;
+    const { walkSince, nextPage, startedAt, startedTotal } = (await this.mirrors.findOneBy({ url })) ?? {};
+    return nextPage && startedAt
+      ? { since: walkSince ?? null, page: nextPage, startedAt, startedTotal: startedTotal ?? 0 }
+      : null;
   }
 
   /** The last walk that was finished: the source's clock and total at its start; null: there is none. */
   async finished(url: string): Promise<{ at: Date; total: number } | null> {
-    const [row] = await this.dataSource.query<{ at: Date; total: string }[]>(
-      `SELECT finished_at AS at, finished_total AS total
-        FROM registry_mirror WHERE url = $1 AND finished_at IS NOT NULL`,
-      [url],
-    );
-    return row ? { at: row.at, total: Number(row.total) } : null;
+    const { finishedAt, finishedTotal } = (await this.mirrors.findOneBy({ url })) ?? {};
+    return finishedAt ? { at: finishedAt, total: finishedTotal ?? 0 } : null;
   }
 
   /** Saves where a walk stands. */
-  async save(url: string, walk: MirrorWalk): Promise<void> {
-    await this.dataSource.query(
-      `INSERT INTO registry_mirror (url, walk_since, next_page, started_at, started_total) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (url) DO UPDATE SET walk_since = EXCLUDED.walk_since, next_page = EXCLUDED.next_page,
-          started_at = EXCLUDED.started_at, started_total = EXCLUDED.started_total`,
-      [url, walk.since, walk.page, walk.startedAt, walk.startedTotal],
-    );
+  async save(url: string, { since: walkSince, page: nextPage, ...started }: MirrorWalk): Promise<void> {
+    await this.mirrors.upsert({ url, walkSince, nextPage, ...started }, ['url']);
   }
 
-  async finish(url: string, walk: MirrorWalk): Promise<void> {
-    await this.dataSource.query(
-      `UPDATE registry_mirror SET next_page = NULL, walk_since = NULL, finished_at = $2, finished_total = $3
-        WHERE url = $1`,
-      [url, walk.startedAt, walk.startedTotal],
-    );
+  async finish(url: string, { startedAt, startedTotal }: MirrorWalk): Promise<void> {
+    const finished = { finishedAt: startedAt, finishedTotal: startedTotal };
+    await this.mirrors.update({ url }, { nextPage: null, walkSince: null, ...finished });
   }
 }

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { acquireWriteLock } from './node.repository.js';
 
@@ -10,7 +9,6 @@ const statuses = {
 export type Moderated = keyof typeof statuses;
 
 /** Bans, their ends and admin tags: what operators decide about nodes and publishers. It stands beside what records say, and outlives every import. */
-@Injectable()
 export class NodeModerationRepository {
   constructor(private readonly dataSource: DataSource) {}
 

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { advisoryLocks } from '../locks.js';
 import { upsertNodes, upsertPublishers, upsertVersions } from './upserts.js';
@@ -61,7 +60,6 @@ const touchNodes = `UPDATE node SET updated_at = greatest($2::timestamptz, creat
 const minAnalyzedNodes = 1000;
 
 /** Writes what imports and mirrors read. */
-@Injectable()
 export class NodeRepository {
   /** What was last written of each publisher: all of its nodes bring the same facts. */
   private readonly writtenPublishers = new Map<string, string>();

@@ -91,7 +91,7 @@ export class RunFixture {
          (SELECT jsonb_agg(stored_object ORDER BY key) FROM stored_object WHERE owner_id = $1) AS objects`,
       [runId],
     );
-    return row ?? {};
+    return { ...row };
   }
 
   async counters(spaceId: string): Promise<Record<string, unknown>> {
@@ -100,6 +100,6 @@ export class RunFixture {
          balance_micros::float AS balance FROM workspace WHERE id = $1`,
       [spaceId],
     );
-    return row ?? {};
+    return { ...row };
   }
 }

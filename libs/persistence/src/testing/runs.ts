@@ -1,5 +1,5 @@
 import { readSettings } from '#schemas';
-import { Client, type QueryResultRow } from 'pg';
+import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { type Admission, AdmissionRepository, type Admitted } from '../admission.repository.js';
 import { Database } from '../database.js';
@@ -72,8 +72,13 @@ export class TestProcess {
     return (await this.workspaces()).create(`workspace-${v7()}`, { ...roomy, ...settings });
   }
 
-  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.database.write<Row>({ name: '', text }, values);
+  async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.database.write<Row>(text, values);
+  }
+
+  /** Several statements, which cannot be prepared as one. */
+  async script(text: string): Promise<void> {
+    await (await this.database.dataSource()).query(text);
   }
 
   async admit(workspaceId: string, facts: AdmissionFacts = {}): Promise<Admitted> {
@@ -129,7 +134,7 @@ export class TestProcess {
 
   /** What is counted of a workspace’s live runs, and the highest values that it ever had. */
   async counters(workspaceId: string): Promise<Counters> {
-    const [counters] = await this.sql<Counters & QueryResultRow>(
+    const [counters] = await this.sql<Counters>(
       `SELECT inflight, committed_micros::float AS "committedMicros", held_micros::float AS "heldMicros", backlog,
          balance_micros::float AS "balanceMicros", window_count AS "windowCount",
          inflight_peak AS "inflightPeak", committed_peak_micros::float AS "committedPeakMicros"

@@ -13,7 +13,7 @@ import { linear } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
 
-interface RowProblem {
+export interface RowProblem {
   path: readonly PropertyKey[];
   message: string;
 }
@@ -157,9 +157,9 @@ function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encod
   if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
   if ('settled' in encode) return settled(encode.settled);
   if ('set' in encode) return withSet((uuid) => mapped(encode.set, filledWith({ uuid })), encode.list);
-  return 'form' in encode
-    ? form(encode.form)
-    : references(encode.references.within, encode.references.members);
+  if ('form' in encode) return form(encode.form);
+  const { within, members, settled: settling } = encode.references;
+  return settled(settling, references(within, members));
 }
 
 const ruleOf = ({ is, ...others }: ProviderRow['rules'][number]): Rule => ({

@@ -1,11 +1,10 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { ruleRetries } from '../rules.js';
-import { failureClasses } from './failure-classes.js';
+import { type Rule, ruleRetries } from '../rules.js';
 
-export const pointer = z.templateLiteral(['/', z.string()]).meta({
-  description: 'A place in a JSON reply (RFC 6901); a segment * stands for every element.',
-});
+export const pointer = z
+  .templateLiteral(['/', z.string()])
+  .describe('A place in a JSON reply (RFC 6901); a segment * stands for every element.');
 export const pointers = z.union([pointer, z.array(pointer).min(1)]);
 export const status = z.int().min(100).max(599);
 export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
@@ -16,9 +15,23 @@ const matching = z
       .string()
       .max(1000)
       .refine(isLinear, { message: 'a pattern without a linear-time form' })
-      .meta({ description: 'A pattern without look-around and back references.' }),
+      .describe('A pattern without look-around and back references.'),
   })
-  .meta({ description: 'Texts and numbers in which the pattern is found.' });
+  .describe('Texts and numbers in which the pattern is found.');
+
+/** What a reply may mean, and what the caller gets then. */
+const failureClasses = {
+  rejected_input: '422 `invalid_input` with the fields',
+  content_policy: '400 `content_policy_violation`; billed where the model’s row says so',
+  partner_failed: '502 `provider_error`',
+  partner_timeout: '504 `provider_timeout`',
+  partner_unavailable:
+    '503 `service_unavailable` once the time budget is spent, if the call may be made again',
+  partner_account: '502 `provider_error`, and the operator an alert: our key or balance there is refused',
+  model_gone: '502 `provider_error`: the partner does not know the model of the row',
+  unreadable: '502 `provider_error`: the reply cannot be understood',
+  canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`',
+} as const satisfies Record<Rule['class'], string>;
 
 /** One of the names of a table, which says what each does. */
 const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
@@ -57,7 +70,7 @@ export const rule = z
       .describe('The value at `where` or `header`.'),
     unless: pointers
       .optional()
-      .meta({ description: 'Places that hold nothing; one that holds something, and the rule does not.' }),
+      .describe('Places that hold nothing; one that holds something, and the rule does not.'),
     class: named(failureClasses).describe('What the reply means.'),
     retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
   })

@@ -8,13 +8,14 @@ const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible A
 const seconds = z.number().positive().max(3600);
 const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
 
-const template = z.string().min(1).meta({
-  description: 'A text with values in braces: {base}, {upstream.<name>}, or the name of a handle field.',
-});
+const template = z
+  .string()
+  .min(1)
+  .describe('A text with values in braces: {base}, {upstream.<name>}, or the name of a handle field.');
 
-const url = z.union([template, z.array(template).min(1)]).meta({
-  description: 'The address; of several the first whose values are all there.',
-});
+const url = z
+  .union([template, z.array(template).min(1)])
+  .describe('The address; of several the first whose values are all there.');
 
 const encode = z
   .union([
@@ -48,6 +49,10 @@ const encode = z
               }),
             )
             .describe('The members of the input that are entries.'),
+          settled: z
+            .array(z.string().min(1))
+            .default([])
+            .describe('Members that are sent as false when the caller names them.'),
         })
         .describe('Members of the input become entries of one list.'),
     }),
@@ -66,7 +71,7 @@ const encode = z
         .describe('Members that are sent as false when the caller names them: answers come whole.'),
     }),
   ])
-  .meta({ description: 'How the caller’s bytes become the body; left out, they are the body.' });
+  .describe('How the caller’s bytes become the body; left out, they are the body.');
 
 const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
   z.strictObject({
@@ -75,7 +80,7 @@ const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
     headers: headers
       .optional()
       .describe('More header fields; {<name>} is a value of the handle that the row gave.'),
-    body: z.json().optional().meta({ description: 'Sent as JSON; its texts are templates.' }),
+    body: z.json().optional().describe('Sent as JSON; its texts are templates.'),
   });
 
 /** How one kind of generation is started, followed and read. */
@@ -92,10 +97,9 @@ const protocol = z.strictObject({
           encode: encode.optional(),
         })
         .optional()
-        .meta({
-          description:
-            'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
-        }),
+        .describe(
+          'The address and encoding for an input that holds one of these members, if the model’s row has the values of the address.',
+        ),
       base64: z
         .array(
           z.strictObject({
@@ -104,10 +108,9 @@ const protocol = z.strictObject({
           }),
         )
         .optional()
-        .meta({
-          description:
-            'Places in the input that take a file in base64: the URL of a file that was uploaded to the router is replaced by it.',
-        }),
+        .describe(
+          'Places in the input that take a file in base64: the URL of a file that was uploaded to the router is replaced by it.',
+        ),
       upload: z
         .strictObject({
           at: z
@@ -122,10 +125,9 @@ const protocol = z.strictObject({
           id: pointer.describe('Where its reply has the id.'),
         })
         .optional()
-        .meta({
-          description:
-            'The call that gives a file to the partner before the submission. The URL of a file that was uploaded to the router, or a data: URL, stands in the input for the id.',
-        }),
+        .describe(
+          'The call that gives a file to the partner before the submission. The URL of a file that was uploaded to the router, or a data: URL, stands in the input for the id.',
+        ),
       refusals: z
         .array(status)
         .default([])
@@ -154,10 +156,9 @@ const protocol = z.strictObject({
       ]),
     )
     .optional()
-    .meta({
-      description:
-        'What is kept to find the generation again: of the submit reply, of the model row’s address, or, for the fetch, of the poll that says that it has ended (polled).',
-    }),
+    .describe(
+      'What is kept to find the generation again: of the submit reply, of the model row’s address, or, for the fetch, of the poll that says that it has ended (polled).',
+    ),
   poll: call('GET')
     .extend({
       status: z
@@ -201,17 +202,21 @@ const protocol = z.strictObject({
     .optional()
     .describe('The call that cancels.'),
   rules: z.array(rule).default([]).describe('Replies that are failures; the first rule that holds counts.'),
-  retry_after: pointer.optional().meta({
-    description: 'Where an error body says how many seconds to wait, if no Retry-After header does.',
-  }),
-  result_at: z.array(pointer).optional().meta({
-    description:
+  retry_after: pointer
+    .optional()
+    .describe('Where an error body says how many seconds to wait, if no Retry-After header does.'),
+  result_at: z
+    .array(pointer)
+    .optional()
+    .describe(
       'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',
-  }),
-  files: z.literal(true).optional().meta({
-    description:
+    ),
+  files: z
+    .literal(true)
+    .optional()
+    .describe(
       'A result may be the file itself: a success whose content type says image, audio, video or model.',
-  }),
+    ),
   rejections: z
     .strictObject({
       msg: pointers.describe('Where the sentence stands.'),
@@ -219,48 +224,44 @@ const protocol = z.strictObject({
       field: pointer.optional().describe('Where the name of the field stands.'),
     })
     .optional()
-    .meta({ description: 'Where a rejected input is worded as one sentence; left out, as FastAPI does.' }),
+    .describe('Where a rejected input is worded as one sentence; left out, as FastAPI does.'),
 });
 
 /** One partner as a file of a catalog directory: its protocol, or several beside what they share. */
 export const providerRow = z
   .strictObject({
-    provider: routerProviderSegment.meta({
-      description: 'The provider segment of model ids; also names PROVIDER_<NAME>_BASE_URL and _KEY.',
-    }),
-    base: baseUrl().meta({ description: 'Where the API is reached, without a trailing slash.' }),
+    provider: routerProviderSegment.describe(
+      'The provider segment of model ids; also names PROVIDER_<NAME>_BASE_URL and _KEY.',
+    ),
+    base: baseUrl().describe('Where the API is reached, without a trailing slash.'),
     credential_origins: z
       .array(
         z.string().regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'such as https://*.partner.example'),
       )
       .default([])
-      .meta({ description: 'Origins beside that of the base that may see the key and be polled.' }),
-    assets_need_key: z.boolean().default(false).meta({
-      description: 'Whether assets on these origins open with the key alone; else it is not sent for them.',
-    }),
-    auth: headers.default({}).meta({
-      description: 'Header fields that authenticate a call; {secret} is the key.',
-    }),
-    auth_query: z.record(z.string().min(1), z.string()).default({}).meta({
-      description: 'The same in the query of each address, for a partner that takes its key there.',
-    }),
-    credential: credential.optional().meta({
-      description:
-        'In the place of `auth`, or beside it: what is made of the key for each call, by its name.',
-    }),
-    unique_header: header
+      .describe('Origins beside that of the base that may see the key and be polled.'),
+    assets_need_key: z
+      .boolean()
+      .default(false)
+      .describe('Whether assets on these origins open with the key alone; else it is not sent for them.'),
+    auth: headers.default({}).describe('Header fields that authenticate a call; {secret} is the key.'),
+    auth_query: z
+      .record(z.string().min(1), z.string())
+      .default({})
+      .describe('The same in the query of each address, for a partner that takes its key there.'),
+    credential: credential
       .optional()
-      .meta({ description: 'A header field that gets a new UUID in every call.' }),
+      .describe('In the place of `auth`, or beside it: what is made of the key for each call, by its name.'),
+    unique_header: header.optional().describe('A header field that gets a new UUID in every call.'),
     ...protocol.shape,
     submit: protocol.shape.submit.optional().describe('The call that starts a generation.'),
     protocols: z
       .record(z.string().regex(/^[a-z][a-z0-9_]*$/, 'a name of letters and digits'), protocol)
       .refine((several) => Object.keys(several).length > 0, { message: 'at least one protocol' })
       .optional()
-      .meta({
-        description:
-          'In the place of `submit`: several protocols by name. The fields of each count before those of the file, its rules too. A row names one as `upstream.protocol`; without it the first counts.',
-      }),
+      .describe(
+        'In the place of `submit`: several protocols by name. The fields of each count before those of the file, its rules too. A row names one as `upstream.protocol`; without it the first counts.',
+      ),
   })
   .refine(({ submit, protocols }) => (submit === undefined) !== (protocols === undefined), {
     message: 'either submit or protocols',

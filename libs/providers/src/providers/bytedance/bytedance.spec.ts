@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { failuresOf } from '../../testing/failures.js';
-import { bytedance } from './bytedance.js';
+import { providerOf } from '../../testing/provider-of.js';
 
 const { submitted, polled } = failuresOf(
-  bytedance,
+  providerOf('bytedance'),
   { path: 'contents/generations/tasks', protocol: 'video' },
   { id: '7', protocol: 'video' },
 );

@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { openai } from './openai.js';
+import type { Run } from '../../contract.js';
+import { providerOf } from '../../testing/provider-of.js';
+
+const images = { path: 'images/generations', edits: 'images/edits' };
 
 // The body of an edit: github.com/openai/openai-openapi, schema EditImageBodyJsonParam, 2026-11-23.
 describe('a model that draws and changes images', () => {
+  const openai = providerOf('openai');
   const adapter = openai.create(openai.defaultBase, {});
-  const sent = (body: string, path = 'images/generations') => {
-    const run = { runId: 'r', model: 'openai/m', upstream: { path }, body: new TextEncoder().encode(body) };
+  const sent = (body: string, upstream: Run['upstream'] = images) => {
+    const run = { runId: 'r', model: 'openai/m', upstream, body: new TextEncoder().encode(body) };
     const call = adapter.submit(run);
     return [call.url.replace(openai.defaultBase, ''), Buffer.from(call.body ?? []).toString()];
   };
@@ -37,6 +41,6 @@ describe('a model that draws and changes images', () => {
   });
 
   it('speaks, whatever else the input holds', () => {
-    expect(sent('{"input":"hello","image":"u"}', 'audio/speech')[0]).toBe('/audio/speech');
+    expect(sent('{"input":"hello","image":"u"}', { path: 'audio/speech' })[0]).toBe('/audio/speech');
   });
 });

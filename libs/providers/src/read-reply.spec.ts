@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { ReportedTerm } from '#schemas';
 import { jsonOf } from './reply.js';
-import { reportedMicros } from './reported.js';
+import { reportedMicros } from './read-reply.js';
 
 const replyOf = (body: unknown, headers: Record<string, string> = {}) => ({
   status: 200,

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { nextTryMs } from './tries.js';
+import { nextTryMs } from './webhooks.processor.js';
 
 it('there are eight tries within 24 hours, each after a longer pause', () => {
   const pauses: number[] = [];

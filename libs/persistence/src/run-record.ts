@@ -1,31 +1,12 @@
-import type { Log } from './log.js';
-import type { Metrics } from './metrics.js';
-import { readTraceparent } from './tracing.js';
-
-/** What is known of a run when it has its outcome. */
-interface RunRecord {
-  workspaceId: string;
-  provider: string;
-  model: string;
-  delivery: string;
-  outcome: string;
-  bucket: string | null;
-  billedMicros: number;
-  /** How that was found; null when nothing is billed. */
-  basis: string | null;
-  reservedMicros: number;
-  /** What the partner says that it cost, with the mark-up. */
-  reportedMicros: number | null;
-  traceparent: string | null;
-  phasesMs: Partial<Record<'queue' | 'dispatch' | 'provider' | 'assets', number>>;
-}
+import { type Log, type Metrics, readTraceparent } from '#observability';
+import type { FinishedRun } from './run-facts.js';
 
 const microsPerDollar = 1_000_000;
 
 /** One line and one set of measurements for a finished run, written by the process that wrote its outcome. */
 export function recordRun(
   runId: string,
-  { phasesMs, ...run }: RunRecord,
+  { phasesMs, ...run }: FinishedRun,
   log: Log,
   metrics: Metrics,
   note?: string,

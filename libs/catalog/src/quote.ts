@@ -1,5 +1,31 @@
-import { valueAt, valuesAt } from '#schemas';
+import { type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
+import type { Price } from './price.js';
 import { type Factor, keyOf } from './price-factors.js';
+
+/** What a run is known to cost before it is made. Amounts are micro-dollars. */
+export interface Quote {
+  /** Reserved at admission: what is billed is never more. */
+  upperMicros: number;
+  /** Billed unless a reply tells what was used. */
+  computedMicros: number;
+  /** `flat` when the input has no part in it. */
+  basis: 'flat' | 'computed';
+  reported: ReportedTerm[];
+}
+
+export function quote({ price }: { price: Price }, input: unknown): Quote {
+  const terms = [price, ...price.plus];
+  const amounts = terms.map((term) => microsOf(term, input));
+  return {
+    upperMicros: wholeMicros(amounts.reduce((sum, { bound }) => sum + bound, 0)),
+    computedMicros: wholeMicros(amounts.reduce((sum, { computed }) => sum + computed, 0)),
+    basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
+    reported: price.reported.map(({ usd, times, ...place }) => ({
+      ...place,
+      micros: microsOf({ usd, times }, input).computed,
+    })),
+  };
+}
 
 /** A factor, or an amount: what the upper bound takes, and what is billed. The first is never less than the second. */
 interface Amount {
@@ -7,7 +33,7 @@ interface Amount {
   computed: number;
 }
 
-export const microsOf = ({ usd, times }: { usd: number; times: Factor[] }, input: unknown): Amount =>
+const microsOf = ({ usd, times }: { usd: number; times: Factor[] }, input: unknown): Amount =>
   times
     .map((factor) => amountOf(factor, input))
     .reduce(

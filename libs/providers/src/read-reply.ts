@@ -7,8 +7,30 @@ import {
   valuesAt,
   wholeMicros,
 } from '#schemas';
-import type { HttpReply, Signal } from './contract.js';
+import type { Handle, HttpReply, Outcome, ProviderAdapter, Run, Signal } from './contract.js';
 import { isFile, isReply, jsonOf } from './reply.js';
+
+/** What a reply answers, and where it says what the run cost. */
+export type Asked = { reported: readonly ReportedTerm[] } & (
+  { phase: 'submit'; run: Run } | { phase: 'resume'; handle: Handle }
+);
+
+/** What a reply means for the run, and what it says that the run cost. */
+export interface ReadReply {
+  outcome: Outcome;
+  reportedMicros?: number | undefined;
+}
+
+export const readReply = (adapter: ProviderAdapter, asked: Asked, signal: Signal): ReadReply => ({
+  outcome: outcomeOf(adapter, asked, signal),
+  reportedMicros: reportedMicros(asked.reported, signal),
+});
+
+function outcomeOf(adapter: ProviderAdapter, asked: Asked, signal: Signal): Outcome {
+  if (asked.phase === 'submit') return adapter.onSubmit(asked.run, signal);
+  if (!adapter.onResume) throw new Error('the provider has nothing to poll');
+  return adapter.onResume(asked.handle, signal);
+}
 
 /** What the reply says the run cost, in micro-dollars; undefined when it does not say so in full. */
 export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): number | undefined {

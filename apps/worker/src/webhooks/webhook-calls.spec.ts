@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { signatures } from './signatures.js';
+import { signatures } from './webhook-calls.js';
 
 const secret = () => `whsec_${randomBytes(32).toString('base64')}`;
 

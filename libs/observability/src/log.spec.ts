@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { expect, it } from '@jest/globals';
+
+/** What a process writes that runs this with a `log`, and when its chunks arrive, in milliseconds after the first. */
+async function logged(program: string) {
+  const module = new URL('../../../dist/libs/observability/src/log.js', import.meta.url).href;
+  const text = `const { createLog } = await import('${module}'); const log = createLog('test', 'info'); ${program}`;
+  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-e', text]);
+  const chunks: string[] = [];
+  running.child.stdout?.on('data', (chunk) => chunks.push(String(chunk)));
+  await once(running.child, 'close');
+  await running.catch(() => {});
+  const lines = chunks
+    .join('')
+    .split('\n')
+    .filter((line) => line !== '');
+  return { chunks, lines: lines.map((line) => JSON.parse(line) as { msg: string }) };
+}
+
+it('writes lines together, in their order', async () => {
+  const { chunks, lines } = await logged(`for (let n = 0; n < 100; n += 1) log.info({ n }, 'line ' + n);`);
+  expect(chunks.length).toBeLessThan(5);
+  expect(lines.map(({ msg }) => msg)).toEqual(Array.from({ length: 100 }, (_each, n) => `line ${n}`));
+});
+
+it('writes an error at once, and what led to it before', async () => {
+  // Nothing else of the process runs meanwhile, no timer either.
+  const sleep = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);';
+  const { lines } = await logged(
+    `log.info('before'); log.error('it'); log.info('lost'); ${sleep} process.kill(process.pid, 'SIGKILL');`,
+  );
+  expect(lines.map(({ msg }) => msg)).toEqual(['before', 'it']);
+});
+
+it.each(['process.exit(1)', `throw new Error('unexpected')`])('loses none at %s', async (end) => {
+  const { lines } = await logged(`log.info('one'); log.info('two'); ${end}`);
+  expect(lines.map(({ msg }) => msg)).toEqual(['one', 'two']);
+});

@@ -1,3 +1,0 @@
-import { writeDeclarations } from './built-in.js';
-
-writeDeclarations();
