@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { RouterError } from '#errors';
 import { expect, it } from '@jest/globals';
 import { gathered } from './gathered.js';
@@ -29,15 +30,15 @@ it('sends at most fifty together', async () => {
 });
 
 it('lets one whose row is locked wait alone, and holds nobody up for it', async () => {
-  let free = () => {};
-  const freed = new Promise<void>((resolve) => (free = resolve));
+  const lock = new EventEmitter();
+  const freed = once(lock, 'free');
   const double = gathered(async (items: readonly number[], waits) => {
     if (waits) await freed;
     return items.map((item) => (waits || item !== 2 ? item * 2 : undefined));
   });
   const locked = double(2);
   expect(await Promise.all([double(1), double(3)])).toEqual([2, 6]);
-  free();
+  lock.emit('free');
   expect(await locked).toBe(4);
 });
 
