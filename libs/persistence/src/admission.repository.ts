@@ -66,8 +66,7 @@ export class AdmissionRepository {
   private async send(groups: Groups<Admission>, waits: boolean): Promise<GroupResults<Admitted>[]> {
     await failpoint('admit.beforeCommit');
     try {
-      const [{ text }, values] = call(groups, waits);
-      const rows = await this.database.write<{ results: Admitted[] | null }>(text, values);
+      const rows = await this.database.write<{ results: Admitted[] | null }>(...call(groups, waits));
       await failpoint('admit.afterCommit');
       return rows.map(({ results }) => results);
     } catch (error) {

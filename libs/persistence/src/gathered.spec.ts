@@ -23,6 +23,16 @@ it('sends what is requested in one turn together, each answered for itself', asy
   ]);
 });
 
+it('takes null for an answer', async () => {
+  const sent: number[] = [];
+  const find = gathered(async (items: readonly number[]) => {
+    sent.push(items.length);
+    return items.map(() => null);
+  });
+  expect(await Promise.all([find(1), find(2)])).toEqual([null, null]);
+  expect(sent).toEqual([2]);
+});
+
 it('sends at most fifty together', async () => {
   const { double, sent } = doubling();
   await Promise.all(Array.from({ length: 120 }, (_each, nth) => double(nth)));

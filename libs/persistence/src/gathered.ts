@@ -31,7 +31,10 @@ export function gathered<Item, Result>(
     async (items) => {
       const results = await together(items);
       // Promises are values here: who goes alone holds up nobody else.
-      return items.map((item, nth) => results[nth] ?? alone(item));
+      return items.map((item, nth) => {
+        const result = results[nth];
+        return result === undefined ? alone(item) : result;
+      });
     },
     { cache: false, maxBatchSize: maxGathered, batchScheduleFn: setImmediate },
   );

@@ -16,6 +16,9 @@ export interface Drift {
   actual: number;
 }
 
+/** At a line whose next runs are just being taken by others. */
+const maxLooks = 10;
+
 /** Live runs of one provider in one state; runs that wait also say since when, in seconds. */
 export interface Load {
   provider: string;
@@ -81,7 +84,7 @@ export class OutboxRepository {
     held: ReadonlyMap<string, number>,
     { maxHeld, restMs, limit }: { maxHeld: number; restMs: number; limit: number },
   ): Promise<TakenRuns> {
-    for (;;) {
+    for (let look = 1; ; look += 1) {
       const [row] = await this.database.write<TakenRuns & { chosen: boolean }>(
         `WITH RECURSIVE heads AS (
             (${headOfLine('')})
@@ -108,8 +111,8 @@ export class OutboxRepository {
         [provider, [...held.keys()], [...held.values()], maxHeld, restMs, limit],
       );
       if (row === undefined) return { runs: [], othersWait: false };
-      // Otherwise another worker was quicker.
-      if (row.runs.length > 0 || !row.chosen) return row;
+      // Otherwise another worker was quicker, and others may be next.
+      if (row.runs.length > 0 || !row.chosen || look === maxLooks) return row;
     }
   }
 

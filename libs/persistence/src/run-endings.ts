@@ -48,8 +48,10 @@ export class RunEndings {
   }
 
   private async send(groups: Groups<EndingRun>, waits: boolean): Promise<GroupResults<Finished>[]> {
-    const [{ text }, values] = call(groups, waits);
-    const rows = await this.database.persist<{ results: Finished[] | null }>(text, values, this.retryForMs);
+    const rows = await this.database.persist<{ results: Finished[] | null }>(
+      ...call(groups, waits),
+      this.retryForMs,
+    );
     return rows.map(({ results }) => results);
   }
 }

@@ -127,10 +127,7 @@ export function batchCall<Item>(
 ) {
   const text = `SELECT ${name}(space_id, entries, ($3::bytea[])[first : first + jsonb_array_length(entries) - 1], $5::boolean) AS results
     FROM unnest($1::uuid[], $2::jsonb[], $4::integer[]) AS each (space_id, entries, first)`;
-  return (
-    groups: Groups<Item>,
-    waits: boolean,
-  ): [statement: { name: string; text: string }, values: unknown[]] => {
+  return (groups: Groups<Item>, waits: boolean): [text: string, values: unknown[]] => {
     let first = 1;
     const values = [
       groups.map(([workspaceId]) => workspaceId),
@@ -139,7 +136,7 @@ export function batchCall<Item>(
       groups.map(([, items]) => (first += items.length) - items.length),
       waits,
     ];
-    return [{ name, text }, values];
+    return [text, values];
   };
 }
 
