@@ -3,11 +3,8 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type PoolClient } from 'pg';
 
-/**
- * BullMQ's tables live in a schema of their own; its SQL names them without it. Its commits do not wait for the disk: what
- * a crash of the server takes from the queues is put back from the outbox.
- */
-const SESSION = '-c search_path=bullmq -c synchronous_commit=off';
+/** BullMQ's tables live in a schema of their own; its SQL names them without it. */
+const SESSION = '-c search_path=bullmq';
 const BETWEEN_FAILURES_MS = 200;
 const SHUT_MS = 500;
 

@@ -42,11 +42,9 @@ describe('queue settings', () => {
 
 describe('session options', () => {
   it('join the options that the URL already has', () => {
-    expect(options('postgres://u:p@h:5432/d?sslmode=require')).toBe(
-      '-c search_path=bullmq -c synchronous_commit=off',
-    );
+    expect(options('postgres://u:p@h:5432/d?sslmode=require')).toBe('-c search_path=bullmq');
     expect(options('postgres://h/d?options=-c%20statement_timeout%3D1000')).toBe(
-      '-c statement_timeout=1000 -c search_path=bullmq -c synchronous_commit=off',
+      '-c statement_timeout=1000 -c search_path=bullmq',
     );
   });
 
