@@ -7,7 +7,8 @@ export type Log = Logger;
 /** Injects the process's `Log`. */
 export const LOG = Symbol('log');
 
-/** JSON lines on stdout. Whoever logs names the fields it means: bodies, headers and keys are never passed in, and the few
+/**
+ * JSON lines on stdout. Whoever logs names the fields it means: bodies, headers and keys are never passed in, and the few
  * fields that could carry a secret by accident are removed.
  */
 export function createLog(app: string, level: string): Log {

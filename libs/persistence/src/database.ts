@@ -14,7 +14,7 @@ interface Query {
   values: unknown[];
 }
 
-/** The names of the statements that this process has prepared, by their texts. */
+/** The names of the statements that this process has prepared, by their texts: these are constants, or it would grow. */
 const preparedNames = new Map<string, string>();
 
 /** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */

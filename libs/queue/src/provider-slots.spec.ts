@@ -7,6 +7,7 @@ function clock() {
 }
 
 const done = { kind: 'done' };
+const { signal } = new AbortController();
 
 const fill = (slots: ProviderSlots, provider: string): Slot[] => {
   const held: Slot[] = [];
@@ -60,7 +61,7 @@ describe('a job that found no slot', () => {
     const slots = new ProviderSlots(1, (held) => totals.push(held));
     const order: string[] = [];
     const work = (name: string) =>
-      slots.during('p', async () => {
+      slots.during('p', signal, async () => {
         order.push(name);
         return { kind: 'done' };
       });
@@ -74,16 +75,24 @@ describe('a job that found no slot', () => {
     const slots = new ProviderSlots(1, undefined, time.now);
     const held = fill(slots, 'p');
     time.pass(1_000);
-    expect(await slots.during('p', () => Promise.reject(new Error('it has no slot')))).toMatchObject({
+    expect(await slots.during('p', signal, () => Promise.reject(new Error('it has no slot')))).toMatchObject({
       kind: 'retry',
     });
     held[0]?.release();
   });
 
+  it('goes back without its work when it was aborted', async () => {
+    const slots = new ProviderSlots(1);
+    expect(
+      await slots.during('p', AbortSignal.abort(), () => Promise.reject(new Error('it was aborted'))),
+    ).toEqual({ kind: 'retry', delayMs: 0 });
+    expect(fill(slots, 'p')).toHaveLength(1);
+  });
+
   it('comes again when the wait was in vain', async () => {
     const slots = new ProviderSlots(1);
     fill(slots, 'p');
-    expect(await slots.during('p', () => Promise.reject(new Error('it has no slot')))).toMatchObject({
+    expect(await slots.during('p', signal, () => Promise.reject(new Error('it has no slot')))).toMatchObject({
       kind: 'retry',
     });
   });

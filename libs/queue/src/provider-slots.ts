@@ -48,12 +48,15 @@ export class ProviderSlots {
     return slot;
   }
 
-  /** Does a job's work under a slot of its provider; a job that finds none soon comes again later. */
-  async during(provider: string, work: () => Promise<JobResult>): Promise<JobResult> {
+  /**
+   * Does a job's work under a slot of its provider; a job that finds none soon comes again later. One whose signal has
+   * aborted by then goes back.
+   */
+  async during(provider: string, signal: AbortSignal, work: () => Promise<JobResult>): Promise<JobResult> {
     const slot = this.acquire(provider) ?? (await this.nextFree(provider));
     if (!slot) return { kind: 'retry', delayMs: this.retryDelayMs(provider) };
     try {
-      return await work();
+      return signal.aborted ? { kind: 'retry', delayMs: 0 } : await work();
     } finally {
       slot.release();
     }

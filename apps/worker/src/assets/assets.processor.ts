@@ -41,7 +41,7 @@ export class AssetsProcessor extends RunProcessor {
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    return this.slots.during(run.provider, async () => (signal.aborted ? now : this.copy(run, signal)));
+    return this.slots.during(run.provider, signal, () => this.copy(run, signal));
   }
 
   private async copy({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

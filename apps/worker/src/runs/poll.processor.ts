@@ -44,7 +44,7 @@ export class PollProcessor extends RunProcessor {
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
-    return this.slots.during(run.provider, async () => (signal.aborted ? now : this.poll(run, signal)));
+    return this.slots.during(run.provider, signal, () => this.poll(run, signal));
   }
 
   private async poll({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
