@@ -12,6 +12,7 @@ const benchmarks = {
   start: () => import('./bench/start.mjs'),
   submit: () => import('./bench/submit.mjs'),
   sync: () => import('./bench/sync.mjs'),
+  vacuum: () => import('./bench/vacuum.mjs'),
   workers: () => import('./bench/workers.mjs'),
 };
 

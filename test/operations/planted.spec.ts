@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -65,52 +66,62 @@ const check = (name: string): Promise<Ended> =>
     );
   });
 
-/** Plants every mistake at once, each in a file of its own or beside others, runs the check once, and takes them out. */
+/** Plants every mistake at once, behind what its file holds or in a new one, runs the check once, and takes them out. */
 async function planted(
   mistakes: readonly (readonly [file: string, text: string, said: string])[],
   name: string,
 ): Promise<Ended> {
-  const files = new Map(mistakes.map(([file]) => [file, readFileSync(path.join(copy, file), 'utf8')]));
+  const files = new Map(mistakes.map(([file]) => [path.join(copy, file), textOf(path.join(copy, file))]));
   for (const [file, text] of mistakes) appendFileSync(path.join(copy, file), `\n${text}\n`);
   try {
     return await check(name);
   } finally {
-    for (const [file, text] of files) writeFileSync(path.join(copy, file), text);
+    for (const [file, text] of files) {
+      if (text === undefined) rmSync(file);
+      else writeFileSync(file, text);
+    }
   }
 }
 
+const textOf = (file: string): string | undefined =>
+  existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+
 const imports = [
-  ['libs/errors/src/index.ts', `import '#schemas';`, 'errors-imports-nothing'],
-  ['libs/schemas/src/index.ts', `import '#persistence';`, 'schemas-and-observability-import-errors-only'],
-  ['libs/queue/src/port.ts', `import '#persistence';`, 'level-two-libraries-never-import-each-other'],
-  ['libs/providers/src/index.ts', `import '#catalog';`, 'level-two-libraries-never-import-each-other'],
-  ['libs/catalog/src/index.ts', `import '#queue';`, 'catalog-imports-providers-and-below'],
-  ['apps/worker/src/tokens.ts', `import '../../gateway/src/main.js';`, 'apps-never-import-each-other'],
+  ['libs/errors/src/planted.ts', `import '#schemas';`, 'errors-imports-nothing'],
+  ['libs/schemas/src/planted.ts', `import '#persistence';`, 'schemas-and-observability-import-errors-only'],
+  ['libs/queue/src/planted.ts', `import '#persistence';`, 'level-two-libraries-never-import-each-other'],
+  ['libs/providers/src/planted.ts', `import '#catalog';`, 'level-two-libraries-never-import-each-other'],
+  ['libs/catalog/src/planted.ts', `import '#queue';`, 'catalog-imports-providers-and-below'],
+  ['apps/worker/src/planted.ts', `import '../../gateway/src/main.js';`, 'apps-never-import-each-other'],
   [
-    'libs/providers/src/providers/bfl/bfl.ts',
-    `import '../fal/fal.js';`,
+    'libs/providers/src/providers/bfl/planted.ts',
+    `import '../google/google.js';`,
     'one-provider-never-imports-another',
   ],
-  ['apps/simulator/src/partner.ts', `import '#providers';`, 'simulator-knows-no-adapter'],
-  ['apps/worker/src/lanes.ts', `import '../../../libs/queue/src/port.js';`, 'one-door-a-library'],
-  ['apps/worker/src/settings.ts', `import 'bullmq';`, 'only-queue-knows-bullmq-and-redis'],
-  ['apps/gateway/src/main.ts', `import 'pg';`, 'only-persistence-knows-sql'],
-  ['libs/catalog/src/model.ts', `import '@nestjs/common';`, 'plain-libraries-know-no-nest'],
+  ['apps/simulator/src/planted.ts', `import '#providers';`, 'simulator-knows-no-adapter'],
+  [
+    'apps/worker/src/runs/planted.ts',
+    `import '../../../../libs/queue/src/run-queues.js';`,
+    'one-door-a-library',
+  ],
+  ['apps/worker/src/calls/planted.ts', `import 'bullmq';`, 'only-queue-knows-bullmq-and-redis'],
+  ['apps/gateway/src/planted.ts', `import 'pg';`, 'only-persistence-knows-sql'],
+  ['libs/catalog/src/planted-too.ts', `import '@nestjs/common';`, 'plain-libraries-know-no-nest'],
 ] as const;
 
 const lines = [
-  ['libs/errors/src/buckets.ts', '// a line\n'.repeat(300), 'max-lines'],
-  ['libs/errors/src/router-error.ts', 'Promise.resolve(1);', 'no-floating-promises'],
+  ['libs/errors/src/planted-lines.ts', '// a line\n'.repeat(300), 'max-lines'],
+  ['libs/errors/src/planted-promise.ts', 'Promise.resolve(1);', 'no-floating-promises'],
   [
-    'libs/errors/src/input-rejection.ts',
+    'libs/errors/src/planted-switch.ts',
     `export function planted(x: 'a' | 'b'): void {\n  switch (x) {\n    case 'a':\n      break;\n  }\n}`,
     'switch-exhaustiveness-check',
   ],
-  ['test/runs/life.spec.ts', `import { least } from '../harness/faults.js';`, 'no-restricted-imports'],
-  ['test/runs/cancel.spec.ts', `process.kill(1, 'SIGTERM');`, 'no-restricted-properties'],
-  ['test/runs/sync.spec.ts', 'setTimeout(() => {}, 1_000);', 'no-restricted-globals'],
+  ['test/runs/planted.spec.ts', `import { least } from '../harness/faults.js';`, 'no-restricted-imports'],
+  ['test/runs/planted-kill.spec.ts', `process.kill(1, 'SIGTERM');`, 'no-restricted-properties'],
+  ['test/runs/planted-wait.spec.ts', 'setTimeout(() => {}, 1_000);', 'no-restricted-globals'],
   [
-    'libs/errors/src/buckets.spec.ts',
+    'libs/errors/src/planted.spec.ts',
     `import { setTimeout } from 'node:timers/promises';`,
     'no-restricted-imports',
   ],

@@ -1,0 +1,111 @@
+// Whether the rows that every run changes keep their size under load: ten workspaces, of which one has half of the calls,
+// four synchronous calls to one queued, polled run with an asset. An hour of it: BENCH_MINUTES=60.
+import { setTimeout as pause } from 'node:timers/promises';
+import { hasRedis, startService } from './service.mjs';
+
+const minutes = Number(process.env.BENCH_MINUTES ?? 3);
+const perSecond = Number(process.env.BENCH_RUNS_PER_SECOND ?? 15);
+const hot = ['workspace', 'outbox', 'run'];
+
+const calls = {
+  synchronous: { path: '/v2/models/openai/gpt-image-2', status: 200, prompt: 'a cat '.repeat(160) },
+  polled: { path: '/v2/models/bfl/flux-2-pro/requests', status: 201, prompt: 'a cat '.repeat(160) },
+};
+
+export async function* run() {
+  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  try {
+    await service.partner.settings({ takesMs: 300 });
+    const gateway = await service.start('gateway');
+    await service.start('worker');
+    const others = await Promise.all(Array.from({ length: 9 }, (_each, n) => service.customer(`bench-${n}`)));
+    const answers = { right: 0, wrong: 0 };
+    const load = calling(gateway.url, [service, ...others], answers);
+    const samples = [];
+    for (let minute = 1; minute <= minutes; minute += 1) {
+      await pause(60_000);
+      samples.push(await sizes(service.client));
+    }
+    await load.stop();
+    yield {
+      what: `runs of ${minutes} min that were answered`,
+      measured: `${answers.right}, ${answers.wrong} were not`,
+      aim: 'all',
+      reached: answers.wrong === 0,
+    };
+    for (const table of hot) yield verdict(table, samples, answers);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Starts calls at an even rate, whatever becomes of them. */
+function calling(url, customers, answers) {
+  const underWay = new Set();
+  let made = 0;
+  const one = async () => {
+    made += 1;
+    const { path, status, prompt } = made % 5 === 0 ? calls.polled : calls.synchronous;
+    const { key } = customers[made % 2 === 0 ? 0 : made % customers.length];
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    const body = JSON.stringify({ prompt });
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body });
+    await answer.arrayBuffer();
+    return answer.status === status;
+  };
+  const timer = setInterval(() => {
+    const call = one().then(
+      (isRight) => (answers[isRight ? 'right' : 'wrong'] += 1),
+      () => (answers.wrong += 1),
+    );
+    underWay.add(call);
+    void call.finally(() => underWay.delete(call));
+  }, 1000 / perSecond);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** What Postgres counts of each table, its partitions together. */
+async function sizes(client) {
+  const found = {};
+  for (const table of hot) {
+    const { rows } = await client.query(
+      `SELECT sum(pg_table_size(relid))::float AS table, sum(pg_indexes_size(relid))::float AS indexes,
+              sum(n_dead_tup)::integer AS dead, sum(n_live_tup)::integer AS live, sum(n_tup_upd)::integer AS updated,
+              sum(n_tup_hot_upd)::integer AS hot, sum(n_tup_ins)::integer AS inserted, sum(n_tup_del)::integer AS deleted,
+              sum(autovacuum_count)::integer AS vacuums
+       FROM pg_stat_user_tables
+       WHERE relid = $1::text::regclass OR relid IN (SELECT relid FROM pg_partition_tree($1::text::regclass))`,
+      [table],
+    );
+    [found[table]] = rows;
+  }
+  return found;
+}
+
+/** Kept rows may grow with the runs; the tables whose rows pass may not. */
+function verdict(table, samples, { right }) {
+  const each = samples.map((sample) => sample[table]);
+  const [first, last] = [each[0], each.at(-1)];
+  const bytes = (sample) => sample.table + sample.indexes;
+  const kibibytes = (sample) =>
+    `${Math.round(sample.table / 1024)} + ${Math.round(sample.indexes / 1024)} KiB`;
+  const most = Math.max(...each.map(bytes));
+  const passes = table !== 'run';
+  const perRun = bytes(last) / right;
+  return {
+    what: passes ? `most that ${table} took, against minute 1` : 'bytes of run and its indexes, a run',
+    measured: passes ? `${(most / bytes(first)).toFixed(2)} times` : `${Math.round(perRun)}`,
+    aim: passes ? '≤ 3 times' : '',
+    reached: !passes || most <= 3 * bytes(first),
+    more: [
+      `table and indexes: minute 1 ${kibibytes(first)}, half-way ${kibibytes(each[Math.floor(each.length / 2)])}, the end ${kibibytes(last)}`,
+      `rows ${last.live}; inserted ${last.inserted}, updated ${last.updated} (in place ${((100 * last.hot) / last.updated).toFixed(1)} %), deleted ${last.deleted}`,
+      `autovacuums ${last.vacuums}; dead rows: most ${Math.max(...each.map(({ dead }) => dead))}, the end ${last.dead}`,
+    ],
+  };
+}
