@@ -15,12 +15,14 @@ export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics,
   server.decorateRequest('caller', null);
   server.decorateRequest('span', null);
   server.decorateRequest('runId', null);
+  // A line of flat fields has nothing that could be redacted, and looking for it would take four fifths of the time.
+  const calls = log.child({}, { redact: [] });
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-service-request-id', request.id);
     if (tracing.on) request.span = spanOf(request, tracing);
     // Not the framework's hook for responses: it never runs for a caller that closed its connection.
-    reply.raw.once('close', () => record(request, reply, log, metrics));
+    reply.raw.once('close', () => record(request, reply, calls, metrics));
     done();
   });
 }
