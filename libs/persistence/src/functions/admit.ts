@@ -1,3 +1,6 @@
+const entryColumns = `"runId" uuid, model text, provider text, mode text, facts jsonb, "reservedMicros" bigint,
+  "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text`;
+
 /**
  * `admit(workspace, runs, bodies, waits)`: admits runs of one workspace under the lock of its row, which comes before
  * every other lock: whoever admits into several workspaces goes by their ids, so that no two wait for each other. Without
@@ -18,10 +21,12 @@ DECLARE
   fits boolean;
   ahead integer;
   parked integer := 0;
-  this_place bigint;
   first_parked bigint;
   this_moment timestamptz;
   this_window timestamptz;
+  -- Of the entries that are admitted, by their place in the batch.
+  costs bigint[] := '{}';
+  places bigint[] := '{}';
 BEGIN
   IF waits THEN
     SELECT * INTO STRICT space FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
@@ -41,8 +46,7 @@ BEGIN
 
   <<each_run>>
   FOR entry IN
-    SELECT * FROM jsonb_to_recordset(runs) AS each ("runId" uuid, model text, provider text, mode text, facts jsonb,
-      "reservedMicros" bigint, "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text)
+    SELECT * FROM jsonb_to_recordset(runs) AS each (${entryColumns})
   LOOP
     nth := nth + 1;
     WHILE entry.key IS NOT NULL LOOP
@@ -86,23 +90,11 @@ BEGIN
     fits := fits AND (entry.mode = 'sync' OR space.backlog = 0);
     ahead := coalesce(ahead, space.backlog
       + CASE WHEN space.inflight = 0 THEN 0 ELSE granted_ahead(space_id, 9223372036854775807) END);
-    INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
-      credential, call, admitted_position, admitted_at, granted_at)
-    VALUES (entry."runId", space_id, entry.model, entry.provider,
-      entry.mode, CASE WHEN fits THEN 'ready' ELSE 'parked' END, entry.facts, cost,
-      ceil(entry."computedMicros" * space.markup), space.markup,
-      entry.credential, entry.call, ahead, this_moment, CASE WHEN fits THEN router_now() END);
-    INSERT INTO payload (run_id, kind, media_type, body, stored_as)
-    VALUES (entry."runId", 'input', 'application/json', bodies[nth], entry."storedAs");
     IF entry."storedAs" IS NOT NULL THEN
       PERFORM need_objects(ARRAY[entry."storedAs"]);
     END IF;
-    -- The gateway enqueues at once; the reconciler, a second later at most, only when it could not.
-    INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at)
-    VALUES (entry."runId", space_id, entry.provider,
-      CASE WHEN fits THEN 'dispatch' ELSE 'backlog' END, cost,
-      CASE WHEN fits THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END)
-    RETURNING place INTO this_place;
+    costs[nth] := cost;
+    places[nth] := nextval('admission_order');
     space.held_micros := space.held_micros + cost;
     space.window_count := space.window_count + 1;
     IF fits THEN
@@ -110,13 +102,34 @@ BEGIN
       space.committed_micros := space.committed_micros + cost;
     ELSE
       space.backlog := space.backlog + 1;
-      first_parked := CASE parked WHEN 0 THEN this_place ELSE first_parked END;
+      first_parked := coalesce(first_parked, places[nth]);
       parked := parked + 1;
     END IF;
     results[nth] := jsonb_build_object('kind', 'admitted', 'runId', entry."runId", 'ready', fits, 'position', ahead);
     ahead := ahead + 1;
   END LOOP;
 
+  -- One statement writes all of them: to begin one takes longer than to write a row.
+  WITH admitted AS MATERIALIZED (
+    SELECT each.*, (results[ordinality] -> 'ready')::boolean AS ready
+    FROM ROWS FROM (jsonb_to_recordset(runs) AS (${entryColumns})) WITH ORDINALITY AS each
+    WHERE costs[ordinality] IS NOT NULL
+  ), inserted AS (
+    INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
+      credential, call, admitted_position, admitted_at, granted_at)
+    SELECT "runId", space_id, model, provider, mode, CASE WHEN ready THEN 'ready' ELSE 'parked' END, facts, costs[ordinality],
+      ceil("computedMicros" * space.markup), space.markup, credential, call, (results[ordinality] -> 'position')::integer,
+      this_moment, CASE WHEN ready THEN this_moment END
+    FROM admitted
+  ), inputs AS (
+    INSERT INTO payload (run_id, kind, media_type, body, stored_as)
+    SELECT "runId", 'input', 'application/json', bodies[ordinality], "storedAs" FROM admitted
+  )
+  -- The gateway enqueues at once; the reconciler, a second later at most, only when it could not.
+  INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, due_at)
+  SELECT "runId", space_id, provider, CASE WHEN ready THEN 'dispatch' ELSE 'backlog' END, places[ordinality], costs[ordinality],
+    CASE WHEN ready THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END
+  FROM admitted;
   IF parked > 0 THEN
     PERFORM enter_backlog(space_id, first_parked, parked);
   END IF;
