@@ -80,8 +80,8 @@ export class RetentionRepository {
 
   async deleteOldLedgerEntries(): Promise<number> {
     const rows = await this.database.write(
-      `DELETE FROM ledger_entry WHERE id IN (
-          SELECT id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
+      `DELETE FROM ledger_entry WHERE (workspace_id, id) IN (
+          SELECT workspace_id, id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
           LIMIT $2 FOR UPDATE SKIP LOCKED
         ) RETURNING id`,
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],

@@ -5,12 +5,10 @@ import { bigint, createdNow } from './columns.js';
 /** A change of a workspace's credits: negative for a billed run, positive for credits added. It outlives the run. */
 @Entity()
 @Check('ledger_entry_basis_check', `basis IN ('reported', 'computed', 'flat')`)
-@Index('ledger_entry_run', ['runId'], { unique: true, where: 'run_id IS NOT NULL' })
-@Index('ledger_entry_workspace', ['workspaceId', 'at'])
 @Index('ledger_entry_age', ['at'], { type: 'brin' })
 export class LedgerEntry {
+  @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
-  @Column('uuid') workspaceId: string;
   @Column('uuid', { nullable: true }) runId: string | null;
   @Column(createdNow) at: Date;
   @Column(bigint) amountMicros: number;

@@ -20,7 +20,7 @@ BEGIN
     UPDATE run SET caller_left_at = coalesce(caller_left_at, router_now()) WHERE id = held_id;
   END IF;
   IF held.sent_at IS NULL AND held.call ->> 'idempotencyKey' IS NULL THEN
-    finished := finish(held.id, held.epoch, ending, NULL);
+    finished := finish(space_id, held.id, held.epoch, ending);
     RETURN jsonb_build_object('found', 'withdrawn', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
   RETURN jsonb_build_object('found', 'going_on', 'granted', '[]'::jsonb,

@@ -15,7 +15,7 @@ BEGIN
   ELSIF found_run.stage = 'completed' THEN
     RETURN jsonb_build_object('found', 'completed', 'granted', '[]'::jsonb);
   ELSIF found_run.sent_at IS NULL THEN
-    finished := finish(found_run.id, found_run.epoch, ending, NULL);
+    finished := finish(space_id, found_run.id, found_run.epoch, ending);
     RETURN jsonb_build_object('found', 'waiting', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
   UPDATE run SET cancel_requested_at = router_now() WHERE id = found_run.id AND cancel_requested_at IS NULL;

@@ -208,8 +208,8 @@ CREATE INDEX tombstone_completion ON tombstone (completed_at);
 
 export const moneyTables = /* sql */ `
 CREATE TABLE ledger_entry (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id uuid NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY,
   run_id uuid,
   at timestamptz NOT NULL DEFAULT router_now(),
   -- Negative for a billed run, positive for credits added.
@@ -217,10 +217,10 @@ CREATE TABLE ledger_entry (
   balance_micros bigint,
   -- How the amount of a billed run was found.
   basis text CHECK (basis IN ('reported', 'computed', 'flat')),
-  note text NOT NULL
+  note text NOT NULL,
+  -- Entries are read by workspace, newest first. That a run is billed once is seen to by its audit record's key.
+  PRIMARY KEY (workspace_id, id)
 );
-CREATE UNIQUE INDEX ledger_entry_run ON ledger_entry (run_id) WHERE run_id IS NOT NULL;
-CREATE INDEX ledger_entry_workspace ON ledger_entry (workspace_id, at);
 -- For retention alone: entries come in the order of time, so the smallest kind of index is enough.
 -- An insert changes it while its range of pages is young.
 CREATE INDEX ledger_entry_age ON ledger_entry USING brin (at) WITH (pages_per_range = 16);
