@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { gathered } from './gathered.js';
+import { rowOf } from './outbox-row.js';
 import type { Granted } from './run-facts.js';
 
 export interface OverdueRun {
@@ -50,8 +51,8 @@ export class OutboxRepository {
     return this.database.write<OverdueRun>(
       `WITH runs AS (
           UPDATE outbox SET due_at = router_now() + interval '10 seconds'
-          WHERE run_id IN (
-            SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          WHERE (workspace_id, run_id) IN (
+            SELECT workspace_id, run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id, provider, queue
         ), webhooks AS (
           UPDATE webhook SET due_at = router_now() + interval '10 seconds'
@@ -91,7 +92,7 @@ export class OutboxRepository {
             UNION ALL
             SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
           ), chosen AS (
-            SELECT line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
+            SELECT workspace_id, line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
               LATERAL (
                 SELECT run_id, place, coalesce(slots, 0) + row_number() OVER (ORDER BY place) AS turn FROM (
                   SELECT run_id, place FROM outbox WHERE provider = $1 AND waiting AND workspace_id = heads.workspace_id
@@ -100,10 +101,11 @@ export class OutboxRepository {
               ) AS line
             WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
           ), free AS (
-            SELECT run_id FROM outbox WHERE run_id IN (SELECT run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
+            SELECT workspace_id, run_id FROM outbox
+            WHERE (workspace_id, run_id) IN (SELECT workspace_id, run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
           ), taken AS (
             UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-            FROM free WHERE outbox.run_id = free.run_id
+            FROM free WHERE outbox.workspace_id = free.workspace_id AND outbox.run_id = free.run_id
             RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
           )
           SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
@@ -192,10 +194,11 @@ export class OutboxRepository {
   private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
     const rows = await this.database.write<{ runId: string }>(
       `WITH mine AS (
-          SELECT run_id FROM outbox WHERE run_id = ANY($1::uuid[]) AND queue = 'dispatch' FOR UPDATE ${waits ? '' : 'SKIP LOCKED'}
+          SELECT outbox.workspace_id, run_id FROM run JOIN outbox ON ${rowOf('run')}
+          WHERE run.id = ANY($1::uuid[]) AND queue = 'dispatch' FOR UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
         )
         UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-        FROM mine WHERE outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
+        FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
       [runIds],
     );
     const marked = new Set(rows.map(({ runId }) => runId));

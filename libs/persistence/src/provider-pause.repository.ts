@@ -47,8 +47,8 @@ export class ProviderPauseRepository {
     const rows = await this.database.write(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
         woken AS (
-          UPDATE outbox SET due_at = router_now() WHERE run_id IN (
-            SELECT run_id FROM outbox JOIN run ON run.id = run_id
+          UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
+            SELECT outbox.workspace_id, run_id FROM outbox JOIN run ON run.id = run_id
             WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND EXISTS (SELECT 1 FROM ended)
             -- Who holds several rows must not wait for another. What is locked moves anyway.
             FOR NO KEY UPDATE OF outbox SKIP LOCKED

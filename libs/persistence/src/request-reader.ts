@@ -54,7 +54,10 @@ export interface RequestDetail extends ListedRequest {
  * Parameters 1 to 10. An id begins with the time at which its gateway made it, so it bounds the search; the database's
  * own clock decides, and the two may differ by less than a minute.
  */
-const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid IS NULL OR ${id} = $3)
+const wanted = (
+  workspaceId: string,
+  id: string,
+) => `${workspaceId} = $1 AND ${id} < $2 AND ($3::uuid IS NULL OR ${id} = $3)
   AND ($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
   AND ($6::text[] IS NULL OR stage = ANY ($6))
   AND ($7::text IS NULL OR outcome = $7)
@@ -65,13 +68,14 @@ const wanted = (id: string) => `workspace_id = $1 AND ${id} < $2 AND ($3::uuid I
 /** Parameters 1 to 13. One statement, so that a run that ends meanwhile is listed once. */
 const listed = `(SELECT * FROM (
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
-      FROM run WHERE outcome IS NULL AND ${wanted('id')} ORDER BY id DESC LIMIT $11)
+        run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
+      FROM outbox JOIN run ON run.id = outbox.run_id
+      WHERE ${wanted('outbox.workspace_id', 'outbox.run_id')} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
         cost_micros::float, billed_micros::float, basis, age_of(completed_at, $12, $13) = 'kept'
       FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
-      WHERE ${wanted('run_id')} ORDER BY run_id DESC LIMIT $11)
+      WHERE ${wanted('workspace_id', 'run_id')} ORDER BY run_id DESC LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
 
 const details = `LEFT JOIN run ON "isKept" AND run.id = "requestId"`;

@@ -2,6 +2,7 @@ import type { Bucket, FieldError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { byPlace, gathered } from './gathered.js';
+import { rowOf } from './outbox-row.js';
 import {
   type AdmittingCall,
   endingRow,
@@ -50,7 +51,7 @@ export type CancelAnswer =
   | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
-    SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE run_id = run.id
+    SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE ${rowOf('run')}
   ) END AS position`;
 
 /** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */

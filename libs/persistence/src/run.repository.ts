@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { byPlace, gathered } from './gathered.js';
 import type { Claim, Copying, Poll } from './live-run.js';
+import { rowOf } from './outbox-row.js';
 import {
   type Ending,
   jsonText,
@@ -63,10 +64,10 @@ export class RunRepository {
           WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
         ), renewed AS (
           UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
-          FROM mine WHERE run.id = mine.id RETURNING run.id
+          FROM mine WHERE run.id = mine.id RETURNING run.id, workspace_id
         )
         UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
-        WHERE run_id IN (SELECT id FROM renewed)`,
+        FROM renewed WHERE ${rowOf('renewed')}`,
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
     );
   }
@@ -80,10 +81,10 @@ export class RunRepository {
       `WITH back AS (
           UPDATE run SET sent_at = NULL, lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
-          RETURNING id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
+          RETURNING id, workspace_id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
         )
         UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
-        FROM back WHERE run_id = back.id RETURNING after_ms AS "afterMs"`,
+        FROM back WHERE ${rowOf('back')} RETURNING after_ms AS "afterMs"`,
       [runId, epoch, afterMs],
       retryForMs,
     );
@@ -101,10 +102,10 @@ export class RunRepository {
             computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
             sent_at = NULL, lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
-          RETURNING id, provider
+          RETURNING id, workspace_id, provider
         )
         UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
-        FROM moved WHERE run_id = moved.id RETURNING moved.provider`,
+        FROM moved WHERE ${rowOf('moved')} RETURNING moved.provider`,
       [runId, epoch],
       retryForMs,
     );
@@ -124,10 +125,10 @@ export class RunRepository {
           UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
             reported_micros = coalesce($5, reported_micros), lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
-          RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
+          RETURNING id, workspace_id, cancel_requested_at IS NOT NULL AS cancel_requested
         ), moved AS (
           UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
-          WHERE run_id = (SELECT id FROM saved)
+          FROM saved WHERE ${rowOf('saved')}
         )
         SELECT cancel_requested FROM saved`,
       [runId, epoch, jsonText(handle), afterMs, reportedMicros],
@@ -153,7 +154,8 @@ export class RunRepository {
 
   private async setDue(runId: string, inMs: number): Promise<void> {
     await this.database.write(
-      `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond' WHERE run_id = $1`,
+      `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond'
+        FROM run WHERE run.id = $1 AND ${rowOf('run')}`,
       [runId, inMs],
     );
   }
@@ -251,7 +253,7 @@ export class RunRepository {
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
             paused_ms(run.provider, 'poll') AS "pausedMs",
             outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
-          FROM run LEFT JOIN outbox ON outbox.run_id = run.id WHERE run.id = polled_id LIMIT 1
+          FROM run LEFT JOIN outbox ON ${rowOf('run')} WHERE run.id = polled_id LIMIT 1
         ) AS found`,
       [runIds],
     );

@@ -8,8 +8,8 @@ import { bigint } from './columns.js';
 @Index('outbox_undispatched', ['workspaceId', 'queue', 'place'], { where: 'NOT dispatched' })
 @Index('outbox_waiting', ['provider', 'workspaceId', 'place'], { where: 'waiting' })
 export class Outbox {
+  @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;
-  @Column('uuid') workspaceId: string;
   @Column('text') provider: string;
   @Column('text') queue: 'backlog' | 'dispatch' | 'poll' | 'assets';
   @Column({ ...bigint, default: () => "nextval('admission_order')" }) place: number;

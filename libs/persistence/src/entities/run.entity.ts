@@ -10,7 +10,6 @@ import { bigint, createdNow, numeric } from './columns.js';
 @Check('run_computed_micros_check', 'computed_micros <= reserved_micros')
 @Check('run_outcome_check', `outcome IN ('succeeded', 'failed', 'cancelled')`)
 @Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
-@Index('run_live', ['workspaceId', 'id'], { where: 'outcome IS NULL' })
 export class Run {
   @PrimaryColumn('uuid') id: string;
   @Column('uuid') workspaceId: string;

@@ -53,7 +53,8 @@ BEGIN
       kind := 'held';
       free_in_ms := least(paused, ceil(extract(epoch FROM mine.deadline_at - this_moment) * 1000));
       -- The end of an operator's pause makes the row due at once.
-      UPDATE outbox SET due_at = this_moment + (free_in_ms + 10000) * interval '1 millisecond' WHERE run_id = claimed_id;
+      UPDATE outbox SET due_at = this_moment + (free_in_ms + 10000) * interval '1 millisecond'
+      WHERE outbox.workspace_id = mine.workspace_id AND run_id = claimed_id;
       RETURN NEXT;
       RETURN;
     END IF;
@@ -75,6 +76,7 @@ CREATE FUNCTION begin_submission(begun_id uuid, claimed_epoch integer, lease int
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   this_moment timestamptz := router_now();
+  space_id uuid;
 BEGIN
   IF NOT waits THEN
     PERFORM FROM run WHERE id = begun_id FOR NO KEY UPDATE SKIP LOCKED;
@@ -86,11 +88,13 @@ BEGIN
     deadline_at = CASE WHEN dispatched_at IS NULL
       THEN this_moment + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
     lease_until = this_moment + lease
-  WHERE id = begun_id AND epoch = claimed_epoch AND stage IN ('ready', 'submitting') AND sent_at IS NULL;
+  WHERE id = begun_id AND epoch = claimed_epoch AND stage IN ('ready', 'submitting') AND sent_at IS NULL
+  RETURNING workspace_id INTO space_id;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  UPDATE outbox SET dispatched = true, waiting = false, due_at = this_moment + lease WHERE run_id = begun_id;
+  UPDATE outbox SET dispatched = true, waiting = false, due_at = this_moment + lease
+  WHERE workspace_id = space_id AND run_id = begun_id;
   RETURN FOUND;
 END $$;
 `;

@@ -77,7 +77,7 @@ BEGIN
         PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(ending -> 'assets')), (ending ->> 'linkExpiresAt')::timestamptz);
       END IF;
     END IF;
-    DELETE FROM outbox WHERE run_id = done.id RETURNING * INTO STRICT gone;
+    DELETE FROM outbox WHERE workspace_id = space_id AND run_id = done.id RETURNING * INTO STRICT gone;
     space.held_micros := space.held_micros - done.reserved_micros;
     space.balance_micros := space.balance_micros - billed;
     IF gone.queue = 'backlog' THEN

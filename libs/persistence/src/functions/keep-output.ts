@@ -6,10 +6,12 @@ export const keepOutput = /* sql */ `
 CREATE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,
   reported bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  space_id uuid;
 BEGIN
   UPDATE run SET stage = 'copying', output_at = router_now(), lease_until = NULL,
     reported_micros = coalesce(reported, reported_micros)
-  WHERE id = kept_id AND epoch = claimed_epoch AND stage IN ('submitting', 'running');
+  WHERE id = kept_id AND epoch = claimed_epoch AND stage IN ('submitting', 'running') RETURNING workspace_id INTO space_id;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -17,7 +19,7 @@ BEGIN
   IF stored IS NOT NULL THEN
     PERFORM need_objects(ARRAY[stored]);
   END IF;
-  UPDATE outbox SET queue = 'assets', due_at = router_now() + interval '2 seconds' WHERE run_id = kept_id;
+  UPDATE outbox SET queue = 'assets', due_at = router_now() + interval '2 seconds' WHERE workspace_id = space_id AND run_id = kept_id;
   RETURN true;
 END $$;
 `;

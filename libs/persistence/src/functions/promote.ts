@@ -17,7 +17,7 @@ BEGIN
     WHERE workspace_id = space_id AND NOT dispatched AND queue = 'backlog' ORDER BY place LIMIT 1;
     EXIT WHEN space.committed_micros + head.reserved_micros > space.committed_limit_micros;
     UPDATE run SET stage = 'ready', granted_at = router_now() WHERE id = head.run_id;
-    UPDATE outbox SET queue = 'dispatch', due_at = router_now() + interval '500 milliseconds' WHERE run_id = head.run_id;
+    UPDATE outbox SET queue = 'dispatch', due_at = router_now() + interval '500 milliseconds' WHERE workspace_id = space_id AND run_id = head.run_id;
     PERFORM leave_backlog(space_id, head.place);
     space.inflight := space.inflight + 1;
     space.committed_micros := space.committed_micros + head.reserved_micros;

@@ -111,9 +111,7 @@ CREATE TABLE run (
   billed_micros bigint,
   CHECK ((stage = 'completed') = (outcome IS NOT NULL))
 ) PARTITION BY RANGE (id);
--- The live runs of a workspace, newest first; those that ended are listed by their audit records.
--- By the outcome, which is written once: an update of what an index's condition names writes to every index.
-CREATE INDEX run_live ON run (workspace_id, id) WHERE outcome IS NULL;
+-- It has no other index: an update of a column that one is made of, or depends on, writes to all of them.
 
 CREATE FUNCTION run_refuse_second_outcome() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -158,8 +156,8 @@ CREATE SEQUENCE admission_order;
 
 -- One row a live run: the transactional outbox of its job, the reconciler's list, and the workspace's backlog.
 CREATE TABLE outbox (
-  run_id uuid PRIMARY KEY,
   workspace_id uuid NOT NULL,
+  run_id uuid NOT NULL,
   provider text NOT NULL,
   queue text NOT NULL CHECK (queue IN ('backlog', 'dispatch', 'poll', 'assets')),
   place bigint NOT NULL DEFAULT nextval('admission_order'),
@@ -167,8 +165,10 @@ CREATE TABLE outbox (
   dispatched boolean NOT NULL DEFAULT false,
   -- It found no concurrency slot of its provider, has no job, and is taken when one is free.
   waiting boolean NOT NULL DEFAULT false,
-  due_at timestamptz NOT NULL
-) WITH (fillfactor = 70);
+  due_at timestamptz NOT NULL,
+  -- The live runs of a workspace, newest first; those that ended are listed by their audit records.
+  PRIMARY KEY (workspace_id, run_id)
+);
 CREATE INDEX outbox_due ON outbox (due_at);
 CREATE INDEX outbox_undispatched ON outbox (workspace_id, queue, place) WHERE NOT dispatched;
 CREATE INDEX outbox_waiting ON outbox (provider, workspace_id, place) WHERE waiting;
