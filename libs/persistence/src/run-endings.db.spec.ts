@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import type { Ending } from './run-facts.js';
-import { failed, holdWorkspace, succeeded } from './testing/runs.js';
+import { cents, failed, holdWorkspace, succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
@@ -81,6 +81,34 @@ describe('outcomes', () => {
     expect(await Promise.all(idsOf(runs).map((id) => worker.stageOf(id)))).toEqual(
       runs.map((_, index) => (index === 3 ? 'running' : 'completed')),
     );
+  });
+
+  it('of one batch are billed one after the other, and grant together what they freed', async () => {
+    const space = await worker.workspace({ inflightLimit: 4, balanceMicros: cents(10) });
+    const running = [];
+    for (let nth = 0; nth < 4; nth += 1) {
+      const runId = await worker.run(space.id);
+      running.push({ runId, workspaceId: space.id, epoch: await worker.take(runId, 'running') });
+    }
+    const parked = [];
+    for (let nth = 0; nth < 5; nth += 1) parked.push(await worker.run(space.id));
+    const finished = await Promise.all(running.map((run) => worker.runs.finish(run, succeeded)));
+
+    expect(await commitsOf(running)).toBe(2);
+    expect(finished.flatMap(({ granted }) => idsOf(granted))).toEqual(parked.slice(0, 4));
+    expect(await worker.counters(space.id)).toMatchObject({
+      inflight: 4,
+      backlog: 1,
+      committedMicros: cents(4),
+      heldMicros: cents(5),
+      balanceMicros: cents(6),
+      inflightPeak: 4,
+    });
+    const entries = await worker.sql<{ left: number }>(
+      'SELECT balance_micros::float AS left FROM ledger_entry WHERE workspace_id = $1 AND run_id IS NOT NULL ORDER BY id',
+      [space.id],
+    );
+    expect(entries.map(({ left }) => left)).toEqual([cents(9), cents(8), cents(7), cents(6)]);
   });
 
   it('written twice in one batch count once', async () => {

@@ -10,7 +10,7 @@ export interface UnneededObjects {
 
 // A live run may still need what was put for it, however long ago: its worker died, and the next one comes late.
 const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
-  AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = stored_object.owner_id AND outcome IS NULL)`;
+  AND coalesce((SELECT outcome IS NOT NULL FROM run WHERE run.id = owner_id), true)`;
 
 /**
  * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so

@@ -9,6 +9,11 @@ const keyOf = async (runId: string) => (await fixture.written(runId))['keys'];
 const saying = (text: string) => [{ loc: ['body', text], msg: text, type: text, input: { [text]: text } }];
 const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
 
+it('the end of a run is an update in place, as its other changes are: no index holds what changes', async () => {
+  const indexes = await fixture.first.sql(`SELECT indexname FROM pg_indexes WHERE tablename = 'run'`);
+  expect(indexes).toEqual([{ indexname: 'run_pkey' }]);
+});
+
 describe('an outcome', () => {
   it('settles all that the run has taken, and bills it once', async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
