@@ -74,10 +74,11 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
 /** Pages that the two touch in the database. */
 const pagesOf = async (client, { workspaceId, id }) => ({
   submit: await buffersOf(client, admission, admissionValues(workspaceId)),
-  status: await buffersOf(client, 'SELECT waiting_ahead($1, place) FROM outbox WHERE run_id = $2', [
-    workspaceId,
-    id,
-  ]),
+  status: await buffersOf(
+    client,
+    'SELECT waiting_ahead($1, place) FROM outbox WHERE workspace_id = $1 AND run_id = $2',
+    [workspaceId, id],
+  ),
 });
 
 async function submitted(gateway, key) {
@@ -150,7 +151,11 @@ async function buffersOf(client, statement, values) {
 async function finished(client, id) {
   const ending = { outcome: 'succeeded', status: 200, mediaType: 'application/json', billable: true };
   const output = JSON.stringify({ sample: 'https://assets.example/'.padEnd(300, 'a') });
-  await client.query('SELECT finish($1, 0, $2, $3)', [id, ending, Buffer.from(output)]);
+  await client.query(
+    `SELECT finish_all(workspace_id, jsonb_build_array(jsonb_build_object('runId', id, 'epoch', 0, 'ending', $2::jsonb)),
+       ARRAY[$3::bytea], true) FROM run WHERE id = $1`,
+    [id, ending, Buffer.from(output)],
+  );
   await client.query(
     `CREATE TEMP TABLE made AS SELECT overlay(left(v7_floor(at)::text, 13) || substr(gen_random_uuid()::text, 14)
        PLACING '7' FROM 15 FOR 1)::uuid AS id, at, nth
