@@ -194,8 +194,8 @@ export class OutboxRepository {
   private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
     const rows = await this.database.write<{ runId: string }>(
       `WITH mine AS (
-          SELECT outbox.workspace_id, run_id FROM run JOIN outbox ON ${rowOf('run')}
-          WHERE run.id = ANY($1::uuid[]) AND queue = 'dispatch' FOR UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
+          SELECT outbox.workspace_id, run_id FROM unnest($1::uuid[]) AS each (id) JOIN run USING (id) JOIN outbox ON ${rowOf('run')}
+          WHERE queue = 'dispatch' FOR UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
         )
         UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
         FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
