@@ -91,9 +91,6 @@ async function sizes(client) {
 function verdict(table, samples, { right }) {
   const each = samples.map((sample) => sample[table]);
   const [first, last] = [each[0], each.at(-1)];
-  const bytes = (sample) => sample.table + sample.indexes;
-  const kibibytes = (sample) =>
-    `${Math.round(sample.table / 1024)} + ${Math.round(sample.indexes / 1024)} KiB`;
   const most = Math.max(...each.map(bytes));
   const passes = table !== 'run';
   const perRun = bytes(last) / right;
@@ -109,3 +106,6 @@ function verdict(table, samples, { right }) {
     ],
   };
 }
+
+const bytes = (sample) => sample.table + sample.indexes;
+const kibibytes = (sample) => `${Math.round(sample.table / 1024)} + ${Math.round(sample.indexes / 1024)} KiB`;
