@@ -3,6 +3,7 @@ import { LOG, Metrics } from '#observability';
 import {
   type DeliveredRun,
   type JobResult,
+  maxSlotless,
   ProviderSlots,
   QueueModule,
   type QueuedRun,
@@ -46,7 +47,7 @@ abstract class TestProcessor extends RunProcessor {
 }
 @Processor('dispatch')
 class DispatchProcessor extends TestProcessor {}
-@Processor('poll')
+@Processor('poll', { concurrency: maxSlotless })
 class PollProcessor extends TestProcessor {}
 @Processor('assets')
 class AssetsProcessor extends TestProcessor {}

@@ -64,6 +64,21 @@ export function deliveryCases(bench: () => Bench): void {
     expect(earlyMs).toBeLessThanOrEqual(5);
   });
 
+  it('handles each of 300 runs twice when each is put off once, whoever took it', async () => {
+    const app = await bench().queues();
+    const provider = newProvider();
+    const handled = new Map<string, number>();
+    await until(() => app.queues.healthy(), 60_000);
+    await enqueueAll(app, newRuns(300, provider));
+    app.consume(provider, async (runId) => {
+      const times = (handled.get(runId) ?? 0) + 1;
+      handled.set(runId, times);
+      return times === 1 ? { kind: 'retry', delayMs: 100 } : done;
+    });
+    await emptied(app);
+    expect([...handled.values()]).toEqual(Array(300).fill(2));
+  });
+
   it('brings a delayed run forward, and does nothing to one that is not delayed', async () => {
     const app = await bench().queues();
     const provider = newProvider();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, transports } from '../harness/index.js';
-import { enqueueOne, newProvider, newRunId, openQueues } from './bench.js';
+import { Redis } from 'ioredis';
+import { failOnLeftovers, startRedis, transports } from '../harness/index.js';
+import { enqueueAll, enqueueOne, newProvider, newRunId, newRuns, openQueues } from './bench.js';
 import { startRedisCluster } from './redis-cluster.js';
 import { transportSuite } from './suite.js';
 import { until } from './until.js';
@@ -8,6 +9,41 @@ import { until } from './until.js';
 transportSuite('redis');
 
 const perhaps = transports().includes('redis') ? describe : describe.skip;
+
+perhaps('redis', () => {
+  it('takes the next run with the call that puts one off', async () => {
+    const server = await startRedis({ durable: false });
+    const app = await openQueues({ REDIS_URL: server.url });
+    const client = new Redis(server.url);
+    const calls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    try {
+      const provider = newProvider();
+      const handled = new Set<string>();
+      await until(() => app.queues.healthy(), 60_000);
+      await enqueueAll(
+        app,
+        newRuns(1500, provider).map((run) => ({ ...run, queue: 'poll' as const })),
+      );
+      const before = await calls();
+      app.consume(
+        provider,
+        async (runId) => {
+          handled.add(runId);
+          return { kind: 'retry', delayMs: 3_600_000 };
+        },
+        10_000,
+        'poll',
+      );
+      await until(() => handled.size === 1500, 60_000);
+      expect((await calls()) - before).toBeLessThan(2500);
+    } finally {
+      client.disconnect();
+      await app.close();
+      await server.stop();
+    }
+  });
+});
 
 perhaps('redis cluster', () => {
   it('carries runs and wake-ups', async () => {

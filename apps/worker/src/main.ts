@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setFlagsFromString } from 'node:v8';
 import { LiveCatalog } from '#catalog';
 import { boot } from '#observability';
 import { NestFactory } from '@nestjs/core';
@@ -8,6 +9,10 @@ import { WorkerStart } from './worker-start.js';
 
 /** What a stop takes beside the calls in the air. */
 const closeMarginMs = 15_000;
+
+// V8 collects garbage once the heap has grown to a multiple of what lives, up to four times. A worker's heap is what it is
+// just calling, so that this would double its memory for no less CPU.
+setFlagsFromString('--heap-growing-percent=40');
 
 await boot({
   servers: () => {

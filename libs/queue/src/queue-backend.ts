@@ -61,8 +61,10 @@ export abstract class QueueBackend {
     options: QueueBaseOptions,
     uses?: { blocking?: boolean; withBlockingConnection?: boolean },
   ): never {
-    const connection = uses?.withBlockingConnection ? options.connection : this.producer;
-    return this.factory(name, { ...options, connection, skipVersionCheck: true } as never, uses);
+    const isWorker = uses?.withBlockingConnection === true;
+    const connection = isWorker ? options.connection : this.producer;
+    // Of a server whose version it does not know, BullMQ waits for whole seconds only: delayed jobs would come that late.
+    return this.factory(name, { ...options, connection, skipVersionCheck: !isWorker } as never, uses);
   }
 
   /** Adds jobs to one of BullMQ's queues; one that is there already stays as it is. */

@@ -1,6 +1,6 @@
 import { type Metrics, settlesWithin } from '#observability';
 import os from 'node:os';
-import { type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
+import { DelayedError, type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
 import type { QueueBackend, WorkerConnection } from './queue-backend.js';
 import type { QueueSettings } from './settings.js';
 
@@ -9,7 +9,12 @@ interface CrashCount {
   stallsSeen?: number;
   crashes?: number;
 }
-export type RunJob = Job<CrashCount, void>;
+/** What a processor returns for a job that is to come again; nothing for one that is done. */
+export interface PutOff {
+  afterMs: number;
+}
+type Result = PutOff | undefined;
+export type RunJob = Job<CrashCount, Result>;
 
 /** No wait for a wake-up is longer, so that a lost one costs this much at most. */
 const maxBlockSeconds = 5;
@@ -20,7 +25,7 @@ const settleMs = 1_000;
 const maxRemembered = 20_000;
 
 /** BullMQ's worker with the settings of this process, and an end to every wait: for a wake-up, a lock and a close. */
-export class RunWorker extends Worker<CrashCount, void> {
+export class RunWorker extends Worker<CrashCount, Result> {
   readonly host: QueueBackend;
   readonly lateness: Lateness;
   private readonly link: WorkerConnection;
@@ -29,7 +34,7 @@ export class RunWorker extends Worker<CrashCount, void> {
   private readonly lockTimer: NodeJS.Timeout;
   private stopping: Promise<void> | undefined;
 
-  constructor(name: string, processor: Processor<CrashCount, void>, options: WorkerOptions) {
+  constructor(name: string, processor: Processor<CrashCount, Result>, options: WorkerOptions) {
     const host = options.connection as unknown as QueueBackend;
     const link = host.connectWorker(name);
     super(
@@ -64,7 +69,7 @@ export class RunWorker extends Worker<CrashCount, void> {
   }
 
   /** BullMQ moves a job on after its handler has returned: that is part of the work that a close waits for. */
-  override async processJob(...call: Parameters<Worker<CrashCount, void>['processJob']>) {
+  override async processJob(...call: Parameters<Worker<CrashCount, Result>['processJob']>) {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
     this.lose([id]);
@@ -81,6 +86,32 @@ export class RunWorker extends Worker<CrashCount, void> {
 
   override async resume(): Promise<void> {
     if (!this.stopping) await super.resume();
+  }
+
+  /**
+   * Puts a job off and takes the next one in the same call to the server. BullMQ's own way, `job.moveToDelayed` and a
+   * `DelayedError`, takes two.
+   */
+  protected override async handleCompleted(
+    ...call: Parameters<Worker<CrashCount, Result>['handleCompleted']>
+  ): ReturnType<Worker<CrashCount, Result>['handleCompleted']> {
+    const [putOff, job, token] = call;
+    if (!putOff) return super.handleCompleted(...call);
+    const fetchNext = !this.closing && !this.paused;
+    const terms = { skipAttempt: true, fetchNext };
+    const moved = this.backend.moveToDelayed(
+      job.id ?? '',
+      Date.now(),
+      Math.round(putOff.afterMs),
+      token,
+      terms,
+    );
+    // When the move fails the job is gone or not ours, or its lock expires and another worker takes it.
+    const next = await moved.catch(() => null);
+    if (!next) throw new DelayedError();
+    const [data, id] = next;
+    // BullMQ's types do not know that there may be none.
+    return fetchNext ? this.nextJobFromJobData(data, id, token) : (undefined as never);
   }
 
   protected override getBlockTimeout(blockUntil: number): number {

@@ -3,7 +3,7 @@ import { WorkerHost } from '@nestjs/bullmq';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { DelayedError } from 'bullmq';
 import type { Log } from './outage-log.js';
-import type { RunJob, RunWorker } from './run-worker.js';
+import type { PutOff, RunJob, RunWorker } from './run-worker.js';
 
 /** What a handler wants: `done` drops the job, `retry` delivers the same job once more after `delayMs`. */
 export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
@@ -21,8 +21,8 @@ export interface DeliveredRun {
 
 /** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
 const databaseAwayMs = 1_000;
-/** Enough to find the jobs of other providers behind those of one that hangs. */
-const maxSlotless = 500;
+/** So many jobs without a slot are taken: enough to find those of other providers behind those of one that hangs. */
+export const maxSlotless = 500;
 /**
  * What stalled together is separated by up to this time for each stall in a row: the job that kills its workers must
  * not take the same neighbours along each time.
@@ -41,16 +41,16 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
 
   /** BullMQ hands out the signal only to a function that declares three parameters, none of them with a default. */
-  async process(job: RunJob, token?: string, givenSignal?: AbortSignal): Promise<void> {
+  async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<PutOff | undefined> {
     const signal = givenSignal ?? neverAborts;
     const { host, lateness } = this.worker;
     // It was on its way when the worker stopped taking jobs.
-    if (this.worker.isPaused()) return putBack(job, token, 0);
+    if (this.worker.isPaused()) return { afterMs: 0 };
     lateness.taken(job);
     const crashes = await noteStalls(job);
     if (crashes > 0) {
       host.metrics.stalledJobs.inc({ queue: this.worker.name });
-      return putBack(job, token, Math.random() * crashes * separationMs);
+      return { afterMs: Math.random() * crashes * separationMs };
     }
     const result = await this.resultOf(job, signal);
     // The job is somebody else's now: this error is BullMQ's way to leave it as it is.
@@ -58,10 +58,10 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
       host.metrics.lostLocks.inc({ queue: this.worker.name });
       throw new DelayedError('lock lost');
     }
-    if (result.kind === 'done') return;
+    if (result.kind === 'done') return undefined;
     await forgetCrashes(job);
     lateness.putOff(job.id ?? '', result.delayMs);
-    return putBack(job, token, result.delayMs);
+    return { afterMs: result.delayMs };
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -124,10 +124,4 @@ async function forgetCrashes(job: RunJob): Promise<void> {
   if (!job.data.crashes) return;
   // When it fails the job is gone, or a count too high is kept until the next time.
   await job.updateData({ stallsSeen: job.stalledCounter, crashes: 0 }).catch(() => {});
-}
-
-async function putBack(job: RunJob, token: string | undefined, afterMs: number): Promise<never> {
-  // When the move fails the job is gone or not ours, or its lock expires and another worker takes it.
-  await job.moveToDelayed(Date.now() + Math.round(afterMs), token).catch(() => {});
-  throw new DelayedError();
 }

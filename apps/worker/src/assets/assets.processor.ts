@@ -1,6 +1,6 @@
 import { failpoint } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
-import { type DeliveredRun, type JobResult, ProviderSlots, RunProcessor } from '#queue';
+import { type DeliveredRun, type JobResult, maxSlotless, ProviderSlots, RunProcessor } from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
@@ -22,7 +22,7 @@ const done: JobResult = { kind: 'done' };
  * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is paid, and its
  * result is delivered whatever happens to the copies.
  */
-@Processor('assets')
+@Processor('assets', { concurrency: maxSlotless })
 export class AssetsProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
   private readonly slots: ProviderSlots;

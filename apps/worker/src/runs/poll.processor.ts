@@ -1,7 +1,7 @@
 import { failpoint } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure, ReadReply } from '#providers';
-import { type DeliveredRun, type JobResult, ProviderSlots, RunProcessor } from '#queue';
+import { type DeliveredRun, type JobResult, maxSlotless, ProviderSlots, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
@@ -25,7 +25,7 @@ const lostPollsAllowed = 3;
 const minProgress = 0.05;
 
 /** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
-@Processor('poll')
+@Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
   private readonly slots: ProviderSlots;
