@@ -97,6 +97,7 @@ export class RunWorker extends Worker<CrashCount, Result> {
   ): ReturnType<Worker<CrashCount, Result>['handleCompleted']> {
     const [putOff, job, token] = call;
     if (!putOff) return super.handleCompleted(...call);
+    // Whether there is room is not asked: BullMQ counts moves on their way as jobs, and one for one makes no more of them.
     const fetchNext = !this.closing && !this.paused;
     const terms = { skipAttempt: true, fetchNext };
     const moved = this.backend.moveToDelayed(
