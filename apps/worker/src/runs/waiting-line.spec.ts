@@ -51,6 +51,21 @@ it('lets nobody pass those who wait', async () => {
   expect(line.acquire('another')).not.toBeNull();
 });
 
+it('is awaited once a run has joined, whatever a look saw meanwhile', async () => {
+  let marked = () => {};
+  const outbox: Pick<OutboxRepository, 'wait' | 'takeWaiting'> = {
+    wait: () => new Promise((resolve) => (marked = resolve)),
+    takeWaiting: async () => ({ runs: [], othersWait: false }),
+  };
+  const settings = { WORKER_DISPATCH_CONCURRENCY: 2, CLAIM_LEASE_MS: 1_000 };
+  const line = new WaitingLine(outbox as OutboxRepository, settings);
+  const joined = line.join('p', 'run');
+  await line.next('p');
+  marked();
+  await joined;
+  expect(line.isAwaited('p')).toBe(true);
+});
+
 it('leaves the only slot of a provider to whoever needs it', async () => {
   const { line } = crowdedLine(1);
   expect(line.acquire('p')).not.toBeNull();

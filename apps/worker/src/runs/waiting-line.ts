@@ -38,8 +38,9 @@ export class WaitingLine {
 
   /** From now on the run waits, and its job may end. */
   async join(provider: string, runId: string): Promise<void> {
-    this.awaited.add(provider);
     await this.outbox.wait(runId);
+    // Not before: a look that saw the line empty would have taken it back by now.
+    this.awaited.add(provider);
   }
 
   /** Whether runs may wait for this provider. */
