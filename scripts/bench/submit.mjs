@@ -5,7 +5,9 @@ import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, startScript, startService } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
-const inputOf = (kibibytes) => JSON.stringify({ prompt: 'a cat '.repeat((kibibytes * 1024) / 6) });
+const cats = (kibibytes) => 'a cat '.repeat((kibibytes * 1024) / 6);
+/** A prompt may not be as long as the largest of them. */
+const inputOf = (kibibytes) => JSON.stringify({ prompt: cats(1), note: cats(kibibytes - 1) });
 
 export async function* run() {
   const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
