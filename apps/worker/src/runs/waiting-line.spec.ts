@@ -1,4 +1,5 @@
 import type { OutboxRepository } from '#persistence';
+import { once } from 'node:events';
 import { expect, it } from '@jest/globals';
 import { WaitingLine } from './waiting-line.js';
 
@@ -52,16 +53,16 @@ it('lets nobody pass those who wait', async () => {
 });
 
 it('is awaited once a run has joined, whatever a look saw meanwhile', async () => {
-  let marked = () => {};
+  const marking = new AbortController();
   const outbox: Pick<OutboxRepository, 'wait' | 'takeWaiting'> = {
-    wait: () => new Promise((resolve) => (marked = resolve)),
+    wait: async () => void (await once(marking.signal, 'abort')),
     takeWaiting: async () => ({ runs: [], othersWait: false }),
   };
   const settings = { WORKER_DISPATCH_CONCURRENCY: 2, CLAIM_LEASE_MS: 1_000 };
   const line = new WaitingLine(outbox as OutboxRepository, settings);
   const joined = line.join('p', 'run');
   await line.next('p');
-  marked();
+  marking.abort();
   await joined;
   expect(line.isAwaited('p')).toBe(true);
 });
