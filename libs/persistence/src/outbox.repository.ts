@@ -101,11 +101,11 @@ export class OutboxRepository {
               ) AS line
             WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
           ), free AS (
-            SELECT workspace_id, run_id FROM outbox
+            SELECT workspace_id, run_id AS id FROM outbox
             WHERE (workspace_id, run_id) IN (SELECT workspace_id, run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
           ), taken AS (
             UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-            FROM free WHERE outbox.workspace_id = free.workspace_id AND outbox.run_id = free.run_id
+            FROM free WHERE ${rowOf('free')}
             RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
           )
           SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
@@ -194,11 +194,11 @@ export class OutboxRepository {
   private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
     const rows = await this.database.write<{ runId: string }>(
       `WITH mine AS (
-          SELECT outbox.workspace_id, run_id FROM unnest($1::uuid[]) AS each (id) JOIN run USING (id) JOIN outbox ON ${rowOf('run')}
+          SELECT run.workspace_id, run.id FROM unnest($1::uuid[]) AS each (id) JOIN run USING (id) JOIN outbox ON ${rowOf('run')}
           WHERE queue = 'dispatch' FOR UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
         )
         UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-        FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING mine.run_id AS "runId"`,
+        FROM mine WHERE ${rowOf('mine')} RETURNING mine.id AS "runId"`,
       [runIds],
     );
     const marked = new Set(rows.map(({ runId }) => runId));

@@ -1,4 +1,4 @@
-import type { JobResult } from './run.processor.js';
+import type { JobResult } from './run-worker.js';
 
 /** A share of a provider's concurrency; give it back once. */
 export interface Slot {

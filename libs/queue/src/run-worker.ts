@@ -9,12 +9,9 @@ interface CrashCount {
   stallsSeen?: number;
   crashes?: number;
 }
-/** What a processor returns for a job that is to come again; nothing for one that is done. */
-export interface PutOff {
-  afterMs: number;
-}
-type Result = PutOff | undefined;
-export type RunJob = Job<CrashCount, Result>;
+/** What a handler wants: `done` drops the job, `retry` delivers the same job once more after `delayMs`. */
+export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
+export type RunJob = Job<CrashCount, JobResult>;
 
 /** No wait for a wake-up is longer, so that a lost one costs this much at most. */
 const maxBlockSeconds = 5;
@@ -25,7 +22,7 @@ const settleMs = 1_000;
 const maxRemembered = 20_000;
 
 /** BullMQ's worker with the settings of this process, and an end to every wait: for a wake-up, a lock and a close. */
-export class RunWorker extends Worker<CrashCount, Result> {
+export class RunWorker extends Worker<CrashCount, JobResult> {
   readonly host: QueueBackend;
   readonly lateness: Lateness;
   private readonly link: WorkerConnection;
@@ -34,7 +31,7 @@ export class RunWorker extends Worker<CrashCount, Result> {
   private readonly lockTimer: NodeJS.Timeout;
   private stopping: Promise<void> | undefined;
 
-  constructor(name: string, processor: Processor<CrashCount, Result>, options: WorkerOptions) {
+  constructor(name: string, processor: Processor<CrashCount, JobResult>, options: WorkerOptions) {
     const host = options.connection as unknown as QueueBackend;
     const link = host.connectWorker(name);
     super(
@@ -69,7 +66,7 @@ export class RunWorker extends Worker<CrashCount, Result> {
   }
 
   /** BullMQ moves a job on after its handler has returned: that is part of the work that a close waits for. */
-  override async processJob(...call: Parameters<Worker<CrashCount, Result>['processJob']>) {
+  override async processJob(...call: Parameters<Worker<CrashCount, JobResult>['processJob']>) {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
     this.lose([id]);
@@ -93,17 +90,17 @@ export class RunWorker extends Worker<CrashCount, Result> {
    * `DelayedError`, takes two.
    */
   protected override async handleCompleted(
-    ...call: Parameters<Worker<CrashCount, Result>['handleCompleted']>
-  ): ReturnType<Worker<CrashCount, Result>['handleCompleted']> {
-    const [putOff, job, token] = call;
-    if (!putOff) return super.handleCompleted(...call);
+    ...call: Parameters<Worker<CrashCount, JobResult>['handleCompleted']>
+  ): ReturnType<Worker<CrashCount, JobResult>['handleCompleted']> {
+    const [result, job, token] = call;
+    if (result.kind === 'done') return super.handleCompleted(...call);
     // Whether there is room is not asked: BullMQ counts moves on their way as jobs, and one for one makes no more of them.
     const fetchNext = !this.closing && !this.paused;
     const terms = { skipAttempt: true, fetchNext };
     const moved = this.backend.moveToDelayed(
       job.id ?? '',
       Date.now(),
-      Math.round(putOff.afterMs),
+      Math.round(result.delayMs),
       token,
       terms,
     );

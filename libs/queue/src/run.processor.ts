@@ -3,10 +3,7 @@ import { WorkerHost } from '@nestjs/bullmq';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { DelayedError } from 'bullmq';
 import type { Log } from './outage-log.js';
-import type { PutOff, RunJob, RunWorker } from './run-worker.js';
-
-/** What a handler wants: `done` drops the job, `retry` delivers the same job once more after `delayMs`. */
-export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
+import type { JobResult, RunJob, RunWorker } from './run-worker.js';
 
 /** One delivery of a run. */
 export interface DeliveredRun {
@@ -41,16 +38,16 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
 
   /** BullMQ hands out the signal only to a function that declares three parameters, none of them with a default. */
-  async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<PutOff | undefined> {
+  async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<JobResult> {
     const signal = givenSignal ?? neverAborts;
     const { host, lateness } = this.worker;
     // It was on its way when the worker stopped taking jobs.
-    if (this.worker.isPaused()) return { afterMs: 0 };
+    if (this.worker.isPaused()) return { kind: 'retry', delayMs: 0 };
     lateness.taken(job);
     const crashes = await noteStalls(job);
     if (crashes > 0) {
       host.metrics.stalledJobs.inc({ queue: this.worker.name });
-      return { afterMs: Math.random() * crashes * separationMs };
+      return { kind: 'retry', delayMs: Math.random() * crashes * separationMs };
     }
     const result = await this.resultOf(job, signal);
     // The job is somebody else's now: this error is BullMQ's way to leave it as it is.
@@ -58,10 +55,11 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
       host.metrics.lostLocks.inc({ queue: this.worker.name });
       throw new DelayedError('lock lost');
     }
-    if (result.kind === 'done') return undefined;
-    await forgetCrashes(job);
-    lateness.putOff(job.id ?? '', result.delayMs);
-    return { afterMs: result.delayMs };
+    if (result.kind === 'retry') {
+      await forgetCrashes(job);
+      lateness.putOff(job.id ?? '', result.delayMs);
+    }
+    return result;
   }
 
   async onModuleDestroy(): Promise<void> {
