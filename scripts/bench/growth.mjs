@@ -9,7 +9,7 @@ const model = 'bfl/flux-2-pro';
 const body = '{"prompt":"a cat"}';
 const howMany = Number(process.env.BENCH_FINISHED ?? 1_000_000);
 const batch = 25_000;
-const admission = `SELECT admit($1, $2, ARRAY[''::bytea], true)`;
+const admission = `SELECT admit(ARRAY[$1::uuid], $2, '', true)`;
 const admissionValues = (workspaceId) => [workspaceId, JSON.stringify([newRun()])];
 
 export async function* run() {
@@ -51,7 +51,7 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
   const { workspaceId, key } = await service.customer(`${state}-${waiting}`, { inflightLimit });
   // One whole batch at a time: what a run's admission writes comes from the admission itself.
   for (let left = waiting; left > 0; left -= 250) {
-    await service.client.query(`SELECT admit($1, $2, array_fill(''::bytea, ARRAY[250]), true)`, [
+    await service.client.query(`SELECT admit(array_fill($1::uuid, ARRAY[250]), $2, '', true)`, [
       workspaceId,
       JSON.stringify(Array.from({ length: 250 }, newRun)),
     ]);
@@ -152,8 +152,8 @@ async function finished(client, id) {
   const ending = { outcome: 'succeeded', status: 200, mediaType: 'application/json', billable: true };
   const output = JSON.stringify({ sample: 'https://assets.example/'.padEnd(300, 'a') });
   await client.query(
-    `SELECT finish_all(workspace_id, jsonb_build_array(jsonb_build_object('runId', id, 'epoch', 0, 'ending', $2::jsonb)),
-       ARRAY[$3::bytea], true) FROM run WHERE id = $1`,
+    `SELECT finish_all(ARRAY[workspace_id], jsonb_build_array(jsonb_build_object('runId', id, 'epoch', 0, 'ending', $2::jsonb,
+       'bodyFrom', 1, 'bodyBytes', length($3::bytea))), $3, true) FROM run WHERE id = $1`,
     [id, ending, Buffer.from(output)],
   );
   await client.query(
@@ -208,6 +208,8 @@ const newRun = () => ({
   model: 'bench/none',
   provider: 'bench',
   mode: 'queued',
+  bodyFrom: 1,
+  bodyBytes: 0,
   facts: {},
   reservedMicros: 1000,
   computedMicros: 1000,

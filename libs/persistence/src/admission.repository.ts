@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AnswerLost, Database } from './database.js';
 import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
-import { batchCall, type GroupResults, type Groups, WorkspaceBatches } from './workspace-batches.js';
+import { batchCall, type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
 
 export interface Admission {
   runId: string;
@@ -43,15 +43,13 @@ export type Admitted =
 
 const lookEveryMs = 100;
 
-const entriesOf = (admissions: Admission[]): string =>
-  JSON.stringify(admissions.map(({ body, ...run }) => ({ ...run, ...('storedAs' in body && body) })));
-const call = batchCall('admit', entriesOf, ({ body }) => payloadColumns(body)[0]);
+const text = batchCall('admit');
 
 /** Admits runs, in batches. */
 @Injectable()
 export class AdmissionRepository {
   private readonly batches = new WorkspaceBatches<Admission & { bytes: number }, Admitted>({
-    send: (groups, waits) => this.send(groups, waits),
+    send: (admissions, waits) => this.send(admissions, waits),
     // A caller is told at once.
     patienceMs: 0,
   });
@@ -63,15 +61,23 @@ export class AdmissionRepository {
     return this.batches.add({ ...admission, bytes: 'storedAs' in body ? 0 : body.byteLength });
   }
 
-  private async send(groups: Groups<Admission>, waits: boolean): Promise<GroupResults<Admitted>[]> {
+  private async send(admissions: Admission[], waits: boolean): Promise<BatchResults<Admitted>> {
+    const spaces = admissions.map(({ workspaceId }) => workspaceId);
+    const { places, joined } = joinedBodies(admissions.map(({ body }) => payloadColumns(body)[0]));
+    const runs = admissions.map(({ body, ...run }, nth) => ({
+      ...run,
+      ...places[nth],
+      ...('storedAs' in body && body),
+    }));
+    const values = [spaces, JSON.stringify(runs), joined, waits];
     await failpoint('admit.beforeCommit');
     try {
-      const rows = await this.database.write<{ results: Admitted[] | null }>(...call(groups, waits));
+      const rows = await this.database.write<{ results: (Admitted | null)[] }>(text, values);
       await failpoint('admit.afterCommit');
-      return rows.map(({ results }) => results);
+      return rows.flatMap(({ results }) => results);
     } catch (error) {
       if (!(error instanceof AnswerLost)) throw error;
-      return this.resultsByLooking(groups, error);
+      return this.resultsByLooking(admissions, error);
     }
   }
 
@@ -79,17 +85,14 @@ export class AdmissionRepository {
    * Each run has its id from here, so the database knows whether it was admitted. One is there with its whole batch;
    * those that are missing then were refused, or are retries of others: their callers must retry.
    */
-  private async resultsByLooking(
-    groups: Groups<Admission>,
-    lost: AnswerLost,
-  ): Promise<GroupResults<Admitted>[]> {
+  private async resultsByLooking(admissions: Admission[], lost: AnswerLost): Promise<BatchResults<Admitted>> {
     // A caller waits for that as long as it would for a connection.
     const withinMs = this.database.acquireMs;
-    const ids = groups.flatMap(([, admissions]) => admissions.map(({ runId }) => runId));
+    const ids = admissions.map(({ runId }) => runId);
     const admitted = await Promise.race([this.lookFor(ids, withinMs), pause(withinMs)]);
     if (!admitted) throw lost;
     const missing = new RouterError(lost.bucket, lost.publicDetail, { cause: lost });
-    return groups.map(([, admissions]) => admissions.map(({ runId }) => admitted.get(runId) ?? missing));
+    return ids.map((runId) => admitted.get(runId) ?? missing);
   }
 
   private async lookFor(ids: string[], withinMs: number): Promise<Map<string, Admitted> | undefined> {

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 import { type Ending, endingRow, type FinishedRun, type Granted, payloadColumns } from './run-facts.js';
-import { batchCall, type GroupResults, type Groups, WorkspaceBatches } from './workspace-batches.js';
+import { batchCall, type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
 
 /** A run with the claim under which it is written, and the workspace whose row is locked for that. */
 export interface ClaimedRun {
@@ -19,9 +19,7 @@ interface EndingRun extends ClaimedRun {
   bytes: number;
 }
 
-const entriesOf = (runs: EndingRun[]): string =>
-  `[${runs.map(({ runId, epoch, ending }) => `{"runId":"${runId}","epoch":${epoch},"ending":${ending}}`).join()}]`;
-const call = batchCall('finish_all', entriesOf, ({ body }) => body);
+const text = batchCall('finish_all');
 
 /** Writes outcomes of runs, in batches, for as long as `retryForMs` while the database is away. */
 export class RunEndings {
@@ -32,7 +30,7 @@ export class RunEndings {
     private readonly retryForMs: number,
   ) {
     this.batches = new WorkspaceBatches({
-      send: (groups, waits) => this.send(groups, waits),
+      send: (runs, waits) => this.send(runs, waits),
       patienceMs: retryForMs,
     });
   }
@@ -47,11 +45,15 @@ export class RunEndings {
     });
   }
 
-  private async send(groups: Groups<EndingRun>, waits: boolean): Promise<GroupResults<Finished>[]> {
-    const rows = await this.database.persist<{ results: Finished[] | null }>(
-      ...call(groups, waits),
-      this.retryForMs,
-    );
-    return rows.map(({ results }) => results);
+  private async send(runs: EndingRun[], waits: boolean): Promise<BatchResults<Finished>> {
+    const spaces = runs.map(({ workspaceId }) => workspaceId);
+    const { places, joined } = joinedBodies(runs.map(({ body }) => body));
+    const entries = runs.map(({ runId, epoch, ending }, nth) => {
+      const head = JSON.stringify({ runId, epoch, ...places[nth] });
+      return `${head.slice(0, -1)},"ending":${ending}}`;
+    });
+    const values = [spaces, `[${entries.join()}]`, joined, waits];
+    const rows = await this.database.persist<{ results: (Finished | null)[] }>(text, values, this.retryForMs);
+    return rows.flatMap(({ results }) => results);
   }
 }

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { describe, expect, it } from '@jest/globals';
-import { type Groups, WorkspaceBatches } from './workspace-batches.js';
+import { WorkspaceBatches } from './workspace-batches.js';
 
 interface Item {
   workspaceId: string;
@@ -9,8 +9,7 @@ interface Item {
 }
 
 const item = (name: string, workspaceId = 'one'): Item => ({ name, workspaceId, bytes: 0 });
-const namesOf = (groups: Groups<Item>) => groups.flatMap(([, items]) => items.map(({ name }) => name));
-const echo = (groups: Groups<Item>) => groups.map(([, items]) => items.map(({ name }) => name));
+const namesOf = (items: Item[]) => items.map(({ name }) => name);
 const away = new RouterError('service_unavailable', 'The database is away.');
 
 /** Batches whose first call fails when it is told to; the others answer with the names of their items. */
@@ -20,9 +19,9 @@ function batches(patienceMs: number) {
   const first = new Promise<never>((_, reject) => (failing.now = () => reject(away)));
   const line = new WorkspaceBatches<Item, string>({
     patienceMs,
-    send: async (groups) => {
-      calls.push(namesOf(groups));
-      return calls.length === 1 ? first : echo(groups);
+    send: async (items) => {
+      calls.push(namesOf(items));
+      return calls.length === 1 ? first : namesOf(items);
     },
   });
   return { line, calls, fail: () => failing.now?.() };
@@ -52,8 +51,7 @@ it('an item that fails alone is told so, and the others their results', async ()
   const refused = new Error('refused');
   const line = new WorkspaceBatches<Item, string>({
     patienceMs: 0,
-    send: async (groups) =>
-      groups.map(([, items]) => items.map(({ name }) => (name === 'bad' ? refused : name))),
+    send: async (items) => items.map(({ name }) => (name === 'bad' ? refused : name)),
   });
   const all = await Promise.allSettled(['a', 'bad', 'c'].map((name) => line.add(item(name))));
   expect(all.map((each) => (each.status === 'rejected' ? each.reason : each.value))).toEqual([
@@ -63,15 +61,33 @@ it('an item that fails alone is told so, and the others their results', async ()
   ]);
 });
 
-it('groups come in the order of their workspaces, so that no two processes wait for each other', async () => {
-  const orders: string[][] = [];
+it('who finds a workspace locked waits for it without the others, with those who come after', async () => {
+  const calls: [names: string[], waits: boolean][] = [];
   const line = new WorkspaceBatches<Item, string>({
     patienceMs: 0,
-    send: async (groups) => {
-      orders.push(groups.map(([workspaceId]) => workspaceId));
-      return echo(groups);
+    send: async (items, waits) => {
+      calls.push([namesOf(items), waits]);
+      if (calls.length === 2) all.push(line.add(item('meanwhile', 'locked')));
+      return items.map(({ name, workspaceId }) => (workspaceId === 'locked' && !waits ? null : name));
     },
   });
-  await Promise.all(['x', 'c', 'a', 'b', 'a'].map((id, index) => line.add(item(String(index), id))));
-  expect(orders).toEqual([['x'], ['a', 'b', 'c']]);
+  const all = ['free', 'free', 'locked', 'free', 'locked'].map((id, nth) =>
+    line.add(item(`${id} ${nth}`, id)),
+  );
+  const names = ['free 0', 'free 1', 'locked 2', 'free 3', 'locked 4'];
+  expect(await Promise.all(all)).toEqual(names);
+  expect(await all[5]).toBe('meanwhile');
+  expect(calls).toEqual([
+    [['free 0'], false],
+    [['free 1', 'locked 2', 'free 3', 'locked 4'], false],
+    [['locked 2', 'locked 4', 'meanwhile'], true],
+  ]);
+});
+
+it('tells who waits for a workspace that is not there', async () => {
+  const line = new WorkspaceBatches<Item, string>({
+    patienceMs: 0,
+    send: async (items) => items.map(() => null),
+  });
+  await expect(line.add(item('any'))).rejects.toThrow('a workspace is not there');
 });

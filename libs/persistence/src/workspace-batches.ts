@@ -6,14 +6,11 @@ interface Written {
   bytes: number;
 }
 
-/** What one call carries: for each workspace, in the order of their ids, what is written under its lock. */
-export type Groups<Item> = [workspaceId: string, items: Item[]][];
-
-/** What came of each item, or why it alone failed; null for a workspace whose row is locked, when the call does not wait. */
-export type GroupResults<Result> = (Result | Error)[] | null;
+/** What came of each item, or why it alone failed; null where its workspace is locked, when the call does not wait. */
+export type BatchResults<Result> = (Result | Error | null)[];
 
 interface BatchOptions<Item, Result> {
-  send: (groups: Groups<Item>, waits: boolean) => Promise<GroupResults<Result>[]>;
+  send: (items: Item[], waits: boolean) => Promise<BatchResults<Result>>;
   /** How long in milliseconds an item stays in line while the database is away. */
   patienceMs: number;
 }
@@ -98,60 +95,43 @@ export class WorkspaceBatches<Item extends Written, Result> {
   }
 
   private async settle(batch: Waiting<Item, Result>[], waits: boolean): Promise<void> {
-    const groups = byWorkspace(batch);
-    const items = groups.map(([id, group]): Groups<Item>[number] => [id, group.map(({ item }) => item)]);
-    const results = await this.options.send(items, waits);
-    for (const [index, [workspaceId, group]] of groups.entries()) {
-      const found = results[index];
-      if (!found) {
-        this.joinOwn(workspaceId, group);
-        continue;
-      }
-      for (const [nth, each] of group.entries()) {
-        const result = found[nth] as Result | Error;
-        if (result instanceof Error) each.reject(result);
-        else each.resolve(result);
-      }
+    const results = await this.options.send(
+      batch.map(({ item }) => item),
+      waits,
+    );
+    const locked = batch.filter((_each, nth) => results[nth] === null);
+    if (waits && locked.length > 0) throw new Error('a workspace is not there');
+    for (const id of new Set(locked.map(({ item }) => item.workspaceId))) {
+      this.joinOwn(
+        id,
+        locked.filter(({ item }) => item.workspaceId === id),
+      );
+    }
+    for (const [nth, each] of batch.entries()) {
+      const result = results[nth] as Result | Error | null;
+      if (result instanceof Error) each.reject(result);
+      else if (result !== null) each.resolve(result);
     }
   }
 }
 
 /**
- * The statement that calls an SQL function `(workspace, entries, bodies, waits)` for each workspace of a batch, and what
- * makes its values. `entries` is the JSON of what the function takes of the items, without their bodies.
+ * Bodies one after the other, and where each of them is, counted from one. As an array they would be sent as text, of twice
+ * the size.
  */
-export function batchCall<Item>(
-  name: string,
-  entries: (items: Item[]) => string,
-  body: (item: Item) => Buffer | null,
-) {
-  const text = `SELECT ${name}(space_id, entries, ($3::bytea[])[first : first + jsonb_array_length(entries) - 1], $5::boolean) AS results
-    FROM unnest($1::uuid[], $2::jsonb[], $4::integer[]) AS each (space_id, entries, first)`;
-  return (groups: Groups<Item>, waits: boolean): [text: string, values: unknown[]] => {
-    let first = 1;
-    const values = [
-      groups.map(([workspaceId]) => workspaceId),
-      groups.map(([, items]) => entries(items)),
-      groups.flatMap(([, items]) => items.map(body)),
-      groups.map(([, items]) => (first += items.length) - items.length),
-      waits,
-    ];
-    return [text, values];
-  };
+export function joinedBodies(bodies: (Buffer | null)[]) {
+  let bodyFrom = 1;
+  const places = bodies.map((body) => {
+    if (body === null) return {};
+    const place = { bodyFrom, bodyBytes: body.length };
+    bodyFrom += body.length;
+    return place;
+  });
+  return { places, joined: Buffer.concat(bodies.filter((body) => body !== null)) };
 }
 
-/** In the order of their ids, so that two processes lock them in the same order. */
-function byWorkspace<Item extends Written, Result>(
-  batch: Waiting<Item, Result>[],
-): [string, Waiting<Item, Result>[]][] {
-  const groups = new Map<string, Waiting<Item, Result>[]>();
-  for (const each of batch) {
-    const group = groups.get(each.item.workspaceId);
-    if (group) group.push(each);
-    else groups.set(each.item.workspaceId, [each]);
-  }
-  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1));
-}
+/** The call of an SQL function `(workspaces, entries, bodies, waits)` for the items of a batch. */
+export const batchCall = (name: string): string => `SELECT ${name}($1, $2, $3, $4) AS results`;
 
 /** Takes the head of the line. */
 function takeBatch<Item extends Written, Result>(line: Waiting<Item, Result>[]): Waiting<Item, Result>[] {

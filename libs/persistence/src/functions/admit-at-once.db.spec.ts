@@ -122,14 +122,16 @@ describe('admissions at once on two gateways', () => {
 
 /** One statement for several workspaces, which waits for each of them. */
 const admit = async (pool: Pool, items: AdmissionFacts[], workspaceIds: string[]): Promise<Admitted[]> => {
-  const inOrder = items
-    .map((each, index) => ({ spaceId: workspaceIds[index] ?? '', run: admissionOf('', each) }))
-    .toSorted((one, other) => (one.spaceId < other.spaceId ? -1 : 1));
-  const { rows } = await pool.query<{ results: Admitted[] }>(
-    `SELECT admit(space_id, jsonb_build_array(run), ARRAY[''::bytea], true) AS results
-     FROM unnest($1::uuid[], $2::jsonb[]) AS each (space_id, run)`,
-    [inOrder.map(({ spaceId }) => spaceId), inOrder.map(({ run }) => ({ ...run, body: undefined }))],
-  );
+  const runs = items.map((each) => ({
+    ...admissionOf('', each),
+    body: undefined,
+    bodyFrom: 1,
+    bodyBytes: 0,
+  }));
+  const { rows } = await pool.query<{ results: Admitted[] }>(`SELECT admit($1, $2, '', true) AS results`, [
+    workspaceIds,
+    JSON.stringify(runs),
+  ]);
   return rows.flatMap(({ results }) => results);
 };
 

@@ -1,142 +1,142 @@
-const entryColumns = `"runId" uuid, model text, provider text, mode text, facts jsonb, "reservedMicros" bigint,
-  "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text`;
-
 /**
- * `admit(workspace, runs, bodies, waits)`: admits runs of one workspace under the lock of its row, which comes before
- * every other lock: whoever admits into several workspaces goes by their ids, so that no two wait for each other. Without
- * `waits` a workspace whose row is locked answers null. The result lists, in the order given, `admitted` (with stage and
- * position), `existing` (the key is in use) or `refused` (which limit, with its numbers). A refused run leaves nothing
- * behind, its key included.
+ * `admit(workspaces, runs, bodies, waits)`: admits runs, each into the workspace at its place, under the locks of their
+ * rows, which come before every other lock. `bodies` are their inputs, one after the other: an array of them would travel
+ * as text. The result lists, in the order given, `admitted` (with stage and position),
+ * `existing` (the key is in use) or `refused` (which limit, with its numbers); without `waits`, null for a workspace that
+ * somebody else has locked. A refused run leaves nothing behind, its key included.
  */
 export const admit = /* sql */ `
-CREATE FUNCTION admit(space_id uuid, runs jsonb, bodies bytea[], waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE TYPE admission AS ("runId" uuid, model text, provider text, mode text, facts jsonb, "reservedMicros" bigint,
+  "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text, "bodyFrom" integer, "bodyBytes" integer);
+
+CREATE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  results jsonb[] := '{}';
-  entry record;
-  nth integer := 0;
-  holder idempotency_key%ROWTYPE;
+  results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
+  locked workspace[];
+  -- With what is admitted into them.
+  spaces workspace[] := '{}';
   space workspace%ROWTYPE;
+  this_moment timestamptz;
+  this_window timestamptz;
+  nth integer;
+  entry admission;
+  holder idempotency_key%ROWTYPE;
   cost bigint;
   refusal text;
   fits boolean;
   ahead integer;
-  parked integer := 0;
+  parked integer;
   first_parked bigint;
-  this_moment timestamptz;
-  this_window timestamptz;
-  -- Of the entries that are admitted, by their place in the batch.
+  -- Of the entries that are admitted, by their places.
   costs bigint[] := '{}';
   places bigint[] := '{}';
 BEGIN
-  IF waits THEN
-    SELECT * INTO STRICT space FROM workspace WHERE id = space_id FOR NO KEY UPDATE;
-  ELSE
-    SELECT * INTO space FROM workspace WHERE id = space_id FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND THEN
-      RETURN NULL;
-    END IF;
-  END IF;
+  locked := ARRAY(SELECT each FROM locked_workspaces(space_ids, waits) AS each);
   -- One instant for the window and for the rows: a run that counts in one minute is not dated in the next.
   this_moment := router_now();
   this_window := date_trunc('minute', this_moment);
-  IF space.window_started_at < this_window THEN
-    space.window_started_at := this_window;
-    space.window_count := 0;
-  END IF;
+  FOREACH space IN ARRAY locked LOOP
+    IF space.window_started_at < this_window THEN
+      space.window_started_at := this_window;
+      space.window_count := 0;
+    END IF;
+    ahead := NULL;
+    parked := 0;
+    <<each_run>>
+    FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
+      entry := jsonb_populate_record(NULL::admission, runs -> (nth - 1));
+      WHILE entry.key IS NOT NULL LOOP
+        INSERT INTO idempotency_key (workspace_id, key, fingerprint, run_id, expires_at)
+        VALUES (space.id, entry.key, decode(entry.fingerprint, 'hex'), entry."runId", router_now() + interval '24 hours')
+        ON CONFLICT DO NOTHING;
+        EXIT WHEN FOUND;
+        SELECT * INTO holder FROM idempotency_key WHERE workspace_id = space.id AND key = entry.key;
+        CONTINUE WHEN NOT FOUND;
+        IF holder.expires_at <= router_now() THEN
+          DELETE FROM idempotency_key WHERE workspace_id = space.id AND key = holder.key AND run_id = holder.run_id;
+        ELSE
+          results[nth] := jsonb_build_object('kind', 'existing', 'runId', holder.run_id,
+            'delivered', holder.deliveries > 0, 'matches', holder.fingerprint = decode(entry.fingerprint, 'hex'));
+          CONTINUE each_run;
+        END IF;
+      END LOOP;
 
-  <<each_run>>
-  FOR entry IN
-    SELECT * FROM jsonb_to_recordset(runs) AS each (${entryColumns})
-  LOOP
-    nth := nth + 1;
-    WHILE entry.key IS NOT NULL LOOP
-      INSERT INTO idempotency_key (workspace_id, key, fingerprint, run_id, expires_at)
-      VALUES (space_id, entry.key, decode(entry.fingerprint, 'hex'), entry."runId", router_now() + interval '24 hours')
-      ON CONFLICT DO NOTHING;
-      EXIT WHEN FOUND;
-      SELECT * INTO holder FROM idempotency_key WHERE workspace_id = space_id AND key = entry.key;
-      CONTINUE WHEN NOT FOUND;
-      IF holder.expires_at <= router_now() THEN
-        DELETE FROM idempotency_key WHERE workspace_id = space_id AND key = holder.key AND run_id = holder.run_id;
-      ELSE
-        results[nth] := jsonb_build_object('kind', 'existing', 'runId', holder.run_id,
-          'delivered', holder.deliveries > 0, 'matches', holder.fingerprint = decode(entry.fingerprint, 'hex'));
-        CONTINUE each_run;
+      cost := ceil(entry."reservedMicros" * space.markup);
+      fits := space.inflight < space.inflight_limit
+        AND space.committed_micros + cost <= space.committed_limit_micros;
+      refusal := CASE
+        WHEN cost > space.committed_limit_micros THEN 'ceiling'
+        WHEN space.balance_micros - space.held_micros < cost THEN 'credits'
+        WHEN space.window_count >= space.window_limit THEN 'window'
+        WHEN entry.mode = 'sync' AND space.inflight >= space.inflight_limit THEN 'inflight'
+        WHEN entry.mode = 'sync' AND NOT fits THEN 'spend'
+        WHEN entry.mode = 'queued' AND (space.backlog > 0 OR NOT fits)
+          AND space.backlog >= space.backlog_limit THEN 'backlog'
+      END;
+      IF refusal IS NOT NULL THEN
+        DELETE FROM idempotency_key
+        WHERE workspace_id = space.id AND key = entry.key AND run_id = entry."runId";
+        results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal,
+          'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
+          'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
+          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit);
+        CONTINUE;
       END IF;
+
+      fits := fits AND (entry.mode = 'sync' OR space.backlog = 0);
+      ahead := coalesce(ahead, space.backlog
+        + CASE WHEN space.inflight = 0 THEN 0 ELSE granted_ahead(space.id, 9223372036854775807) END);
+      IF entry."storedAs" IS NOT NULL THEN
+        PERFORM need_objects(ARRAY[entry."storedAs"]);
+      END IF;
+      costs[nth] := cost;
+      places[nth] := nextval('admission_order');
+      space.held_micros := space.held_micros + cost;
+      space.window_count := space.window_count + 1;
+      IF fits THEN
+        space.inflight := space.inflight + 1;
+        space.committed_micros := space.committed_micros + cost;
+      ELSE
+        space.backlog := space.backlog + 1;
+        first_parked := coalesce(first_parked, places[nth]);
+        parked := parked + 1;
+      END IF;
+      results[nth] := jsonb_build_object('kind', 'admitted', 'runId', entry."runId", 'ready', fits, 'position', ahead);
+      ahead := ahead + 1;
     END LOOP;
-
-    cost := ceil(entry."reservedMicros" * space.markup);
-    fits := space.inflight < space.inflight_limit
-      AND space.committed_micros + cost <= space.committed_limit_micros;
-    refusal := CASE
-      WHEN cost > space.committed_limit_micros THEN 'ceiling'
-      WHEN space.balance_micros - space.held_micros < cost THEN 'credits'
-      WHEN space.window_count >= space.window_limit THEN 'window'
-      WHEN entry.mode = 'sync' AND space.inflight >= space.inflight_limit THEN 'inflight'
-      WHEN entry.mode = 'sync' AND NOT fits THEN 'spend'
-      WHEN entry.mode = 'queued' AND (space.backlog > 0 OR NOT fits)
-        AND space.backlog >= space.backlog_limit THEN 'backlog'
-    END;
-    IF refusal IS NOT NULL THEN
-      DELETE FROM idempotency_key
-      WHERE workspace_id = space_id AND key = entry.key AND run_id = entry."runId";
-      results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal,
-        'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
-        'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
-        'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit);
-      CONTINUE;
+    IF parked > 0 THEN
+      PERFORM enter_backlog(space.id, first_parked, parked);
     END IF;
-
-    fits := fits AND (entry.mode = 'sync' OR space.backlog = 0);
-    ahead := coalesce(ahead, space.backlog
-      + CASE WHEN space.inflight = 0 THEN 0 ELSE granted_ahead(space_id, 9223372036854775807) END);
-    IF entry."storedAs" IS NOT NULL THEN
-      PERFORM need_objects(ARRAY[entry."storedAs"]);
-    END IF;
-    costs[nth] := cost;
-    places[nth] := nextval('admission_order');
-    space.held_micros := space.held_micros + cost;
-    space.window_count := space.window_count + 1;
-    IF fits THEN
-      space.inflight := space.inflight + 1;
-      space.committed_micros := space.committed_micros + cost;
-    ELSE
-      space.backlog := space.backlog + 1;
-      first_parked := coalesce(first_parked, places[nth]);
-      parked := parked + 1;
-    END IF;
-    results[nth] := jsonb_build_object('kind', 'admitted', 'runId', entry."runId", 'ready', fits, 'position', ahead);
-    ahead := ahead + 1;
+    spaces := spaces || space;
   END LOOP;
 
   -- One statement writes all of them: to begin one takes longer than to write a row.
   WITH admitted AS MATERIALIZED (
-    SELECT each.*, (results[ordinality] -> 'ready')::boolean AS ready
-    FROM ROWS FROM (jsonb_to_recordset(runs) AS (${entryColumns})) WITH ORDINALITY AS each
+    SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready
+    FROM jsonb_populate_recordset(NULL::admission, runs) WITH ORDINALITY AS each
+    JOIN unnest(spaces) ON id = space_ids[ordinality]
     WHERE costs[ordinality] IS NOT NULL
   ), inserted AS (
     INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
       credential, call, admitted_position, admitted_at, granted_at)
     SELECT "runId", space_id, model, provider, mode, CASE WHEN ready THEN 'ready' ELSE 'parked' END, facts, costs[ordinality],
-      ceil("computedMicros" * space.markup), space.markup, credential, call, (results[ordinality] -> 'position')::integer,
+      ceil("computedMicros" * markup), markup, credential, call, (results[ordinality] -> 'position')::integer,
       this_moment, CASE WHEN ready THEN this_moment END
     FROM admitted
   ), inputs AS (
     INSERT INTO payload (run_id, kind, media_type, body, stored_as)
-    SELECT "runId", 'input', 'application/json', bodies[ordinality], "storedAs" FROM admitted
+    SELECT "runId", 'input', 'application/json', substr(bodies, "bodyFrom", "bodyBytes"), "storedAs" FROM admitted
+  ), counted AS (
+    UPDATE workspace SET inflight = counted.inflight, committed_micros = counted.committed_micros,
+      held_micros = counted.held_micros, backlog = counted.backlog,
+      window_started_at = counted.window_started_at, window_count = counted.window_count
+    FROM unnest(spaces) AS counted WHERE workspace.id = counted.id
   )
   -- The gateway enqueues at once; the reconciler, a second later at most, only when it could not.
   INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, due_at)
   SELECT "runId", space_id, provider, CASE WHEN ready THEN 'dispatch' ELSE 'backlog' END, places[ordinality], costs[ordinality],
     CASE WHEN ready THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END
   FROM admitted;
-  IF parked > 0 THEN
-    PERFORM enter_backlog(space_id, first_parked, parked);
-  END IF;
-  UPDATE workspace SET inflight = space.inflight, committed_micros = space.committed_micros,
-    held_micros = space.held_micros, backlog = space.backlog,
-    window_started_at = space.window_started_at, window_count = space.window_count
-  WHERE id = space_id;
   RETURN to_jsonb(results);
 END $$;
 `;

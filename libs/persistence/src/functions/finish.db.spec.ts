@@ -168,7 +168,9 @@ describe('an outcome', () => {
   });
 
   it('is that of no run that is not there', async () => {
-    expect(await fixture.first.finish(v7(), 1, succeeded)).toEqual({ won: false, granted: [] });
+    const { id: workspaceId } = await fixture.first.workspace();
+    const none = fixture.first.runs.finish({ runId: v7(), epoch: 1, workspaceId }, succeeded);
+    expect(await none).toEqual({ won: false, granted: [] });
   });
 
   it('is written whole or not at all', async () => {

@@ -4,6 +4,7 @@ import { claim } from '../functions/claim.js';
 import { credentialChanges } from '../functions/credential-changes.js';
 import { finish } from '../functions/finish.js';
 import { keepOutput } from '../functions/keep-output.js';
+import { lockedWorkspaces } from '../functions/locked-workspaces.js';
 import { partitions } from '../functions/partitions.js';
 import { promote } from '../functions/promote.js';
 import { providerPause } from '../functions/provider-pause.js';
@@ -37,6 +38,7 @@ const schema = [
   providerPause,
   backlog,
   promote,
+  lockedWorkspaces,
   finish,
   admit,
   claim,
