@@ -1,8 +1,16 @@
+import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
-import { checkBody, type CheckedInput, type CheckOrder, type CheckReport } from './check-thread.js';
+import {
+  checkBody,
+  type CheckedInput,
+  type CheckOrder,
+  type CheckReport,
+  type ModelText,
+  type Servers,
+} from './check-thread.js';
 import type { BodySettings } from './settings.js';
 
 /** A body that passed: the same bytes, and what is known of them. */
@@ -11,6 +19,14 @@ type CheckedBody = { bytes: Buffer } & CheckedInput;
 const maxWaiting = 1000;
 /** Larger bodies are checked in the thread. */
 const maxCheckedAtOnce = 64 * 1024;
+
+const texts = new WeakMap<Model, ModelText>();
+
+function textOf(model: Model): ModelText {
+  const text = texts.get(model) ?? { id: model.id, json: JSON.stringify(model) };
+  texts.set(model, text);
+  return text;
+}
 
 /**
  * Checks bodies: small ones at once, large ones in a thread beside the event loop, where they hold up no other call. A
@@ -31,11 +47,12 @@ export class BodyChecker implements OnApplicationShutdown {
   constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
-  async check(servers: CheckOrder['servers'], bytes: Buffer): Promise<CheckedBody> {
+  async check(servers: Servers, bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length <= maxCheckedAtOnce) {
       return { bytes, ...checkBody(servers, bytes) };
     }
-    const report = await this.checkInThread(servers, bytes);
+    const [server, ...others] = servers;
+    const report = await this.checkInThread([textOf(server), ...others.map(textOf)], bytes);
     if ('fields' in report) throw new InputRejection(report.fields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);
     if ('bug' in report) throw new Error(report.bug);
