@@ -32,3 +32,16 @@ it.each([
   await dataSource.query(change);
   expect(await differences()).not.toEqual(before);
 });
+
+it.each([
+  ['quantity', '-1'],
+  ['micros', '-1'],
+  ['byte_count', '-1'],
+  ['price_factor', '100.1'],
+  ...['run_mode', 'run_stage', 'run_outcome', 'run_queue', 'payload_kind', 'billing_basis'].map((domain) => [
+    domain,
+    'none',
+  ]),
+])('no column of %s holds %s', async (domain, value) => {
+  await expect(dataSource.query(`SELECT $1::${domain}`, [value])).rejects.toThrow('check constraint');
+});

@@ -1,10 +1,9 @@
-import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Basis } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
 
 /** A change of a workspace's credits: negative for a billed run, positive for credits added. It outlives the run. */
 @Entity()
-@Check('ledger_entry_basis_check', `basis IN ('reported', 'computed', 'flat')`)
 @Index('ledger_entry_age', ['at'], { type: 'brin' })
 export class LedgerEntry {
   @PrimaryColumn('uuid') workspaceId: string;
@@ -20,7 +19,6 @@ export class LedgerEntry {
 
 /** What a finished run was, and what it cost. It outlives the run. */
 @Entity()
-@Check('audit_record_basis_check', `basis IN ('reported', 'computed', 'flat')`)
 @Index('audit_record_workspace', ['workspaceId', 'completedAt'])
 @Index('audit_record_age', ['completedAt'], { type: 'brin' })
 export class AuditRecord {

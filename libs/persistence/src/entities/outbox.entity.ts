@@ -3,7 +3,6 @@ import { bigint } from './columns.js';
 
 /** One row a live run: the transactional outbox of its job, the reconciler's list, and the workspace's backlog. */
 @Entity()
-@Check('outbox_queue_check', `queue IN ('backlog', 'dispatch', 'poll', 'assets')`)
 @Index('outbox_due', ['dueAt'])
 @Index('outbox_undispatched', ['workspaceId', 'queue', 'place'], { where: 'NOT dispatched' })
 @Index('outbox_waiting', ['provider', 'workspaceId', 'place'], { where: 'waiting' })

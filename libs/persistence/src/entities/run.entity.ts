@@ -4,11 +4,7 @@ import { bigint, createdNow, numeric } from './columns.js';
 
 /** A run from its admission until its result ages out; partitioned by the day of its id. Only the SQL functions write it. */
 @Entity()
-@Check('run_mode_check', `mode IN ('queued', 'sync')`)
-@Check('run_stage_check', `stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')`)
-@Check('run_reserved_micros_check', 'reserved_micros >= 0')
 @Check('run_computed_micros_check', 'computed_micros <= reserved_micros')
-@Check('run_outcome_check', `outcome IN ('succeeded', 'failed', 'cancelled')`)
 @Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
 export class Run {
   @PrimaryColumn('uuid') id: string;
@@ -55,7 +51,6 @@ export class Run {
 
 /** The input or the output of a run: its bytes, or the key of the object in the asset store. Partitioned as the runs are. */
 @Entity()
-@Check('payload_kind_check', `kind IN ('input', 'output')`)
 @Check('payload_check', 'num_nonnulls(body, stored_as) = 1')
 export class Payload {
   @PrimaryColumn('uuid') runId: string;

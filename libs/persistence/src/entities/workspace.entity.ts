@@ -1,21 +1,10 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigint, createdNow, numeric } from './columns.js';
 
 const counter = { type: 'integer', default: 0, update: false } as const;
 
 /** A paying customer's space: its entitlements, its allowances and the counters of its live runs. */
 @Entity()
-@Check('workspace_inflight_limit_check', 'inflight_limit >= 0')
-@Check('workspace_committed_limit_micros_check', 'committed_limit_micros >= 0')
-@Check('workspace_backlog_limit_check', 'backlog_limit >= 0')
-@Check('workspace_window_limit_check', 'window_limit >= 0')
-@Check('workspace_file_limit_check', 'file_limit >= 0')
-@Check('workspace_file_bytes_limit_check', 'file_bytes_limit >= 0')
-@Check('workspace_markup_check', 'markup BETWEEN 0 AND 100')
-@Check('workspace_inflight_check', 'inflight >= 0')
-@Check('workspace_committed_micros_check', 'committed_micros >= 0')
-@Check('workspace_held_micros_check', 'held_micros >= 0')
-@Check('workspace_backlog_check', 'backlog >= 0')
 export class Workspace {
   @PrimaryColumn('uuid') id: string;
   @Column('text', { unique: true }) name: string;

@@ -17,6 +17,7 @@ import { workersWanted } from '../functions/workers-wanted.js';
 import { registryFunctions } from '../registry/functions.js';
 import { registryTables } from '../registry/tables.js';
 import { SqlMigration } from '../sql-migration.js';
+import { domains } from './domains.js';
 import { moneyTables, operationsTables, runTables, workspaceTables } from './tables.js';
 import { webhookSecrets, webhookTables } from './webhook-tables.js';
 
@@ -26,6 +27,7 @@ const schema = [
   `SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)`,
   routerNow,
   webhookSecrets,
+  domains,
   workspaceTables,
   runTables,
   webhookTables,

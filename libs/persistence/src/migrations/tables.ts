@@ -8,23 +8,23 @@ CREATE TABLE workspace (
   runnable text[] NOT NULL DEFAULT '{**}',
   created_at timestamptz NOT NULL DEFAULT router_now(),
   -- Allowances.
-  inflight_limit integer NOT NULL DEFAULT 5 CHECK (inflight_limit >= 0),
-  committed_limit_micros bigint NOT NULL DEFAULT 100000000 CHECK (committed_limit_micros >= 0),
-  backlog_limit integer NOT NULL DEFAULT 1000 CHECK (backlog_limit >= 0),
-  window_limit integer NOT NULL DEFAULT 600 CHECK (window_limit >= 0),
-  file_limit integer NOT NULL DEFAULT 1000 CHECK (file_limit >= 0),
-  file_bytes_limit bigint NOT NULL DEFAULT 10737418240 CHECK (file_bytes_limit >= 0),
+  inflight_limit quantity NOT NULL DEFAULT 5,
+  committed_limit_micros micros NOT NULL DEFAULT 100000000,
+  backlog_limit quantity NOT NULL DEFAULT 1000,
+  window_limit quantity NOT NULL DEFAULT 600,
+  file_limit quantity NOT NULL DEFAULT 1000,
+  file_bytes_limit byte_count NOT NULL DEFAULT 10737418240,
   balance_micros bigint,
   -- What runs cost is multiplied by it; a run keeps the one that it was admitted with.
-  markup numeric NOT NULL DEFAULT 1 CHECK (markup BETWEEN 0 AND 100),
+  markup price_factor NOT NULL DEFAULT 1,
   -- What its webhooks are signed with, the newest first: the second one for a day after the rotation.
   webhook_secrets text[] NOT NULL DEFAULT ARRAY[new_webhook_secret()],
   webhook_secret_rotated_at timestamptz,
   -- Counters: each changes only in the transaction of the run it counts.
-  inflight integer NOT NULL DEFAULT 0 CHECK (inflight >= 0),
-  committed_micros bigint NOT NULL DEFAULT 0 CHECK (committed_micros >= 0),
-  held_micros bigint NOT NULL DEFAULT 0 CHECK (held_micros >= 0),
-  backlog integer NOT NULL DEFAULT 0 CHECK (backlog >= 0),
+  inflight quantity NOT NULL DEFAULT 0,
+  committed_micros micros NOT NULL DEFAULT 0,
+  held_micros micros NOT NULL DEFAULT 0,
+  backlog quantity NOT NULL DEFAULT 0,
   window_started_at timestamptz NOT NULL DEFAULT 'epoch',
   window_count integer NOT NULL DEFAULT 0,
   -- Highest values ever reached, kept by trigger.
@@ -62,10 +62,10 @@ CREATE TABLE run (
   workspace_id uuid NOT NULL,
   model text NOT NULL,
   provider text NOT NULL,
-  mode text NOT NULL CHECK (mode IN ('queued', 'sync')),
+  mode run_mode NOT NULL,
   -- The model's facts as resolved at admission; later catalog changes touch no live run.
   facts jsonb NOT NULL,
-  reserved_micros bigint NOT NULL CHECK (reserved_micros >= 0),
+  reserved_micros micros NOT NULL,
   -- Billed when no reply says what the run cost; it and the reserved amount include the mark-up.
   computed_micros bigint NOT NULL CONSTRAINT run_computed_micros_check CHECK (computed_micros <= reserved_micros),
   markup numeric NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE run (
   admitted_position integer NOT NULL,
   admitted_at timestamptz NOT NULL DEFAULT router_now(),
   -- What is written later stands behind what is not: an update logs a row from its first change on.
-  stage text NOT NULL CHECK (stage IN ('parked', 'ready', 'submitting', 'running', 'copying', 'completed')),
+  stage run_stage NOT NULL,
   -- Bumped by every claim: a worker that lost its claim cannot write.
   epoch integer NOT NULL DEFAULT 0,
   -- What the last reply that says so reports as the partner's own price.
@@ -102,7 +102,7 @@ CREATE TABLE run (
   -- The provider was done, and the assets of its output were copied next.
   output_at timestamptz,
   completed_at timestamptz,
-  outcome text CHECK (outcome IN ('succeeded', 'failed', 'cancelled')),
+  outcome run_outcome,
   bucket text,
   status integer,
   failure jsonb,
@@ -123,7 +123,7 @@ CREATE TRIGGER run_one_outcome AFTER UPDATE ON run FOR EACH ROW
 
 CREATE TABLE payload (
   run_id uuid NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('input', 'output')),
+  kind payload_kind NOT NULL,
   media_type text NOT NULL,
   -- Small ones lie here, large ones in the asset store under this key.
   body bytea,
@@ -159,7 +159,7 @@ CREATE TABLE outbox (
   workspace_id uuid NOT NULL,
   run_id uuid NOT NULL,
   provider text NOT NULL,
-  queue text NOT NULL CHECK (queue IN ('backlog', 'dispatch', 'poll', 'assets')),
+  queue run_queue NOT NULL,
   place bigint NOT NULL DEFAULT nextval('admission_order'),
   reserved_micros bigint NOT NULL,
   dispatched boolean NOT NULL DEFAULT false,
@@ -216,7 +216,7 @@ CREATE TABLE ledger_entry (
   amount_micros bigint NOT NULL,
   balance_micros bigint,
   -- How the amount of a billed run was found.
-  basis text CHECK (basis IN ('reported', 'computed', 'flat')),
+  basis billing_basis,
   note text NOT NULL,
   -- Entries are read by workspace, newest first. That a run is billed once is seen to by its audit record's key.
   PRIMARY KEY (workspace_id, id)
@@ -246,7 +246,7 @@ CREATE TABLE audit_record (
   cost_micros bigint NOT NULL,
   billed_micros bigint NOT NULL,
   -- Null for a run that is not billed.
-  basis text CHECK (basis IN ('reported', 'computed', 'flat')),
+  basis billing_basis,
   -- Runs are listed by workspace, newest first.
   PRIMARY KEY (workspace_id, run_id)
 );
