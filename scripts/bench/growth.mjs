@@ -96,7 +96,11 @@ async function* afterFinished(service, gateway) {
   const pids = await processesOf(service, { gateway });
   const before = await costs(service, gateway, pids, { ...requests, workspaceId });
   const sizes = await finished(service.client, requests.id);
+  // Neither the runs that were submitted to measure it, which would be counted, nor what is left to be done in the
+  // background, is the next run's.
+  await service.client.query('UPDATE outbox SET dispatched = true');
   await service.client.query('VACUUM ANALYZE');
+  await service.client.query('CHECKPOINT');
   const next = await submitted(gateway, key);
   const after = await costs(service, gateway, pids, { ...next, workspaceId });
   for (const what of ['status', 'submit']) {

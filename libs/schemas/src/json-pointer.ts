@@ -13,12 +13,21 @@ export const pointerSegments = (pointer: string): string[] =>
 export const pointerFrom = (path: readonly PropertyKey[]): string =>
   path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
+/** Of pointers that rows and adapters name, which are read with every call. */
+const knownSegments = new Map<string, readonly string[]>();
+
+function segmentsOf(pointer: string): readonly string[] {
+  const segments = knownSegments.get(pointer) ?? pointerSegments(pointer);
+  knownSegments.set(pointer, segments);
+  return segments;
+}
+
 /**
  * Every value of parsed JSON that the pointer reaches, in document order; none when the path does not exist. A segment
  * `*` stands for every element of an array or object.
  */
 export const valuesAt = (document: unknown, pointer: string): Json[] =>
-  pointerSegments(pointer).reduce(
+  segmentsOf(pointer).reduce(
     (reached, segment) => reached.flatMap((value) => step(value, segment)),
     [document as Json],
   );

@@ -1,11 +1,6 @@
 import { type Catalog, entry, fullEntry, LiveCatalog, type Model, openCursor, sealCursor } from '#catalog';
-import {
-  type RouterModelFullListResponse,
-  routerModelPage,
-  type RouterModelListResponse,
-  routerModelListResponse,
-} from '#schemas';
-import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { routerModelListResponse, routerModelPage } from '#schemas';
+import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/common';
 import type { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
@@ -26,6 +21,20 @@ const listModels = {
 } as const;
 const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a parameter is malformed.');
 
+/** A model's entry as JSON, written once for each revision of the model. */
+function textsOf(entryOf: (model: Model) => object): (model: Model) => string {
+  const texts = new WeakMap<Model, string>();
+  return (model) => {
+    const text = texts.get(model) ?? JSON.stringify(entryOf(model));
+    texts.set(model, text);
+    return text;
+  };
+}
+
+const shortText = textsOf(entry);
+const fullText = textsOf(fullEntry);
+const asJson = Header('content-type', 'application/json; charset=utf-8');
+
 /** The models that the caller may both see and run: on v2 also searched, and in full. */
 @Controller()
 @UseGuards(CallerGuard)
@@ -37,6 +46,7 @@ export class ModelListsController {
   ) {}
 
   @Get('v1/models')
+  @asJson
   @Access({ scope: 'catalog' })
   @ApiRoute({
     ...listModels,
@@ -46,11 +56,12 @@ export class ModelListsController {
   list(
     @Calling() caller: Caller,
     @Query(new QueryPipe(pageQuery)) query: z.output<typeof pageQuery>,
-  ): RouterModelListResponse {
-    return this.page(caller, query, entry);
+  ): string {
+    return this.page(caller, query, shortText);
   }
 
   @Get('v2/models')
+  @asJson
   @Access({ scope: 'catalog' })
   @ApiRoute({
     ...listModels,
@@ -60,15 +71,15 @@ export class ModelListsController {
   search(
     @Calling() caller: Caller,
     @Query(new QueryPipe(modelQuery)) query: z.output<typeof modelQuery>,
-  ): RouterModelListResponse | RouterModelFullListResponse {
-    return query.view === 'full' ? this.page(caller, query, fullEntry) : this.page(caller, query, entry);
+  ): string {
+    return this.page(caller, query, query.view === 'full' ? fullText : shortText);
   }
 
-  private page<Entry>(
+  private page(
     caller: Caller,
     { cursor, limit, ...query }: z.output<typeof modelQuery>,
-    entryOf: (model: Model) => Entry,
-  ) {
+    textOf: (model: Model) => string,
+  ): string {
     const sealing = { secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
     const request: Parameters<Catalog['page']>[0] = {
       ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
@@ -81,11 +92,11 @@ export class ModelListsController {
     };
     const { models, hasMore } = this.catalog.current.page(request);
     const last = models.at(-1);
-    return {
-      data: models.map(entryOf),
+    const end = JSON.stringify({
       has_more: hasMore,
       ...(hasMore && last !== undefined && { next_cursor: sealCursor(last.id, sealing) }),
       limit,
-    };
+    });
+    return `{"data":[${models.map(textOf).join()}],${end.slice(1)}`;
   }
 }
