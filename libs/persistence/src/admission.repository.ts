@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AnswerLost, Database } from './database.js';
 import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
-import { batchCall, type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
+import { type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
 
 export interface Admission {
   runId: string;
@@ -43,7 +43,7 @@ export type Admitted =
 
 const lookEveryMs = 100;
 
-const text = batchCall('admit');
+const text = 'SELECT admit($1, $2, $3, $4) AS results';
 
 /** Admits runs, in batches. */
 @Injectable()

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 import { type Ending, endingRow, type FinishedRun, type Granted, payloadColumns } from './run-facts.js';
-import { batchCall, type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
+import { type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
 
 /** A run with the claim under which it is written, and the workspace whose row is locked for that. */
 export interface ClaimedRun {
@@ -19,7 +19,7 @@ interface EndingRun extends ClaimedRun {
   bytes: number;
 }
 
-const text = batchCall('finish_all');
+const text = 'SELECT finish_all($1, $2, $3, $4) AS results';
 
 /** Writes outcomes of runs, in batches, for as long as `retryForMs` while the database is away. */
 export class RunEndings {

@@ -130,9 +130,6 @@ export function joinedBodies(bodies: (Buffer | null)[]) {
   return { places, joined: Buffer.concat(bodies.filter((body) => body !== null)) };
 }
 
-/** The call of an SQL function `(workspaces, entries, bodies, waits)` for the items of a batch. */
-export const batchCall = (name: string): string => `SELECT ${name}($1, $2, $3, $4) AS results`;
-
 /** Takes the head of the line. */
 function takeBatch<Item extends Written, Result>(line: Waiting<Item, Result>[]): Waiting<Item, Result>[] {
   let rows = 0;
