@@ -35,7 +35,7 @@ BEGIN
   IF files >= allowed.file_limit THEN
     RETURN QUERY SELECT 'files', allowed.file_limit::bigint;
   ELSIF taken + max_bytes > allowed.file_bytes_limit THEN
-    RETURN QUERY SELECT 'bytes', allowed.file_bytes_limit;
+    RETURN QUERY SELECT 'bytes', allowed.file_bytes_limit::bigint;
   ELSE
     INSERT INTO stored_object (key, owner_id, delete_at, workspace_id, bytes)
     VALUES (file_key, file_id, router_now() + make_interval(secs => doubt_s), owner, max_bytes);
