@@ -1,13 +1,14 @@
 /**
  * `admit(workspaces, runs, bodies, waits)`: admits runs, each into the workspace at its place, under the locks of their
  * rows, which come before every other lock. `bodies` are their inputs, one after the other: an array of them would travel
- * as text. The result lists, in the order given, `admitted` (with stage and position),
- * `existing` (the key is in use) or `refused` (which limit, with its numbers); without `waits`, null for a workspace that
- * somebody else has locked. A refused run leaves nothing behind, its key included.
+ * as text. The result lists, in the order given, `admitted` (with stage and position), `existing` (the key is in use) or
+ * `refused` (which limit, with its numbers); without `waits`, null for a workspace that somebody else has locked. A
+ * refused run leaves nothing behind, its key included.
  */
 export const admit = /* sql */ `
 CREATE TYPE admission AS ("runId" uuid, model text, provider text, mode text, facts jsonb, "reservedMicros" bigint,
-  "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text, "bodyFrom" integer, "bodyBytes" integer);
+  "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text,
+  "bodyFrom" integer, "bodyBytes" integer);
 
 CREATE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
