@@ -7,10 +7,13 @@ const takesMs = 2000;
 const slots = 50;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** At 2 s each: a partner that answers when it is done, and one that is polled and leaves an asset to copy. */
+/**
+ * At 2 s each: a partner that answers when it is done, and one that is polled and leaves an asset to copy; with more
+ * runs a second than any number of workers ends here.
+ */
 const models = {
-  'openai/gpt-image-2': '{"model":"gpt-image-2","prompt":"a cat"}',
-  'bfl/flux-2-pro': '{"prompt":"a cat"}',
+  'openai/gpt-image-2': { body: '{"model":"gpt-image-2","prompt":"a cat"}', perSecond: 100 },
+  'bfl/flux-2-pro': { body: '{"prompt":"a cat"}', perSecond: 600 },
 };
 
 export async function* run() {
@@ -22,9 +25,15 @@ async function* throughput(transport) {
   try {
     const gateway = await service.start('gateway');
     await service.partner.settings({ takesMs });
-    for (const [model, body] of Object.entries(models)) {
+    const other = await service.customer('other');
+    for (const [model, { body, perSecond }] of Object.entries(models)) {
       for (const count of [1, 2, 4]) {
-        const { runs, connections } = await measure(service, gateway, { model, body, count });
+        const { runs, connections } = await measure(service, gateway, {
+          // One alone does not get all places.
+          customers: [service, other],
+          load: { model, body, runs: (perSecond * (seconds + 5)) / 2 },
+          count,
+        });
         // What the places of one worker allow where a run holds one to its end; a polled run holds none meanwhile.
         const share = runs / ((count * slots * 1000) / takesMs);
         yield {
@@ -40,10 +49,12 @@ async function* throughput(transport) {
   }
 }
 
-async function measure(service, gateway, { model, body, count }) {
+async function measure(service, gateway, { customers, load, count }) {
   await service.empty();
-  await submitRuns(service, gateway, { model, body, runs: count * 100 * (seconds + 5) });
-  const workers = await Promise.all(Array.from({ length: count }, () => service.start('worker')));
+  await Promise.all(customers.map((customer) => submitRuns(customer, gateway, load)));
+  const workers = await Promise.all(
+    Array.from({ length: count }, () => service.start('worker', {}, { rests: false })),
+  );
   // From when the first wave of every worker is through.
   for (let tries = 0; (await completed(service)) < count * slots && tries < 300; tries += 1) await pause(100);
   const [before, startedMs] = [await completed(service), performance.now()];
