@@ -43,6 +43,7 @@ BEGIN
     END IF;
     ahead := NULL;
     parked := 0;
+    first_parked := NULL;
     <<each_run>>
     FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
       entry := jsonb_populate_record(NULL::admission, runs -> (nth - 1));

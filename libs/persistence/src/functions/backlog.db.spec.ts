@@ -37,3 +37,21 @@ it('granted runs that wait for their dispatch are counted up to a thousand', asy
   expect(await positionOf(id, runs[998] ?? '')).toBe(998);
   expect(await positionOf(id, runs[1_099] ?? '')).toBe(1_000);
 });
+
+it('a chunk begins at the first of its runs, also when runs of several workspaces are parked at once', async () => {
+  const spaces = await Promise.all([0, 1, 2].map(() => gateway.workspace({ inflightLimit: 0 })));
+  const ids = spaces.map(({ id }) => id);
+  await Promise.all([...ids, ...ids, ...ids].map((id) => gateway.run(id)));
+  const chunks = await gateway.sql(
+    `SELECT workspace_id, min(first_place) AS first, sum(runs)::integer AS runs FROM backlog_chunk
+      WHERE workspace_id = ANY ($1) GROUP BY 1 ORDER BY 1`,
+    [ids],
+  );
+  const lines = await gateway.sql(
+    `SELECT workspace_id, min(place) AS first, count(*)::integer AS runs FROM outbox
+      WHERE workspace_id = ANY ($1) GROUP BY 1 ORDER BY 1`,
+    [ids],
+  );
+  expect(lines).toHaveLength(3);
+  expect(chunks).toEqual(lines);
+});
