@@ -4,7 +4,7 @@ import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fieldErrors, weighsAtMost } from './field-errors.js';
 import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
-import type { Model } from './model.js';
+import { type Model, oncePerModel } from './model.js';
 import type { MemberValue } from './model-row.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -58,8 +58,6 @@ export const fits = (server: Model, input: Body): boolean =>
   Object.keys(input).every((name) => Object.hasOwn(server.input.properties ?? {}, name)) &&
   inputErrors(server, input).length === 0;
 
-const compiledSchemas = new WeakMap<Model, CompiledSchema>();
-
 // An array of millions of wrong elements would give millions of errors; beyond this only the first is told.
 const maxValuesFullyReported = 20_000;
 
@@ -76,11 +74,7 @@ export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   return fields;
 }
 
-function compiledSchema(model: Model): CompiledSchema {
-  const compiled = compiledSchemas.get(model) ?? compileSchema(model.input);
-  compiledSchemas.set(model, compiled);
-  return compiled;
-}
+const compiledSchema = oncePerModel(({ input }) => compileSchema(input));
 
 /** `first` stops at the first failing field, `all` reports every one. */
 interface CompiledSchema {

@@ -5,7 +5,7 @@ export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
 export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
-export { type CounterExample, type Model, visibleProvider } from './model.js';
+export { type CounterExample, type Model, oncePerModel, visibleProvider } from './model.js';
 export {
   detail,
   type DocumentFrame,

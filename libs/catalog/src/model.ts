@@ -36,6 +36,18 @@ export interface Model extends Omit<
   counterExamples: CounterExample[];
 }
 
+/** What is made of a model, made once: models do not change, and that of a row that did is another object. */
+export function oncePerModel<Made extends object | string>(
+  make: (model: Model) => Made,
+): (model: Model) => Made {
+  const known = new WeakMap<Model, Made>();
+  return (model) => {
+    const made = known.get(model) ?? make(model);
+    known.set(model, made);
+    return made;
+  };
+}
+
 const noticeMs = 30 * 24 * 60 * 60 * 1000;
 
 type Life = Pick<Model, 'ends'>;

@@ -1,4 +1,4 @@
-import type { Model } from '#catalog';
+import { oncePerModel } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
@@ -20,13 +20,7 @@ const maxWaiting = 1000;
 /** Larger bodies are checked in the thread. */
 const maxCheckedAtOnce = 64 * 1024;
 
-const texts = new WeakMap<Model, ModelText>();
-
-function textOf(model: Model): ModelText {
-  const text = texts.get(model) ?? { id: model.id, json: JSON.stringify(model) };
-  texts.set(model, text);
-  return text;
-}
+const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
 
 /**
  * Checks bodies: small ones at once, large ones in a thread beside the event loop, where they hold up no other call. A

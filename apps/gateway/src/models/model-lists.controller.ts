@@ -1,4 +1,13 @@
-import { type Catalog, entry, fullEntry, LiveCatalog, type Model, openCursor, sealCursor } from '#catalog';
+import {
+  type Catalog,
+  entry,
+  fullEntry,
+  LiveCatalog,
+  type Model,
+  oncePerModel,
+  openCursor,
+  sealCursor,
+} from '#catalog';
 import { routerModelListResponse, routerModelPage } from '#schemas';
 import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/common';
 import type { z } from 'zod';
@@ -21,18 +30,8 @@ const listModels = {
 } as const;
 const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a parameter is malformed.');
 
-/** A model's entry as JSON, written once for each revision of the model. */
-function textsOf(entryOf: (model: Model) => object): (model: Model) => string {
-  const texts = new WeakMap<Model, string>();
-  return (model) => {
-    const text = texts.get(model) ?? JSON.stringify(entryOf(model));
-    texts.set(model, text);
-    return text;
-  };
-}
-
-const shortText = textsOf(entry);
-const fullText = textsOf(fullEntry);
+const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
+const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
 const asJson = Header('content-type', 'application/json; charset=utf-8');
 
 /** The models that the caller may both see and run: on v2 also searched, and in full. */
