@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { StartupError } from '#errors';
 import { type INestApplicationContext, type NestApplicationOptions, ShutdownSignal } from '@nestjs/common';
 import { InternalServer } from './internal-server.js';
@@ -16,6 +17,10 @@ interface Bootable<App extends INestApplicationContext> {
   /** Reads the catalog again, at SIGHUP; it never rejects. */
   reload(app: App): Promise<void>;
 }
+
+// V8 may come to allocate what lives for one call among what lives for long, and then each call's objects survive with it
+// until the next full collection: in three of four processes a fifth of a busy gateway's time, and twice its memory.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
