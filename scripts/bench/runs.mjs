@@ -63,7 +63,7 @@ async function* routes(service, gateway) {
         () => perSecond(floor.url, { path: '/bytes' }),
         () => perSecond(gateway.url, { path, headers }),
       ),
-      0.6,
+      0.8,
     );
     const etag = answer.headers.get('etag');
     if (etag !== null) {

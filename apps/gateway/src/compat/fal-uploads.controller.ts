@@ -5,13 +5,13 @@ import { AssetStore, fileKey } from '#storage';
 import { Controller, HttpCode, Inject, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import path from 'node:path';
-import { v7 } from 'uuid';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { parseInput } from '../bodies/parse-input.js';
 import { fileSeconds, FileUploads } from '../files/file-uploads.js';
+import { newId } from '../new-id.js';
 import { ApiExcludeController } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
@@ -41,7 +41,7 @@ export class FalUploadsController {
     const given = initiation.safeParse(parseInput(bytes)).data?.file_name ?? '';
     release();
     const suffix = path.extname(given).toLowerCase();
-    const id = v7();
+    const id = newId();
     const key = fileKey(id, extension.test(suffix) ? suffix : '');
     const upload = sealCursor([workspaceId, id, key].join(' '), { ...this.sealing(), ttlMs: uploadMs });
     return {

@@ -4,11 +4,11 @@ import { failpoint, type Log, LOG } from '#observability';
 import { FileRepository, type FileRefusal, type StoredFile, StoredObjectRepository } from '#persistence';
 import { AssetStore, fileKey, StorageError, type StorageSettings } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { v7 } from 'uuid';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { bodyStream, tooLarge } from '../bodies/body-stream.js';
 import type { BodySettings } from '../bodies/settings.js';
 import { sendContinue } from '../http/expectations.js';
+import { newId } from '../new-id.js';
 import { SETTINGS } from '../settings.module.js';
 import { contentTypeOf, headBytes } from './content-type.js';
 
@@ -100,7 +100,7 @@ export class FileUploads {
 }
 
 function newPlace(extension: string): { id: string; key: string } {
-  const id = v7();
+  const id = newId();
   return { id, key: fileKey(id, extension) };
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { v7 } from 'uuid';
 import { isRouterPath } from '../answers/error.filter.js';
+import { newId } from '../new-id.js';
 
 const texts: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request line and its headers are too large.',
@@ -30,7 +30,7 @@ export function answerBrokenRequest(
     'HTTP/1.1 400 Bad Request',
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
-    `x-service-request-id: ${v7()}`,
+    `x-service-request-id: ${newId()}`,
     ...(isRouter ? ['x-service-error-type: invalid_input'] : []),
     'connection: close',
   ];

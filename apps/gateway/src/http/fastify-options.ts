@@ -1,9 +1,8 @@
-import { randomFillSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
-import { v7 } from 'uuid';
 import { falUrl } from '../compat/fal-calls.js';
 import type { CompatSettings } from '../compat/settings.js';
+import { newId } from '../new-id.js';
 import { answerBrokenRequest } from './broken-request.js';
 import type { HttpSettings } from './settings.js';
 
@@ -17,7 +16,7 @@ const maxHeaderBytes = 16 * 1024;
 export function fastifyOptions(settings: HttpSettings & CompatSettings) {
   return {
     logger: false,
-    genReqId: newRequestId,
+    genReqId: newId,
     requestIdHeader: false,
     trustProxy: settings.TRUSTED_PROXIES.length > 0 ? settings.TRUSTED_PROXIES : false,
     requestTimeout: requestTimeoutMs,
@@ -38,21 +37,6 @@ export function fastifyOptions(settings: HttpSettings & CompatSettings) {
       routablePath(settings.COMPAT_CLIENTS.includes('fal') ? falUrl(request) : (request.url ?? '/')),
     clientErrorHandler: answerBrokenRequest,
   } as const satisfies FastifyHttpOptions<Server>;
-}
-
-const bytesAnId = 16;
-const pool = new Uint8Array(bytesAnId * 256);
-let used = pool.length;
-
-/** A new id for a call. Random bytes are drawn for many ids at once: one draw an id was 7% of a short call. */
-function newRequestId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const random = pool.slice(used, used + bytesAnId);
-  used += bytesAnId;
-  return v7({ random });
 }
 
 /**

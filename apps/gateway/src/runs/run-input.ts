@@ -4,13 +4,13 @@ import { RouterError } from '#errors';
 import type { PayloadBody, RunFacts } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { v7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { Terms } from '../bodies/check-thread.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
+import { newId } from '../new-id.js';
 import { Payloads } from './payloads.js';
 
 /** A server, and how it takes the input. */
@@ -58,7 +58,7 @@ export class RunInput {
     );
     try {
       const checked = await this.checker.check(servers, bytes);
-      const runId = v7();
+      const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const rows = new Map(servers.map((row) => [row.id, row]));
       const serving = (terms: Terms): Serving => ({ ...terms, row: rows.get(terms.server) ?? model });
