@@ -6,8 +6,12 @@ type Matcher = (id: string) => boolean;
 // A negated glob would turn an allow-list into "everything but": it is taken literally and covers nothing.
 const matchers = new LRUCache<string, Matcher>({
   max: 1000,
-  memoMethod: (glob) =>
-    glob === '' ? () => false : picomatch(glob === '*' ? '**' : glob, { nonegate: true }),
+  memoMethod: (glob) => {
+    if (glob === '') return () => false;
+    // What most workspaces have, asked of each model of a list.
+    if (glob === '*' || glob === '**') return () => true;
+    return picomatch(glob, { nonegate: true });
+  },
 });
 
 /**
