@@ -42,8 +42,8 @@ export function oncePerModel<Made extends object | string>(
 ): (model: Model) => Made {
   const known = new WeakMap<Model, Made>();
   return (model) => {
-    const made = known.get(model) ?? make(model);
-    known.set(model, made);
+    let made = known.get(model);
+    if (made === undefined) known.set(model, (made = make(model)));
     return made;
   };
 }

@@ -17,8 +17,8 @@ export const pointerFrom = (path: readonly PropertyKey[]): string =>
 const knownSegments = new Map<string, readonly string[]>();
 
 function segmentsOf(pointer: string): readonly string[] {
-  const segments = knownSegments.get(pointer) ?? pointerSegments(pointer);
-  knownSegments.set(pointer, segments);
+  let segments = knownSegments.get(pointer);
+  if (segments === undefined) knownSegments.set(pointer, (segments = pointerSegments(pointer)));
   return segments;
 }
 
