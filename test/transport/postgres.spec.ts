@@ -59,6 +59,34 @@ describe('connections to the database', () => {
   });
 });
 
+describe('first contact with the database', () => {
+  it('that fails is made again', async () => {
+    const server = await startServer('postgres');
+    const bench = new Bench('postgres', server.url);
+    const operator = new Client(server.url);
+    await operator.connect();
+    try {
+      const app = await bench.queues();
+      await until(() => app.queues.healthy(), 60_000);
+      const provider = newProvider();
+      let handled = 0;
+      await operator.query('ALTER TABLE bullmq.migration RENAME TO away');
+      app.consume(provider, async () => {
+        handled += 1;
+        return { kind: 'done' };
+      });
+      await failedAtLeast(operator, 3);
+      await operator.query('ALTER TABLE bullmq.away RENAME TO migration');
+      await enqueueAll(app, newRuns(1, provider));
+      await until(() => handled === 1, 60_000);
+    } finally {
+      await bench.clear();
+      await operator.end();
+      await server.stop();
+    }
+  });
+});
+
 describe('write-ahead log', () => {
   it('a run that is enqueued alone takes less than 4 KiB', async () => {
     const server = await startServer('postgres');
@@ -89,5 +117,17 @@ describe('write-ahead log', () => {
     expect(Math.min(...tries)).toBeLessThan(4 * 1024);
   });
 });
+
+/** Waits until so many statements have failed in the database. */
+async function failedAtLeast(observer: Client, count: number): Promise<void> {
+  const failed = async () => {
+    const { rows } = await observer.query<{ n: number }>(
+      'SELECT xact_rollback::int AS n FROM pg_stat_database WHERE datname = current_database()',
+    );
+    return rows[0]?.n ?? 0;
+  };
+  const before = await failed();
+  await until(async () => (await failed()) >= before + count, 60_000);
+}
 
 failOnLeftovers();

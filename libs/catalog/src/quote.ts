@@ -33,16 +33,15 @@ interface Amount {
   computed: number;
 }
 
-const microsOf = ({ usd, times }: { usd: number; times: Factor[] }, input: unknown): Amount =>
-  times
-    .map((factor) => amountOf(factor, input))
-    .reduce(
-      (product, { bound, computed }) => ({
-        bound: finite(product.bound * bound),
-        computed: finite(product.computed * computed),
-      }),
-      { bound: usd * 1_000_000, computed: usd * 1_000_000 },
-    );
+function microsOf({ usd, times }: { usd: number; times: Factor[] }, input: unknown): Amount {
+  const product = same(usd * 1_000_000);
+  for (const factor of times) {
+    const { bound, computed } = amountOf(factor, input);
+    product.bound = finite(product.bound * bound);
+    product.computed = finite(product.computed * computed);
+  }
+  return product;
+}
 
 // An input without a schema may hold any number; the cap keeps a zero beside it a zero.
 const finite = (value: number): number => Math.min(value, 1e100);

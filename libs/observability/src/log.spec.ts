@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 /** What a process writes that runs this with a `log`, and when its chunks arrive, in milliseconds after the first. */
 async function logged(program: string) {
   const module = new URL('../../../dist/libs/observability/src/log.js', import.meta.url).href;
-  const text = `const { createLog } = await import('${module}'); const log = createLog('test', 'info'); ${program}`;
+  const text = `const { createLog } = await import('${module}'); const log = createLog('test', 'info', { maxWaitingBytes: 1_000_000 }); ${program}`;
   const running = promisify(execFile)(process.execPath, ['--input-type=module', '-e', text]);
   const chunks: string[] = [];
   running.child.stdout?.on('data', (chunk) => chunks.push(String(chunk)));
@@ -16,7 +16,7 @@ async function logged(program: string) {
     .join('')
     .split('\n')
     .filter((line) => line !== '');
-  return { chunks, lines: lines.map((line) => JSON.parse(line) as { msg: string }) };
+  return { chunks, lines: lines.map((line) => JSON.parse(line) as { msg: string; lines?: number }) };
 }
 
 it('writes lines together, in their order', async () => {
@@ -37,4 +37,13 @@ it('writes an error at once, and what led to it before', async () => {
 it.each(['process.exit(1)', `throw new Error('unexpected')`])('loses none at %s', async (end) => {
   const { lines } = await logged(`log.info('one'); log.info('two'); ${end}`);
   expect(lines.map(({ msg }) => msg)).toEqual(['one', 'two']);
+});
+
+it('keeps a bounded number of lines for a reader that has stopped, and tells it how many are missing', async () => {
+  // Nothing is written before the loop is over.
+  const { lines } = await logged(`for (let n = 0; n < 30_000; n += 1) log.info('line ' + n);`);
+  const kept = lines.filter(({ msg }) => msg.startsWith('line '));
+  const missing = lines.flatMap(({ lines: count }) => count ?? []);
+  expect(kept.length).toBeLessThan(20_000);
+  expect(kept.length + missing.reduce((sum, count) => sum + count, 0)).toBe(30_000);
 });

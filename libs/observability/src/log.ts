@@ -7,11 +7,21 @@ export type Log = Logger;
 /** Injects the process's `Log`. */
 export const LOG = Symbol('log');
 
+interface LogLimits {
+  /** So much waits for a reader that has stopped; what comes then is dropped, and a line says so. */
+  maxWaitingBytes?: number;
+  onDropped?: (lines: number) => void;
+}
+
 /**
  * JSON lines on stdout. Whoever logs names the fields it means: bodies, headers and keys are never passed in, and the few
  * fields that could carry a secret by accident are removed.
  */
-export function createLog(app: string, level: string): Log {
+export function createLog(
+  app: string,
+  level: string,
+  { maxWaitingBytes = 16 * 1024 * 1024, onDropped = () => {} }: LogLimits = {},
+): Log {
   const options = {
     level,
     base: { app },
@@ -19,7 +29,19 @@ export function createLog(app: string, level: string): Log {
     redact: ['*.authorization', '*["x-api-key"]', '*.password', '*.secret', '*.body'],
     serializers: { error: pino.stdSerializers.err },
   };
-  return pino(options, new GatheredLines());
+  const stdout = pino.destination({ dest: stdoutFd, maxLength: maxWaitingBytes });
+  const log = pino(options, new GatheredLines(stdout));
+  let missing = 0;
+  stdout.on('drop', (text: string) => {
+    const lines = text.split('\n').length - 1;
+    missing += lines;
+    onDropped(lines);
+  });
+  stdout.on('drain', () => {
+    if (missing > 0) log.warn({ lines: missing }, 'log lines are missing: too many waited for their reader');
+    missing = 0;
+  });
+  return log;
 }
 
 const stdoutFd = 1;
@@ -37,9 +59,8 @@ class GatheredLines implements DestinationStream {
   lastLevel = 0;
   private lines = '';
   private timer: NodeJS.Timeout | undefined;
-  private readonly stdout = pino.destination(stdoutFd);
 
-  constructor() {
+  constructor(private readonly stdout: DestinationStream) {
     process.once('exit', () => this.writeLast());
   }
 

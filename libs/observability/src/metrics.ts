@@ -213,6 +213,11 @@ export class Metrics {
     'When the catalog revision in use was loaded.',
   );
 
+  readonly droppedLogLines = this.counter(
+    'router_log_lines_dropped_total',
+    'Lines of the log that were dropped because too many waited for a reader.',
+  );
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     const build = this.gauge('router_build_info', 'Always 1; the version in its labels.', [

@@ -18,8 +18,12 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ObservabilityO
     InternalServer,
     {
       provide: LOG,
-      inject: [OBSERVABILITY_OPTIONS],
-      useFactory: ({ app, LOG_LEVEL }: ObservabilityOptions) => createLog(app, LOG_LEVEL),
+      inject: [OBSERVABILITY_OPTIONS, Metrics],
+      useFactory: ({ app, LOG_LEVEL, LOG_MAX_WAITING_BYTES }: ObservabilityOptions, metrics: Metrics) =>
+        createLog(app, LOG_LEVEL, {
+          maxWaitingBytes: LOG_MAX_WAITING_BYTES,
+          onDropped: (lines) => metrics.droppedLogLines.inc(lines),
+        }),
     },
     {
       provide: TRACING,

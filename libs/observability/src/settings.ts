@@ -5,6 +5,11 @@ export const observabilitySettings = {
     description: 'Lines below this level are not written.',
     example: 'info',
   }),
+  LOG_MAX_WAITING_BYTES: z.coerce.number().int().positive().default(16_777_216).meta({
+    description:
+      'So many bytes of the log wait while nobody reads it. Further lines are dropped, counted, and reported in a line.',
+    example: '16777216',
+  }),
   INTERNAL_HOST: z.string().default('127.0.0.1').meta({
     description: 'Address of the listener for metrics and probes; never the public one.',
     example: '0.0.0.0',

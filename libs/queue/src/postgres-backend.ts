@@ -2,7 +2,7 @@ import type { Metrics } from '#observability';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, runMigrations } from 'bullmq';
 import type { Log } from './outage-log.js';
-import { BoundedPool, Session, WorkerPool } from './postgres-connections.js';
+import { BoundedPool, Session } from './postgres-connections.js';
 import { PostgresSignals } from './postgres-signals.js';
 import { QueueBackend, type WorkerConnection } from './queue-backend.js';
 import { reconnectDelayMs } from './redis-connections.js';
@@ -20,7 +20,7 @@ export class PostgresBackend extends QueueBackend {
   readonly signals: PostgresSignals;
   /** Resolves once BullMQ's tables are there, or when the process closes before. */
   readonly migrated: Promise<void>;
-  protected readonly factory = createPostgresBackend as never;
+  protected readonly factory = createBackend as never;
   protected readonly producer: BoundedPool;
   private readonly leaving = new AbortController();
   private hasTables = false;
@@ -55,7 +55,7 @@ export class PostgresBackend extends QueueBackend {
 
   connectWorker(queue: string): WorkerConnection {
     const name = `model-router ${queue}`;
-    const client = new WorkerPool(this.url, WORKER_CONNECTIONS, WORKER_TIMEOUT_MS, name, this.migrated);
+    const client = new BoundedPool(this.url, WORKER_CONNECTIONS, WORKER_TIMEOUT_MS, name, this.migrated);
     return { client, isConnected: () => this.hasTables, end: () => client.shut() };
   }
 
@@ -112,4 +112,12 @@ export class PostgresBackend extends QueueBackend {
     this.outage.back();
     this.probing = false;
   }
+}
+
+/** BullMQ's own remembers a failed first contact for ever: its queue would never take a job, nor its worker. */
+function createBackend(...call: Parameters<typeof createPostgresBackend>) {
+  const backend = createPostgresBackend(...call);
+  const { connection } = backend;
+  connection.waitUntilReady = () => (connection.pool as unknown as BoundedPool).firstContact();
+  return backend;
 }

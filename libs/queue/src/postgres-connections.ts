@@ -1,11 +1,12 @@
 import { settlesWithin } from '#observability';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Pool, type PoolClient } from 'pg';
+import { assertSchemaCompatibility } from 'bullmq';
+import { Client, Pool } from 'pg';
 
 /** BullMQ's tables live in a schema of their own; its SQL names them without it. */
 const SESSION = '-c search_path=bullmq';
-const BETWEEN_FAILURES_MS = 200;
+const BETWEEN_TRIES_MS = 200;
 const SHUT_MS = 500;
 
 /** The URL with our start-up options: those in a URL replace any given beside it, so they must stand in one place. */
@@ -16,10 +17,10 @@ export function withSessionOptions(url: string): string {
   return parsed.toString();
 }
 
-/** A pool whose waits all end, and whose connections can be cut. Not usable before `ready` resolves. */
+/** A pool whose waits all end, and whose connections can be cut. `ready` resolves once BullMQ's tables are there. */
 export class BoundedPool extends Pool {
   private readonly sockets: Set<Socket>;
-  private hasServed = false;
+  private contact: Promise<void> | undefined;
 
   constructor(
     url: string,
@@ -45,32 +46,10 @@ export class BoundedPool extends Pool {
     this.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** With a callback, as the pool's own queries call it, a failure is the query's. */
-  override connect = (async (...call: unknown[]) => {
-    await this.ready;
-    if (call.length === 0 && !this.hasServed) return this.firstClient();
-    return (super.connect as (...call: unknown[]) => Promise<unknown>)(...call);
-  }) as Pool['connect'];
-
-  /**
-   * BullMQ's first contact comes here, and a failed one it remembers for ever: a worker would never take a job. So it
-   * gets its connection when there is one that answers.
-   */
-  private async firstClient(): Promise<PoolClient> {
-    for (;;) {
-      try {
-        const client = await super.connect();
-        await client.query('SELECT 1').catch((error: unknown) => {
-          client.release(true);
-          throw error;
-        });
-        this.hasServed = true;
-        return client;
-      } catch (error) {
-        if (this.ending) throw error;
-        await sleep(BETWEEN_FAILURES_MS);
-      }
-    }
+  /** Resolves once the server has answered with BullMQ's tables; tried until then, or until the pool ends. */
+  firstContact(): Promise<void> {
+    this.contact ??= this.makeContact();
+    return this.contact;
   }
 
   /** Ends the pool, by its sockets when the server does not answer. */
@@ -78,18 +57,19 @@ export class BoundedPool extends Pool {
     await settlesWithin(this.end(), SHUT_MS);
     for (const socket of this.sockets) socket.destroy();
   }
-}
 
-/** For workers: after a failed query it waits a moment, because BullMQ asks again at once and would burn a processor. */
-export class WorkerPool extends BoundedPool {
-  override query = (async (...call: unknown[]) => {
-    try {
-      return await (super.query as (...call: unknown[]) => Promise<unknown>)(...call);
-    } catch (error) {
-      await sleep(BETWEEN_FAILURES_MS);
-      throw error;
+  private async makeContact(): Promise<void> {
+    await this.ready;
+    for (;;) {
+      try {
+        await assertSchemaCompatibility(this);
+        return;
+      } catch (error) {
+        if (this.ending) throw error;
+        await sleep(BETWEEN_TRIES_MS);
+      }
     }
-  }) as Pool['query'];
+  }
 }
 
 /** One connection of its own, for LISTEN or for migrations. */

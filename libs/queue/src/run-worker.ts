@@ -1,5 +1,6 @@
 import { type Metrics, settlesWithin } from '#observability';
 import os from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
 import type { QueueBackend, WorkerConnection } from './queue-backend.js';
 import type { QueueSettings } from './settings.js';
@@ -17,6 +18,7 @@ export type RunJob = Job<CrashCount, JobResult>;
 const maxBlockSeconds = 5;
 /** What an aborted handler is given to return before its connections are cut. */
 const settleMs = 1_000;
+const betweenFailuresMs = 200;
 
 /** So many of the jobs that were put off here are remembered; the rest are not measured. */
 const maxRemembered = 20_000;
@@ -112,6 +114,16 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     return fetchNext ? this.nextJobFromJobData(data, id, token) : (undefined as never);
   }
 
+  /** After an error BullMQ asks again at once: a server that answers with nothing else would burn a processor. */
+  protected override async moveToActive(...call: Parameters<Worker<CrashCount, JobResult>['moveToActive']>) {
+    try {
+      return await super.moveToActive(...call);
+    } catch (error) {
+      await sleep(betweenFailuresMs);
+      throw error;
+    }
+  }
+
   protected override getBlockTimeout(blockUntil: number): number {
     return Math.min(super.getBlockTimeout(blockUntil), maxBlockSeconds);
   }
@@ -125,6 +137,8 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     // An orderly close waits for the server and for what still runs.
     const isOrderly = this.link.isConnected() && this.processing.size === 0;
     await settlesWithin(super.close(!isOrderly), settleMs);
+    // An orderly close that found no server has not come to it, and its timer would hold the process.
+    await this.lockManager.close();
     await settlesWithin(this.link.end(), settleMs);
     clearInterval(this.lockTimer);
   }

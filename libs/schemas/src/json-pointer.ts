@@ -26,24 +26,29 @@ function segmentsOf(pointer: string): readonly string[] {
  * Every value of parsed JSON that the pointer reaches, in document order; none when the path does not exist. A segment
  * `*` stands for every element of an array or object.
  */
-export const valuesAt = (document: unknown, pointer: string): Json[] =>
-  segmentsOf(pointer).reduce(
-    (reached, segment) => reached.flatMap((value) => step(value, segment)),
-    [document as Json],
-  );
+export function valuesAt(document: unknown, pointer: string): Json[] {
+  let reached = [document as Json];
+  for (const segment of segmentsOf(pointer)) reached = reached.flatMap((value) => step(value, segment));
+  return reached;
+}
 
 /** The first value that the pointer reaches. */
-export const valueAt = (document: unknown, pointer: string): Json | undefined =>
-  valuesAt(document, pointer)[0];
+export function valueAt(document: unknown, pointer: string): Json | undefined {
+  if (pointer.includes('*')) return valuesAt(document, pointer)[0];
+  let reached: Json | undefined = document as Json;
+  for (const segment of segmentsOf(pointer)) reached = member(reached, segment);
+  return reached;
+}
 
 function step(value: Json, segment: string): Json[] {
-  if (typeof value !== 'object' || value === null) return [];
-  if (segment === '*') return Object.values(value);
-  if (Array.isArray(value)) {
-    const element = /^(0|[1-9]\d*)$/.test(segment) ? value[Number(segment)] : undefined;
-    return element === undefined ? [] : [element];
-  }
+  if (segment === '*') return typeof value === 'object' && value !== null ? Object.values(value) : [];
+  const there = member(value, segment);
+  return there === undefined ? [] : [there];
+}
+
+function member(value: Json | undefined, segment: string): Json | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(segment) ? value[Number(segment)] : undefined;
   // Own fields only: a partner's word such as "constructor" must not reach the prototype.
-  const member = Object.hasOwn(value, segment) ? value[segment] : undefined;
-  return member === undefined ? [] : [member];
+  return Object.hasOwn(value, segment) ? value[segment] : undefined;
 }

@@ -18,7 +18,9 @@ export const centsText = (micros: number | null): string =>
  * keep that from becoming a micro-dollar.
  */
 export const wholeMicros = (micros: number): number =>
-  Math.min(Math.ceil(Number(micros.toPrecision(12))), Number.MAX_SAFE_INTEGER);
+  Number.isSafeInteger(micros)
+    ? micros
+    : Math.min(Math.ceil(Number(micros.toPrecision(12))), Number.MAX_SAFE_INTEGER);
 
 /**
  * A part of what a reply says a run cost: the number at a pointer (`*` adds up, `only` keeps the objects that hold these
