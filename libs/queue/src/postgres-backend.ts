@@ -104,13 +104,21 @@ export class PostgresBackend extends QueueBackend {
     let answered = false;
     while (!answered && !signal.aborted) {
       await sleep(PROBE_MS, undefined, { signal, ref: false }).catch(() => {});
-      answered = await this.producer.query('SELECT 1').then(
-        () => true,
-        () => false,
-      );
+      answered = await this.answers();
     }
     this.outage.back();
     this.probing = false;
+  }
+
+  /** A server without BullMQ's tables is of no use. */
+  private async answers(): Promise<boolean> {
+    try {
+      await this.producer.firstContact();
+      await this.producer.query('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 
