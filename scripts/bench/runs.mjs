@@ -56,28 +56,25 @@ async function* routes(service, gateway) {
 
   for (const path of ['/v2/models', `/v2/models/${polled}`, `/v2/models/${polled}/openapi.json`]) {
     const answer = await fetch(`${gateway.url}${path}`, { headers });
-    const floor = await bare({ bytes: await answer.text() });
-    yield share(
-      `GET ${path} against bare Fastify with the same bytes`,
-      await against(
-        () => perSecond(floor.url, { path: '/bytes' }),
-        () => perSecond(gateway.url, { path, headers }),
-      ),
-      0.8,
-    );
     const etag = answer.headers.get('etag');
+    const settings = { bytes: await answer.text() };
+    const floor = await bare(settings);
+    const nest = await startScript('bare-nest.mjs', { BARE: JSON.stringify(settings) });
+    const compare = async function* (what, floorPath, ours, status) {
+      const terms = { status, awake: true };
+      const answered = (url, request) => () => perSecond(url, request, terms);
+      const floorAnswers = answered(floor.url, { path: floorPath });
+      const result = await against(floorAnswers, answered(gateway.url, ours));
+      yield share(`${what} against bare Fastify with the same bytes`, result, 0.8);
+      const nestAlone = await against(floorAnswers, answered(nest.url, { path: floorPath }));
+      yield share(`the same of Nest alone, with one guard`, nestAlone, 0);
+    };
+    yield* compare(`GET ${path}`, '/bytes', { path, headers }, 200);
     if (etag !== null) {
       const known = { path, headers: { ...headers, 'if-none-match': etag } };
-      yield share(
-        `its 304`,
-        await against(
-          () => perSecond(floor.url, { path: '/unchanged' }, { status: 304 }),
-          () => perSecond(gateway.url, known, { status: 304 }),
-        ),
-        0.8,
-      );
+      yield* compare('its 304', '/unchanged', known, 304);
     }
-    await floor.stop();
+    await Promise.all([floor.stop(), nest.stop()]);
   }
 }
 

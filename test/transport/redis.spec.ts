@@ -45,6 +45,29 @@ perhaps('redis', () => {
   });
 });
 
+perhaps('redis', () => {
+  it('tells the server at once of all runs that nobody listens to any more', async () => {
+    const server = await startRedis({ durable: false });
+    const app = await openQueues({ REDIS_URL: server.url });
+    const client = new Redis(server.url);
+    const channels = async () => (await client.pubsub('CHANNELS', 'mr:run:*')) as string[];
+    const unsubscribed = async () =>
+      Number(/cmdstat_unsubscribe:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    try {
+      await until(() => app.queues.healthy(), 60_000);
+      const leaving = newRuns(20, newProvider()).map(({ runId }) => app.signals.subscribe(runId, () => {}));
+      await until(async () => (await channels()).length === 20, 60_000);
+      for (const leave of leaving) leave();
+      await until(async () => (await channels()).length === 0, 60_000);
+      expect(await unsubscribed()).toBe(1);
+    } finally {
+      client.disconnect();
+      await app.close();
+      await server.stop();
+    }
+  });
+});
+
 perhaps('redis cluster', () => {
   it('carries runs and wake-ups', async () => {
     const server = await startRedisCluster();

@@ -22,6 +22,21 @@ export function signalCases(bench: () => Bench): void {
     expect(woken.other).toBeLessThanOrEqual(1);
   });
 
+  it('wakes a listener that came back as soon as it had left', async () => {
+    const [worker, gateway] = await Promise.all([bench().queues(), bench().queues()]);
+    const runId = newRunId();
+    let woken = 0;
+    const listen = () => gateway.signals.subscribe(runId, () => (woken += 1));
+    const leave = listen();
+    await publishUntil(worker, runId, () => woken > 0, 60_000);
+    leave();
+    listen();
+    // What the departure still had to say is said by then.
+    await new Promise(setImmediate);
+    const before = woken;
+    await publishUntil(worker, runId, () => woken > before, 60_000);
+  });
+
   it('hears what is announced from the wake-up of its connection on', async () => {
     const proxy = await tcpProxy({ port: Number(new URL(bench().url).port) });
     try {

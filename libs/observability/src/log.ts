@@ -25,7 +25,7 @@ export function createLog(
   const options = {
     level,
     base: { app },
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: timeMember(),
     redact: ['*.authorization', '*["x-api-key"]', '*.password', '*.secret', '*.body'],
     serializers: { error: pino.stdSerializers.err },
   };
@@ -45,6 +45,21 @@ export function createLog(
 }
 
 const stdoutFd = 1;
+
+/** The time of a line, written once a millisecond: a date's text takes two fifths of the time of a line. */
+function timeMember(): () => string {
+  let lastMs = -1;
+  let text = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== lastMs) {
+      lastMs = nowMs;
+      text = `,"time":"${new Date(nowMs).toISOString()}"`;
+    }
+    return text;
+  };
+}
+
 const errorLevel = 50;
 const gatherMs = 50;
 const gatherLength = 16 * 1024;

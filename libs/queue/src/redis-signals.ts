@@ -33,9 +33,10 @@ export class RedisSignals extends RunSignals {
     if (isReady(this.subscriber)) void this.subscribeTo([runId]);
   }
 
-  protected removed(runId: string): void {
-    if (this.subscriber && isReady(this.subscriber))
-      this.subscriber.unsubscribe(CHANNEL + runId).catch(() => {});
+  protected removed(runIds: string[]): void {
+    if (this.subscriber && isReady(this.subscriber)) {
+      this.subscriber.unsubscribe(...runIds.map((runId) => CHANNEL + runId)).catch(() => {});
+    }
   }
 
   private open(): RedisClient {

@@ -4,6 +4,8 @@ type Wake = (news?: Buffer) => void;
 /** Wakes whoever waits for a run. What is published while the server is away is lost: the row is the truth. */
 export abstract class RunSignals {
   private readonly byRun = new Map<string, Set<Wake>>();
+  /** Runs whose last subscriber has left in this turn of the event loop. */
+  private readonly left = new Set<string>();
 
   /**
    * Tells every subscriber of the run, in every process, that its row has changed. `news` spares them reading it, and
@@ -26,7 +28,7 @@ export abstract class RunSignals {
       const wakes = this.byRun.get(runId);
       if (!wakes?.delete(wake) || wakes.size > 0) return;
       this.byRun.delete(runId);
-      this.removed(runId);
+      this.leave(runId);
     };
   }
 
@@ -34,11 +36,23 @@ export abstract class RunSignals {
 
   /** The run has its first subscriber in this process. */
   protected abstract added(runId: string): void;
-  /** The run has lost its last subscriber in this process. */
-  protected abstract removed(runId: string): void;
+  /** The runs have no subscriber in this process any more. */
+  protected abstract removed(runIds: string[]): void;
 
   protected get runIds(): string[] {
     return [...this.byRun.keys()];
+  }
+
+  /** The server learns of it last: whoever leaves has an answer to send, and others leave in the same turn. */
+  private leave(runId: string): void {
+    if (this.left.size === 0) {
+      setImmediate(() => {
+        const gone = [...this.left].filter((each) => !this.byRun.has(each));
+        this.left.clear();
+        if (gone.length > 0) this.removed(gone);
+      });
+    }
+    this.left.add(runId);
   }
 
   protected wake(runId: string, news?: Buffer): void {
