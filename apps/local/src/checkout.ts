@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 /** The folder with package.json: the same from the sources, where tests import from, and from dist. */
 export const checkout = findCheckout(path.dirname(fileURLToPath(import.meta.url)));
 
-/** The built main of an app. Apps never import each other, so they are started as processes. */
-export const appMain = (name: string): string => path.join(checkout, 'dist', 'apps', name, 'src', 'main.js');
+/** The built main of an app, or another program of it. Apps never import each other, so they are started as processes. */
+export const appMain = (name: string, file = 'main.js'): string =>
+  path.join(checkout, 'dist', 'apps', name, 'src', file);
 
 function findCheckout(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

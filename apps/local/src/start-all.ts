@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { Admin } from './admin.js';
+import { AdminProgram, type RunAdmin } from './admin.js';
 import { startGatewayAndWorker, startSimulator } from './apps.js';
 import { demoRegistry } from './demo/demo-registry.js';
 import { accepts, type Demo, demoWorkspace, makeDemo, signInLink } from './demo/demo-workspace.js';
@@ -30,6 +30,8 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   const baseUrl = localUrl(settings);
   // Every part begins as soon as what it needs is there, and is shown in this order.
   const simulating = begun(() => startSimulator(context));
+  const program = new AdminProgram(context.env, options.signal);
+  cleanup.add(() => program.close());
 
   const database = await step(
     'postgres',
@@ -48,7 +50,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   );
 
   const env = appEnvironment(context, { baseUrl, databaseUrl: database.url, redisUrl: transport.url });
-  const admin = new Admin(env, options.signal);
+  const admin = program.with(env);
   await step(
     'migrate',
     begun(() => migrateDatabase(admin, context)),
@@ -74,6 +76,8 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   if (!accepted && !(await accepts(baseUrl, demo))) {
     throw new StartFailure('The gateway refuses the demo workspace’s new key');
   }
+
+  await program.close();
 
   writeJsonFile(folder.ready, {
     base_url: baseUrl,
@@ -120,8 +124,8 @@ function stepsOf({ signal, show }: StartOptions) {
 }
 
 /** The database of an installation can be made anew; one that somebody else runs is theirs. */
-async function migrateDatabase(admin: Admin, { settings, localDir }: LocalContext) {
-  return admin.run('migrate').catch((error: unknown) => {
+async function migrateDatabase(admin: RunAdmin, { settings, localDir }: LocalContext) {
+  return admin('migrate').catch((error: unknown) => {
     if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
     throw new StartFailure(
       `The data in ${localDir} was made by another version: remove this folder, or set LOCAL_DIR to another one`,

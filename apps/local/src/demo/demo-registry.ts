@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Admin } from '../admin.js';
+import type { RunAdmin } from '../admin.js';
 import { demoNodes } from './demo-nodes.js';
 import { readJsonFile, writeJsonFile } from '../json-file.js';
 
@@ -10,7 +10,7 @@ const schema = z.object({ nodes: z.number() });
  * Fills the node registry at the first start, through the operator's own command. What was imported is noted, so
  * that a later start does not bring back what somebody has changed or removed.
  */
-export async function demoRegistry(file: string, admin: Admin): Promise<{ nodes: number; kept: boolean }> {
+export async function demoRegistry(file: string, admin: RunAdmin): Promise<{ nodes: number; kept: boolean }> {
   const kept = readJsonFile(file, schema);
   if (kept) return { ...kept, kept: true };
   const records = `${file}.import.jsonl`;
@@ -21,7 +21,7 @@ export async function demoRegistry(file: string, admin: Admin): Promise<{ nodes:
         .map((node) => `${JSON.stringify(node)}\n`)
         .join(''),
     );
-    const { read } = schemaOfImport.parse(await admin.run('registry', 'import', records));
+    const { read } = schemaOfImport.parse(await admin('registry', 'import', records));
     writeJsonFile(file, { nodes: read });
     return { nodes: read, kept: false };
   } finally {

@@ -1,6 +1,6 @@
 import { scopes } from '#schemas';
 import { z } from 'zod';
-import type { Admin } from '../admin.js';
+import type { RunAdmin } from '../admin.js';
 import { StartFailure } from '../start-failure.js';
 import { readJsonFile, writeJsonFile } from '../json-file.js';
 
@@ -25,7 +25,7 @@ interface FoundDemo {
   kept: boolean;
 }
 
-export async function demoWorkspace(file: string, admin: Admin): Promise<FoundDemo> {
+export async function demoWorkspace(file: string, admin: RunAdmin): Promise<FoundDemo> {
   const kept = readJsonFile(file, schema);
   if (!kept) return { demo: await makeDemo(file, admin), kept: false };
   if (Date.parse(kept.access_token_expires_at) - Date.now() > minTokenLifeMs)
@@ -36,12 +36,12 @@ export async function demoWorkspace(file: string, admin: Admin): Promise<FoundDe
 }
 
 /** For the first start, and for credentials that the database or a changed secret no longer accepts. */
-export async function makeDemo(file: string, admin: Admin): Promise<Demo> {
+export async function makeDemo(file: string, admin: RunAdmin): Promise<Demo> {
   await makeWorkspace(admin);
   // For everything that there is to try.
   const all = ['--scopes', scopes.join(',')];
   const [{ key }, token] = await Promise.all([
-    admin.run('key', 'create', '--workspace', workspace, '--name', 'local demo', ...all),
+    admin('key', 'create', '--workspace', workspace, '--name', 'local demo', ...all),
     makeToken(admin),
   ]);
   const demo = schema.parse({ workspace, api_key: key, ...token });
@@ -50,14 +50,14 @@ export async function makeDemo(file: string, admin: Admin): Promise<Demo> {
 }
 
 /** It is there already when its credentials were lost, or the secret that signs tokens was changed. */
-async function makeWorkspace(admin: Admin): Promise<void> {
-  await admin.run('workspace', 'create', workspace, '--credits-cents', credits).catch((error: unknown) => {
+async function makeWorkspace(admin: RunAdmin): Promise<void> {
+  await admin('workspace', 'create', workspace, '--credits-cents', credits).catch((error: unknown) => {
     if (!/already a workspace/.test(String(error))) throw error;
   });
 }
 
-async function makeToken(admin: Admin) {
-  const made = await admin.run('token', 'create', '--workspace', workspace, '--ttl-seconds', `${tokenLifeS}`);
+async function makeToken(admin: RunAdmin) {
+  const made = await admin('token', 'create', '--workspace', workspace, '--ttl-seconds', `${tokenLifeS}`);
   const { token, expires_at } = z.object({ token: z.string(), expires_at: z.string() }).parse(made);
   return { access_token: token, access_token_expires_at: expires_at };
 }
