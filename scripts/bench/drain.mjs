@@ -2,7 +2,7 @@
 // same call between three statements on one row.
 import { share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { hasRedis, startScript, startService, submitRuns } from './service.mjs';
+import { hasRedis, skipped, startScript, startService, submitRuns } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
 const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160) });
@@ -12,7 +12,7 @@ const rounds = 3;
 const maxMs = 120_000;
 
 export async function* run() {
-  if (!hasRedis()) return;
+  if (!hasRedis()) return yield skipped('redis-server is not installed');
   const service = await startService({ transport: 'redis' });
   try {
     const found = [];

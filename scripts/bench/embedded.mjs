@@ -2,7 +2,7 @@
 // Postgres spent when each job was added in a batch of one.
 import { perSecond } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { hasRedis, startService } from './service.mjs';
+import { hasRedis, startService, until } from './service.mjs';
 
 const body = JSON.stringify({ prompt: 'a cat '.repeat(170) });
 /** One whose run ends with its submission, and one that is polled and leaves an asset to copy. */
@@ -54,10 +54,9 @@ async function* costs(transport) {
   }
 }
 
-async function ended({ client }) {
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 200));
+function ended({ client }) {
+  return until(async () => {
     const { rows } = await client.query('SELECT sum(inflight + backlog)::integer AS live FROM workspace');
-    if (rows[0].live === 0) return;
-  }
+    return rows[0].live === 0;
+  }, 'the end of all runs');
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../dist/apps/local/src/ports.js';
+import { until } from './service.mjs';
 
 const name = '@portkey-ai/gateway';
 const version = '1.15.2';
@@ -22,14 +23,20 @@ export async function startPeer(partnerUrl, body) {
   const port = await freePort();
   const child = spawn(process.execPath, [main, `--port=${port}`, '--headless'], { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (await fetch(url).catch(() => null)) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const stop = async () => void child.kill('SIGTERM');
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  await until(answers, 'the peer').catch(async (error) => {
+    await stop();
+    throw error;
+  });
   return {
     url,
     pid: child.pid,
-    stop: async () => void child.kill('SIGTERM'),
+    stop,
     request: {
       method: 'POST',
       path: '/v1/images/generations',

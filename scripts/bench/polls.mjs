@@ -2,7 +2,7 @@
 // for them.
 import { share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { hasRedis, residentBytes, startScript, startService, submitRuns } from './service.mjs';
+import { hasRedis, residentBytes, skipped, startScript, startService, submitRuns } from './service.mjs';
 
 const model = 'bfl/flux-2-pro';
 const body = '{"prompt":"a cat"}';
@@ -14,7 +14,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The aims: how often it polls 4,000 of them, and what it holds for 10,000. */
 export async function* run() {
-  if (!hasRedis()) return;
+  if (!hasRedis()) return yield skipped('redis-server is not installed');
   yield* compared(4000, { share: 0.5, mebibytes: Infinity });
   yield* compared(10_000, { share: 0, mebibytes: 300 });
 }

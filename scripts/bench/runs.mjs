@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { v7 } from 'uuid';
 import { AdmissionRepository, Database } from '../../dist/libs/persistence/src/index.js';
 import { against, perSecond, share } from './load.mjs';
-import { hasRedis, residentBytes, startScript, startService } from './service.mjs';
+import { hasRedis, residentBytes, startScript, startService, until } from './service.mjs';
 
 const once = 'openai/gpt-image-2';
 const polled = 'bfl/flux-2-pro';
@@ -38,9 +38,10 @@ async function* routes(service, gateway) {
   await service.partner.settings({ takesMs: 3_600_000 });
   const worker = await service.start('worker');
   const { request_id: id } = await post(`/v2/models/${polled}/requests`, '{"prompt":"a cat"}');
-  for (let stage; stage !== 'running';) {
-    [{ stage }] = (await service.client.query('SELECT stage FROM run WHERE id = $1', [id])).rows;
-  }
+  await until(async () => {
+    const { rows } = await service.client.query('SELECT stage FROM run WHERE id = $1', [id]);
+    return rows[0].stage === 'running';
+  }, 'a running run');
   await worker.stop();
   const reading = await bare();
   yield share(
@@ -93,12 +94,11 @@ async function memory(service) {
   const sockets = [];
   let refused;
   // No faster than they are admitted: the gateway refuses what it cannot take.
-  const untilAdmitted = async (wanted) => {
-    while ((await admitted(service)) < wanted) {
+  const untilAdmitted = (wanted) =>
+    until(async () => {
       if (refused !== undefined) throw new Error(`a call is not held: ${refused}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
+      return (await admitted(service)) >= wanted;
+    }, 'the admission of held calls');
   const hold = async (count) => {
     const before = await admitted(service);
     for (let each = 1; each <= count; each += 1) {

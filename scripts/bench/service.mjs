@@ -21,6 +21,17 @@ import {
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
 
+/** Waits until the check holds; throws when that takes longer than a minute. */
+export async function until(check, what) {
+  for (const lastMs = performance.now() + 60_000; !(await check());) {
+    if (performance.now() > lastMs) throw new Error(`${what} did not come within a minute`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** What was not measured is not reached. */
+export const skipped = (why) => ({ what: 'not measured', measured: why, aim: 'measured', reached: false });
+
 export const hasRedis = () => findRedisServer(process.env.PATH ?? '') !== undefined;
 
 /** Without a transport's own server when `transport` is `postgres`. Stops everything with `stop`. */
@@ -206,7 +217,11 @@ export async function startScript(name, env) {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = await once(child.stdout, 'data');
+  const ended = once(child, 'close').then(() =>
+    Promise.reject(new Error(`${name} ended before it was ready`)),
+  );
+  const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
+  ended.catch(() => {});
   return { url: String(line).trim(), pid: child.pid, stop: stopping(child) };
 }
 

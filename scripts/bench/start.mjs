@@ -19,12 +19,14 @@ export async function* run() {
         env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), LOCAL_DIR: folder },
         stdio: ['ignore', 'ignore', 'inherit'],
       });
+      const closed = once(child, 'close');
       // Written just before the lines that tell a person how to go on.
       while (!existsSync(path.join(folder, 'ready.json')) && child.exitCode === null)
         await new Promise((resolve) => setTimeout(resolve, 50));
       const seconds = (performance.now() - startedMs) / 1000;
+      if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
       child.kill('SIGTERM');
-      await once(child, 'close');
+      await closed;
       yield {
         what: `npm start from built to ready, ${what}`,
         measured: `${seconds.toFixed(1)} s`,

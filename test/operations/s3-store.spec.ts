@@ -1,4 +1,5 @@
 import {
+  AbortMultipartUploadCommand,
   CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
   UploadPartCommand,
@@ -48,6 +49,20 @@ describeWithSwift('assets on S3', () => {
     await store.close();
   });
 
+  it('leaves alone what others upload to the same bucket', async () => {
+    const { store } = await open();
+    for (const key of ['elsewhere/unfinished', 'files/unfinished']) await leaveUnfinished(swift, key);
+    expect(await store.abortStale(Date.now() + 3_600_000, signal())).toBe(1);
+    expect(await openUploads(swift)).toBe(1);
+    const client = rawClient(swift);
+    const at = { Bucket: swift.settings.S3_BUCKET };
+    const { Uploads: [{ Key, UploadId } = {}] = [] } = await client.send(new ListMultipartUploadsCommand(at));
+    expect(Key).toBe('elsewhere/unfinished');
+    await client.send(new AbortMultipartUploadCommand({ ...at, Key, UploadId }));
+    client.destroy();
+    await store.close();
+  });
+
   it('says soon that S3 cannot be reached', async () => {
     const down = await unreachable();
     const shortestMs = await least(10_000, async () => {
@@ -73,7 +88,7 @@ describeWithSwift('assets on S3', () => {
     const { store } = await open();
     return {
       store,
-      leaveUnfinished: () => leaveUnfinished(swift),
+      leaveUnfinished: () => leaveUnfinished(swift, 'runs/unfinished'),
       unreachable,
       close: () => store.close(),
     };
@@ -107,13 +122,13 @@ describeWithSwift('assets on S3', () => {
           brokenMs = performance.now();
           yield* inChunks(Buffer.alloc(12 * megabyte), 65_536);
         }
-        await expect(store.put(`broken/${mode}`, body(), facts())).rejects.toEqual(unavailable);
+        await expect(store.put(`runs/broken/${mode}`, body(), facts())).rejects.toEqual(unavailable);
         expect(performance.now() - brokenMs).toBeLessThan(15_000);
         proxy.set('pass');
         // What the way held back may still arrive, the store's own call to end the upload among it.
         expect(await patient.abortStale(Date.now() + 60_000, signal())).toBeLessThanOrEqual(1);
         expect(await openUploads(swift)).toBe(0);
-        expect(await keysOf(patient, 'broken/')).toEqual([]);
+        expect(await keysOf(patient, 'runs/broken/')).toEqual([]);
         await store.close();
       },
     );
@@ -162,9 +177,9 @@ const facts = () => ({ mediaType: 'video/mp4', signal: signal() });
 const unavailable = expect.objectContaining({ name: 'StorageError', failure: 'unavailable' });
 
 /** As a process leaves it that was killed after its first part. */
-async function leaveUnfinished(swift: Swift): Promise<void> {
+async function leaveUnfinished(swift: Swift, key: string): Promise<void> {
   const client = rawClient(swift);
-  const at = { Bucket: swift.settings.S3_BUCKET, Key: 'unfinished' };
+  const at = { Bucket: swift.settings.S3_BUCKET, Key: key };
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(at));
   await client.send(
     new UploadPartCommand({ ...at, UploadId, PartNumber: 1, Body: Buffer.alloc(5 * megabyte) }),

@@ -100,7 +100,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   /** Lends a database whose writes are done together or not at all. */
   async atOnce<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {
     return inTransaction(await this.workPool(), 'BEGIN', (client) => {
-      const write: Database['write'] = (text, values) => queryClient(client, this.prepared(text, values));
+      const write: Database['write'] = (text, values) => queryClient(client, this.prepared(text, values), 1);
       return use(Object.create(this, { write: { value: write } }) as Database);
     });
   }
@@ -136,7 +136,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     use: (list: <Row extends object>(query: Query) => Promise<Row[]>) => Promise<Result>,
   ): Promise<Result> {
     return inTransaction(this.registry, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', (client) =>
-      use((query) => queryClient(client, query)),
+      use((query) => queryClient(client, query, 1)),
     );
   }
 
@@ -237,13 +237,18 @@ async function inTransaction<Result>(
   }
 }
 
-async function queryClient<Row extends object>(on: Pick<PoolClient, 'query'>, query: Query): Promise<Row[]> {
+/** Within a transaction there is one attempt: its failure ends what was begun. */
+async function queryClient<Row extends object>(
+  on: Pick<PoolClient, 'query'>,
+  query: Query,
+  attempts = 5,
+): Promise<Row[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return (await on.query(query)).rows as Row[];
     } catch (error) {
       const code = sqlState(error);
-      if (code !== undefined && retryableStates.has(code) && attempt < 5) continue;
+      if (code !== undefined && retryableStates.has(code) && attempt < attempts) continue;
       return translated(error, code === undefined || ambiguousStates.test(code) ? AnswerLost : RouterError);
     }
   }

@@ -47,6 +47,25 @@ it('is found by its workspace once it is there, until it expires; then row and o
   expect(await due('25 hours')).toContain(key);
 });
 
+it('has one upload at its place at a time, and another one when that was given up', async () => {
+  const spaceId = await fixture.space();
+  const { refusal: _, ...place } = await reserve(spaceId);
+  const taken = { limit: 'place', maxAllowed: 1 };
+  expect(await second.reserve(place)).toEqual(taken);
+  await fixture.first.storedObjects.discard(place.key);
+  const again = await Promise.all([first.reserve(place), second.reserve(place)]);
+  expect(again.filter((refusal) => refusal === null)).toHaveLength(1);
+  expect(await due()).not.toContain(place.key);
+  await second.complete(place.key, png);
+  expect(await first.reserve(place)).toEqual(taken);
+});
+
+it('is not begun again at a place that is being swept', async () => {
+  const { refusal: _, ...place } = await reserve(await fixture.space());
+  expect(await due('2 hours')).toContain(place.key);
+  expect(await first.reserve(place)).toMatchObject({ limit: 'place' });
+});
+
 it('is swept when its upload never ended, and cannot end after that', async () => {
   const { key } = await reserve(await fixture.space());
   expect(await due('2 hours')).toContain(key);

@@ -11,9 +11,9 @@ export interface StoredFile {
   expiresAt: Date;
 }
 
-/** Which limit of the workspace is reached, and what it is. */
+/** Which limit of the workspace is reached, and what it is; `place`: the one file that the key is for is there, or on its way. */
 export interface FileRefusal {
-  limit: 'files' | 'bytes';
+  limit: 'files' | 'bytes' | 'place';
   maxAllowed: number;
 }
 

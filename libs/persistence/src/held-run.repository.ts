@@ -9,6 +9,9 @@ export type Released =
   | { found: 'withdrawn'; granted: Granted[]; record: FinishedRun }
   | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
 
+/** While the database is away, or all held calls of a gateway that stops want it at once. */
+const releaseMs = 10_000;
+
 /** What a held connection needs of the runs behind it. */
 @Injectable()
 export class HeldRunRepository {
@@ -43,11 +46,13 @@ export class HeldRunRepository {
     );
   }
 
+  /** A second time it answers what the first time has made of the run. */
   async release(runId: string, disconnected: boolean): Promise<Released> {
     const ending = endingRow({ outcome: 'cancelled' });
-    const [row] = await this.database.write<{ released: Released }>(
+    const [row] = await this.database.persist<{ released: Released }>(
       'SELECT release_held_run($1, $2, $3) AS released',
       [runId, disconnected, ending],
+      releaseMs,
     );
     if (!row) throw new Error('release_held_run answered nothing');
     return row.released;

@@ -35,6 +35,8 @@ describe('a poll', () => {
     const late = await read(runId, fixture.at('11 hours'));
     expect(late?.overdue).toBe(true);
     expect(late?.leftMs).toBeLessThan(0);
+    // More milliseconds than an integer holds.
+    expect(await read(runId, fixture.at('2 months'))).toMatchObject({ overdue: true, leftMs: -1 });
   });
 
   it('finds no run that is unknown, and no poll to make in one that is past it', async () => {

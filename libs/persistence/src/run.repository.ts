@@ -248,7 +248,7 @@ export class RunRepository {
         FROM unnest($1::uuid[]) WITH ORDINALITY AS each (polled_id, nth) CROSS JOIN LATERAL (
           SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
-            (extract(epoch FROM run.deadline_at - router_now()) * 1000)::integer AS "leftMs",
+            milliseconds_left(run.deadline_at) AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
             paused_ms(run.provider, 'poll') AS "pausedMs",

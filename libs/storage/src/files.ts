@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { type AssetUrlClaim, signAssetUrl, signedSeconds, verifyAssetUrl } from './asset-url.js';
 import { endedBy } from './ended-by.js';
@@ -128,22 +139,22 @@ export class FilesStore implements AssetStore {
     checkKey(key);
     signal.throwIfAborted();
     const file = this.pathOf(key);
+    let handle: FileHandle | undefined;
     try {
-      const handle = await open(file, 'r');
+      handle = await open(file, 'r');
       const facts = await handle.stat();
-      if (!facts.isFile()) {
-        await handle.close();
-        throw new StorageError('not_found', `No asset ${key}`);
-      }
+      if (!facts.isFile()) throw new StorageError('not_found', `No asset ${key}`);
       const mediaType = (await unlessGone(readFile(typeOf(file), 'utf8'))) ?? 'application/octet-stream';
+      const opened = handle;
       return {
         mediaType,
         bytes: facts.size,
         version: `${facts.size.toString(36)}-${facts.mtimeMs.toString(36)}`,
-        read: (range) => endedBy(signal, handle.createReadStream(range)),
-        close: () => handle.close(),
+        read: (range) => endedBy(signal, opened.createReadStream(range)),
+        close: () => opened.close(),
       };
     } catch (error) {
+      await handle?.close().catch(() => {});
       throw readFailure(error, key);
     }
   }

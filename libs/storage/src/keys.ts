@@ -17,6 +17,9 @@ export const runKeys = {
 /** Where a caller's file lies; the ending, with its dot or empty, is for partners that go by the names in URLs. */
 export const fileKey = (fileId: string, extension: string): string => `files/${fileId}${extension}`;
 
+/** What all of these begin with. */
+export const keyPrefixes = ['runs/', 'files/'];
+
 /** The key that a link to the store names, whether or not the link still opens it; undefined for any other URL. */
 export async function linkedKey(store: AssetStore, url: string): Promise<string | undefined> {
   const link = await store.sign('x', { expiresInSeconds: 1, nowMs: Date.now() });

@@ -14,7 +14,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Readable } from 'node:stream';
 import { signedSeconds } from './asset-url.js';
 import { endedBy } from './ended-by.js';
-import { checkKey, checkPrefix } from './keys.js';
+import { checkKey, checkPrefix, keyPrefixes } from './keys.js';
 import { MeasuredBody } from './measured-body.js';
 import {
   type Asset,
@@ -164,18 +164,26 @@ export class S3Store implements AssetStore {
     }
   }
 
+  /** Ours alone: others may use the bucket too. */
   private async *openUploads(signal: AbortSignal): AsyncGenerator<MultipartUpload> {
-    let page: ListMultipartUploadsCommandOutput | undefined;
-    do {
-      page = await this.uploadsAfter(page, signal);
-      yield* page.Uploads ?? [];
-    } while (page.IsTruncated);
+    for (const prefix of keyPrefixes) {
+      let page: ListMultipartUploadsCommandOutput | undefined;
+      do {
+        page = await this.uploadsAfter(page, prefix, signal);
+        yield* page.Uploads ?? [];
+      } while (page.IsTruncated);
+    }
   }
 
-  private async uploadsAfter(page: ListMultipartUploadsCommandOutput | undefined, signal: AbortSignal) {
+  private async uploadsAfter(
+    page: ListMultipartUploadsCommandOutput | undefined,
+    prefix: string,
+    signal: AbortSignal,
+  ) {
     const { client, bucket, listPage } = this.options;
     const query = new ListMultipartUploadsCommand({
       Bucket: bucket,
+      Prefix: prefix,
       MaxUploads: listPage,
       KeyMarker: page?.NextKeyMarker,
       UploadIdMarker: page?.NextUploadIdMarker,

@@ -20,6 +20,20 @@ it('tells what a run would cost this workspace, and admits none', async () => {
   expect((await caller.call('GET', '/v2/requests')).json()).toMatchObject({ data: [] });
 });
 
+it('is what a run reserves, to the micro-dollar', async () => {
+  // In binary fractions 45,000 * 1.1 is more than 49,500.
+  const { caller } = await gateway().caller({ markup: 1.1 }, ['run', 'requests']);
+  const body = '{"prompt":"x","width":1024,"height":1024}';
+  const estimate = await caller.call('POST', `${model}/cost`, { body });
+  expect(estimate.json()).toMatchObject({ reserved_cents: 4.95 });
+  const run = await caller.submit('bfl/flux-2-pro', body);
+  const rows = await gateway().database.read(
+    'SELECT reserved_micros::integer AS micros FROM run WHERE id = $1',
+    [run.requestId],
+  );
+  expect(rows).toEqual([{ micros: 49_500 }]);
+});
+
 it('refuses the fields that a run would be refused for', async () => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', `${model}/cost`, { body: '{"prompt":1}' });

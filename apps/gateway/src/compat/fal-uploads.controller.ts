@@ -9,8 +9,7 @@ import { z } from 'zod';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { parseInput } from '../bodies/parse-input.js';
-import { fileSeconds, FileUploads } from '../files/file-uploads.js';
+import { fileSeconds, FileUploads, placeTaken } from '../files/file-uploads.js';
 import { newId } from '../new-id.js';
 import { ApiExcludeController } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
@@ -18,7 +17,8 @@ import { SETTINGS } from '../settings.module.js';
 
 const uploadMs = 3600 * 1000;
 const extension = /^\.[a-z0-9]{1,8}$/;
-const initiation = z.object({ file_name: z.string().optional() });
+// What else is in it, or is not, is of no interest.
+const initiation = z.object({ file_name: z.string() }).catch({ file_name: '' });
 
 /** The upload of fal's clients: they are told where the file will be, and put it there without a credential. */
 @Controller('fal/uploads')
@@ -37,9 +37,7 @@ export class FalUploadsController {
   @UseGuards(CallerGuard)
   @Access({ scope: 'run' })
   async initiate(@Calling() { workspaceId }: Caller, @Req() request: FastifyRequest) {
-    const { bytes, release } = await this.bodies.read(request.raw, workspaceId);
-    const given = initiation.safeParse(parseInput(bytes)).data?.file_name ?? '';
-    release();
+    const { file_name: given } = await this.bodies.object(request.raw, workspaceId, initiation);
     const suffix = path.extname(given).toLowerCase();
     const id = newId();
     const key = fileKey(id, extension.test(suffix) ? suffix : '');
@@ -53,11 +51,8 @@ export class FalUploadsController {
   @Put(':upload')
   async put(@Param('upload') upload: string, @Req() request: FastifyRequest) {
     const [workspaceId = '', id = '', key = ''] = this.opened(upload).split(' ');
-    if ((await this.files.find(workspaceId, id)) !== null) {
-      throw new RouterError('invalid_input', 'The file is there already; begin another upload.', {
-        status: 409,
-      });
-    }
+    // Before a byte of it is taken.
+    if ((await this.files.find(workspaceId, id)) !== null) throw placeTaken();
     await this.uploads.take(request.raw, workspaceId, { id, key });
     return {};
   }

@@ -73,7 +73,7 @@ export class FileUploads {
       const { id, key } = place ?? newPlace(extension);
       const doubtSeconds = this.settings.STORE_DOUBT_SECONDS;
       const refusal = await this.files.reserve({ id, key, workspaceId, maxBytes, doubtSeconds });
-      if (refusal) throw limitReached(refusal);
+      if (refusal) throw refusal.limit === 'place' ? placeTaken() : limitReached(refusal);
       try {
         await failpoint('file.reserved');
         const signal = AbortSignal.timeout(uploadMs);
@@ -124,6 +124,12 @@ async function* startingWith(head: Buffer, body: AsyncGenerator<Buffer>): AsyncG
 
 const notAsItIs = (how: string) =>
   new RouterError('invalid_input', `The body has to be the bytes of the file, ${how}.`, { status: 415 });
+
+/** A second upload to a place that was given out once. */
+export const placeTaken = () =>
+  new RouterError('invalid_input', 'The file is there already, or on its way; begin another upload.', {
+    status: 409,
+  });
 
 const limitReached = ({ limit, maxAllowed }: FileRefusal) =>
   new RouterError(

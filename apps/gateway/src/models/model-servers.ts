@@ -21,6 +21,8 @@ export class ModelServers {
 
   /** For a list: whether some server has a key. */
   isServed(caller: Caller, model: Model): boolean {
+    // Most models have no other server than their own, and a list asks this of each of them.
+    if (this.keys.has(model.provider)) return true;
     return this.allowed(caller, model).some(({ provider }) => this.keys.has(provider));
   }
 

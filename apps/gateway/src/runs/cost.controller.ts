@@ -1,5 +1,5 @@
 import { WorkspaceReader } from '#persistence';
-import { centsFromMicros, type RouterCostEstimate } from '#schemas';
+import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas';
 import { Controller, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -41,7 +41,7 @@ export class CostController {
       const [{ price }] = terms;
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw new Error('the workspace of a caller is gone');
-      const billed = (micros: number) => centsFromMicros(Math.ceil(micros * standing.markup));
+      const billed = (micros: number) => centsFromMicros(wholeMicros(micros * standing.markup));
       return {
         expected_cents: billed(price.computedMicros),
         // Another server may take the run where the first one does not.

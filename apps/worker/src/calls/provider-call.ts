@@ -74,16 +74,20 @@ export class ProviderCall {
       : this.replies.read(provider, reply, { phase: 'resume', handle, reported });
   }
 
-  /** One try: the partner's answer on it shows in the next poll, and an answer is no promise. */
+  /**
+   * One try: the partner's answer on it shows in the next poll, and an answer is no promise. Null when provably nothing
+   * reached the partner, or when the signal aborted: whoever polls next tries again.
+   */
   async cancel(
     provider: BoundProvider,
     runId: string,
     handle: Handle,
     terms: { call: HttpCall; timeoutMs: number; signal: AbortSignal },
-  ): Promise<'requested' | 'too_late' | 'unknown'> {
+  ): Promise<'requested' | 'too_late' | 'unknown' | null> {
     const reply = await this.withShare((share) =>
       this.client.call(provider, { ...terms, share, runId, operation: 'cancel' }),
     );
+    if (terms.signal.aborted || ('fault' in reply && reply.fault === 'not_sent')) return null;
     return provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
   }
 }

@@ -64,10 +64,7 @@ export class PollProcessor extends RunProcessor {
     }
     const handle = poll.handle as Handle;
     const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
-    if (cancel) {
-      await this.cancel(provider, run, handle, cancel, signal);
-      return now;
-    }
+    if (cancel && (await this.cancel(provider, run, handle, cancel, signal))) return now;
     const heldMs = this.untilLastLook(poll, poll.pausedMs ?? 0);
     if (heldMs > 0) return this.again(run, poll, heldMs);
     await failpoint('poll.beforeCall', runId);
@@ -197,17 +194,20 @@ export class PollProcessor extends RunProcessor {
     return { kind: 'retry', delayMs: afterMs };
   }
 
+  /** Whether it has left; where it has not, the run is polled as if nobody had asked, and the next poll tries again. */
   private async cancel(
     provider: BoundProvider,
     run: Finishing,
     handle: Handle,
     call: HttpCall,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const timeoutMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
     const answer = await this.calls.cancel(provider, run.runId, handle, { call, timeoutMs, signal });
+    if (answer === null) return false;
     this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
     await this.runs.noteCancelSent(run.runId, run.epoch);
+    return true;
   }
 }
 

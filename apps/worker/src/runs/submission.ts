@@ -23,7 +23,7 @@ import { ProviderBackoff } from './provider-backoff.js';
 type Submitted = JobResult | { kind: 'moved'; provider: string };
 
 const done: JobResult = { kind: 'done' };
-/** Of uploads before the first submission, which have no other limit: about six minutes. */
+/** Claims until a failed upload ends the run, which has no other limit before its first submission: six minutes of pauses. */
 const maxTries = 20;
 /** With less time left a submission is not made again: its answer would come too late, and be paid for. */
 const minSubmitMs = 500;
@@ -79,7 +79,7 @@ export class Submission {
     }
     await failpoint('dispatch.afterClaim', runId);
     const body = await this.inputOf(runId, claim, share);
-    if (body === null) return this.postpone(runId, epoch, retryPauseMs(1));
+    if (body === null) return this.postpone(runId, epoch, retryPauseMs(epoch));
     const input = {
       runId,
       model,
@@ -87,7 +87,7 @@ export class Submission {
       body: withMembersFirst(body, facts.members ?? {}),
     };
     const submission = await this.withFiles(provider, input, claim, share);
-    if (submission === null) return this.postpone(runId, epoch, retryPauseMs(1));
+    if (submission === null) return this.postpone(runId, epoch, retryPauseMs(epoch));
     if ('class' in submission) return this.record(run, { kind: 'failed', failure: submission });
     let call: HttpCall;
     try {

@@ -4,12 +4,15 @@ import type { DueWebhook } from '#persistence';
 import { type RouterRunCompleted, runUrls, statusBody } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { request } from 'undici';
+import type { Share } from '../bytes/byte-budget.js';
 import { Payloads } from '../bytes/payloads.js';
 import { faultOf } from '../calls/fault.js';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 
 /** Larger outputs are left to be collected: few receivers take them. */
 const maxPayloadBytes = 4 * 1024 * 1024;
+/** Both together take less than the time after which the row is due again. */
+const readMs = 15_000;
 const callMs = 10_000;
 /** Read of an answer, so that its connection can be used again. */
 const maxReadBytes = 64 * 1024;
@@ -25,17 +28,19 @@ export class WebhookCalls {
 
   /** Null when the receiver took it, else why it did not. */
   async call(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
-    const body = await this.bodyOf(webhook, signal);
-    const startedAt = performance.now();
-    const { result, problem } = await this.send(webhook, body, signal);
-    if (!signal.aborted)
-      this.metrics.webhookSeconds.observe({ result }, (performance.now() - startedAt) / 1000);
-    return problem;
+    return this.payloads.withShare(async (share) => {
+      const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
+      const startedAt = performance.now();
+      const { result, problem } = await this.send(webhook, body, signal);
+      if (!signal.aborted)
+        this.metrics.webhookSeconds.observe({ result }, (performance.now() - startedAt) / 1000);
+      return problem;
+    });
   }
 
   /** The status body, or in fal's form the output itself. The bytes of an output stay as they are. */
-  private async bodyOf(webhook: DueWebhook, signal: AbortSignal): Promise<Buffer> {
-    if (webhook.form === 'fal') return this.inFalsForm(webhook, signal);
+  private async bodyOf(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
+    if (webhook.form === 'fal') return this.inFalsForm(webhook, share, signal);
     const { runId, model, origin, bucket, completedAt } = webhook;
     const state = { stage: 'completed', position: null, bucket } as const;
     const body: RouterRunCompleted = {
@@ -46,7 +51,7 @@ export class WebhookCalls {
     return Buffer.from(JSON.stringify(body));
   }
 
-  private async inFalsForm(webhook: DueWebhook, signal: AbortSignal): Promise<Buffer> {
+  private async inFalsForm(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
     const { runId, bucket, status, failure } = webhook;
     const ids = { request_id: runId, gateway_request_id: runId };
     if (bucket !== null) {
@@ -55,7 +60,7 @@ export class WebhookCalls {
       return Buffer.from(JSON.stringify({ ...ids, status: 'ERROR', error, payload }));
     }
     const facts = { ...ids, status: 'OK', error: null };
-    const bytes = await this.outputOf(webhook, signal);
+    const bytes = await this.outputOf(webhook, share, signal);
     if (bytes === null) {
       const reason = 'The output is no JSON, or too large, or no longer kept; collect it by its request_id.';
       return Buffer.from(JSON.stringify({ ...facts, payload: null, payload_error: reason }));
@@ -65,9 +70,13 @@ export class WebhookCalls {
   }
 
   /** Null for one that is not sent. */
-  private async outputOf({ output }: DueWebhook, signal: AbortSignal): Promise<Uint8Array | null> {
+  private async outputOf(
+    { output }: DueWebhook,
+    share: Share,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | null> {
     if (output === null || !/[/+]json\b/i.test(output.mediaType)) return null;
-    const bytes = await this.payloads.withShare((share) => this.payloads.read(output.body, share, signal));
+    const bytes = await this.payloads.read(output.body, share, signal);
     return bytes.byteLength <= maxPayloadBytes ? bytes : null;
   }
 

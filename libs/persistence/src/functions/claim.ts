@@ -9,6 +9,10 @@
  * outlasts it the run is claimed with no time left. An operator's pause costs a run that was never sent nothing.
  */
 export const claim = /* sql */ `
+-- Negative when it is over; a run may be found after a month, whose milliseconds are more than an integer holds.
+CREATE FUNCTION milliseconds_left(deadline timestamptz) RETURNS integer LANGUAGE sql STABLE
+RETURN greatest(-1, extract(epoch FROM deadline - router_now()) * 1000)::integer;
+
 CREATE FUNCTION claim(claimed_id uuid, lease interval, waits boolean)
 RETURNS TABLE (kind text, epoch integer, workspace_id uuid, provider text, model text, facts jsonb, crashes integer, left_ms integer,
   body bytea, stored_as text, free_in_ms integer)
@@ -65,7 +69,7 @@ BEGIN
   RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'claimed' ELSE 'abandoned' END, mine.epoch, mine.workspace_id,
     mine.provider, mine.model, mine.facts, mine.crashes,
     CASE WHEN mine.dispatched_at IS NOT NULL OR paused IS NOT NULL
-      THEN (extract(epoch FROM mine.deadline_at - router_now()) * 1000)::integer END,
+      THEN milliseconds_left(mine.deadline_at) END,
     input.body, input.stored_as, 0
   FROM payload AS input WHERE input.run_id = mine.id AND input.kind = 'input';
 END $$;

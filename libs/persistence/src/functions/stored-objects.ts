@@ -5,7 +5,8 @@ import { advisoryLocks } from '../locks.js';
  * them. Fails when one is not there or is being deleted: the row that would point to it must not be written.
  *
  * `reserve_file`: the row of a file that is about to be put, which counts as `max_bytes` long. Answers one row when a limit
- * of the workspace refuses it, and which.
+ * of the workspace refuses it, and which, or `place` when the file's key has a row already. One whose upload was given up,
+ * and which is not being swept, is taken over.
  */
 export const storedObjects = /* sql */ `
 CREATE FUNCTION need_objects(keys text[], until timestamptz DEFAULT '-infinity') RETURNS void LANGUAGE plpgsql AS $$
@@ -38,7 +39,12 @@ BEGIN
     RETURN QUERY SELECT 'bytes', allowed.file_bytes_limit::bigint;
   ELSE
     INSERT INTO stored_object (key, owner_id, delete_at, workspace_id, bytes)
-    VALUES (file_key, file_id, router_now() + make_interval(secs => doubt_s), owner, max_bytes);
+    VALUES (file_key, file_id, router_now() + make_interval(secs => doubt_s), owner, max_bytes)
+    ON CONFLICT (key) DO UPDATE SET delete_at = excluded.delete_at, bytes = excluded.bytes
+      WHERE stored_object.content_type IS NULL AND NOT stored_object.deleting AND stored_object.delete_at <= router_now();
+    IF NOT FOUND THEN
+      RETURN QUERY SELECT 'place', 1::bigint;
+    END IF;
   END IF;
 END $$;
 `;

@@ -63,32 +63,24 @@ export class HeldRuns {
     return result;
   }
 
-  /**
-   * A read that the database does not answer is repeated at the next wake-up. The run was admitted and is paid for: its
-   * caller is not sent away with an error that says that nothing happened.
-   */
-  private async read(run: HeldRun): Promise<RunResult | null> {
-    try {
-      return await this.finished(run);
-    } catch (error) {
-      if (error instanceof RouterError && error.bucket === 'service_unavailable') return null;
-      throw error;
-    }
+  /** A read that the database does not answer is repeated at the next wake-up. */
+  private read(run: HeldRun): Promise<RunResult | null> {
+    return unlessAway(this.finished(run));
   }
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunOutcome> {
-    const left = await this.cancellation.release(run.runId, isDisconnected);
+    const left = await unlessAway(this.cancellation.release(run.runId, isDisconnected));
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
-        internal: `run ${run.runId} ${left.found}`,
+        internal: `run ${run.runId} ${left?.found ?? 'goes on: the database did not answer'}`,
       });
     }
-    const result = left.found === 'completed' ? await this.finished(run) : null;
+    const result = left?.found === 'completed' ? await this.read(run) : null;
     if (result !== null) return result;
-    const pauseMs = left.found === 'going_on' ? left.pollAfterMs : null;
+    const pauseMs = left?.found === 'going_on' ? left.pollAfterMs : null;
     throw new RouterError(
       'deadline_exceeded',
-      left.found === 'withdrawn'
+      left?.found === 'withdrawn'
         ? 'The run was not started in time and was withdrawn.'
         : 'The run is not finished; the same request with the same Idempotency-Key collects it.',
       pauseMs === null ? {} : { headers: { 'Retry-After': String(Math.max(1, Math.ceil(pauseMs / 1000))) } },
@@ -100,5 +92,18 @@ export class HeldRuns {
     // A call may join the run of a key that outlives the result.
     if (result === null || result === 'aged_out') throw noLongerKept();
     return result.stage === 'completed' ? result : null;
+  }
+}
+
+/**
+ * Null when the database does not answer. The run was admitted and is paid for: its caller is not sent away with an error
+ * that says that nothing happened.
+ */
+async function unlessAway<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof RouterError && error.bucket === 'service_unavailable') return null;
+    throw error;
   }
 }

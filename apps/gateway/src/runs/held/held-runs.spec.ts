@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { RouterError } from '#errors';
+import { Metrics } from '#observability';
+import type { Released, RunReader } from '#persistence';
+import type { RunCancellation } from '../run-cancellation.js';
+import { HeldRuns } from './held-runs.js';
+import type { WakeUps } from './wake-ups.js';
+
+const away = new RouterError('service_unavailable', 'The service is temporarily unavailable; please retry.');
+const run = { workspaceId: 'workspace', modelId: 'bfl/flux-2-pro', runId: 'run', replayed: false };
+
+/** Whose calls are held until the gateway stops, which it does at once. */
+function held(release: () => Promise<Released>, result: () => Promise<never>): HeldRuns {
+  const watch = { next: async () => undefined, end: () => {} };
+  return new HeldRuns(
+    { result } as unknown as RunReader,
+    { watch: () => watch, stopping: AbortSignal.abort() } as unknown as WakeUps,
+    { release } as unknown as RunCancellation,
+    { SYNC_DEADLINE_MS: 60_000, SYNC_CHECK_MS: 1000 },
+    new Metrics(),
+  );
+}
+
+const outcomeOf = (runs: HeldRuns, disconnected = new AbortController().signal) =>
+  runs.outcome(async (onAccepted) => {
+    onAccepted(run.runId);
+    return run;
+  }, disconnected);
+
+describe('a call that is let go while the database is away', () => {
+  const failing = () => Promise.reject(away);
+
+  it.each([
+    ['does not say what became of the run', failing],
+    ['says that it is completed, and not how', async () => ({ found: 'completed', granted: [] }) as Released],
+  ])('is told that its run goes on, and not to begin another one: it %s', async (_what, release) => {
+    await expect(outcomeOf(held(release, failing))).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
+  });
+
+  it('is recorded as left by its caller', async () => {
+    const left = outcomeOf(held(failing, failing), AbortSignal.abort());
+    await expect(left).rejects.toMatchObject({ bucket: 'client_disconnected' });
+  });
+});
+
+it('what is no trouble of the database is no run that goes on', async () => {
+  const release = () => Promise.reject(new Error('a defect'));
+  await expect(outcomeOf(held(release, release))).rejects.toThrow('a defect');
+});
