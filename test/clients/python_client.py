@@ -7,6 +7,9 @@ import json
 import os
 import time
 import unittest
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 from model_router import Router, RouterError, WebhookVerificationError, verify_webhook
 
@@ -91,6 +94,38 @@ class Failures(unittest.TestCase):
     def test_of_the_network(self):
         nowhere = Router("http://127.0.0.1:1", key="x")
         self.assertEqual(self.failure(lambda: nowhere.run(MODEL, {}, timeout=1)).status, 0)
+
+
+class Proxies(unittest.TestCase):
+    def failure(self, body, retry_after):
+        class Proxy(BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(502)
+                self.send_header("Retry-After", retry_after)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            try:
+                with self.assertRaises(RouterError) as failed:
+                    Router(f"http://127.0.0.1:{server.server_port}", key="x").run(MODEL, {}, timeout=10)
+                return failed.exception
+            finally:
+                server.shutdown()
+
+    def test_may_answer_with_anything(self):
+        in_a_minute = formatdate(time.time() + 60, usegmt=True)
+        error = self.failure(b'["gone"]', in_a_minute)
+        self.assertEqual((error.bucket, error.status), ("internal_error", 502))
+        self.assertAlmostEqual(error.retry_after, 60, delta=5)
+        error = self.failure(b'{"detail": [{"reason": 1}]}', "soon")
+        self.assertEqual((error.fields, error.retry_after), ([], None))
 
 
 class Webhooks(unittest.TestCase):

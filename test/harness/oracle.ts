@@ -11,8 +11,8 @@ import { waitFor } from './wait-for.js';
 
 /**
  * What must hold whatever a test did to the service. Throws one error that lists every broken rule.
- * The rules' numbers are those of the reliability catalogue: outcome, submissions, counters, bytes,
- * headers (held by `Caller` at each answer), logs, storage, queues.
+ * Each rule has a number: outcomes (1), submissions (2), counters and money (3), bytes (4), headers (5, held by `Caller` at
+ * each answer), logs (6), storage (7), queues (8).
  *
  * What aged out has left no input to compare with: a test names such runs, as they were submitted.
  */

@@ -60,7 +60,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     expect(await entries(run)).toEqual([]);
   });
 
-  it('of a BFL run, which has no cancel call, is an ask: the run completes and is charged', async () => {
+  it('of a BFL run, which has no cancel call, is a request: the run completes and is charged', async () => {
     const caller = await system.caller();
     const tag = newTag('unstoppable');
     const run = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);

@@ -2,11 +2,11 @@ import { maxCents, microsFromCents, routerQueueRequestId, type Scope, scopes } f
 import { InvalidArgumentError } from 'commander';
 
 /** Postgres counts in 32-bit integers. */
-const mostCount = 2 ** 31 - 1;
+const maxCount = 2 ** 31 - 1;
 
 /** A whole number between the bounds; a refused one is a usage error that names them. */
 export const wholeNumber =
-  (least: number, most = mostCount) =>
+  (least: number, most = maxCount) =>
   (text: string): number => {
     const value = Number(text);
     if (!/^-?\d+$/.test(text) || value < least || value > most)

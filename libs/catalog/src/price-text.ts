@@ -7,7 +7,7 @@ export const priceText = (price: Price): string => [price, ...price.plus].map(te
 /** The least that one unit costs, and what the units are: the first term whose cheapest options are not free. */
 export function priceFrom(price: Price): { usd: number; unit: string } {
   const terms = [price, ...price.plus].map(({ usd, times }) => ({
-    usd: times.reduce((product, factor) => product * leastOf(factor), usd),
+    usd: times.reduce((product, factor) => product * smallestOf(factor), usd),
     unit:
       times
         .filter((factor) => !('table' in factor))
@@ -18,7 +18,7 @@ export function priceFrom(price: Price): { usd: number; unit: string } {
 }
 
 /** What one unit is multiplied with at least; a value that makes the term free chooses another term. */
-const leastOf = (factor: Factor): number => {
+const smallestOf = (factor: Factor): number => {
   if ('table' in factor) return Math.min(...Object.values(factor.values).filter((value) => value > 0));
   return 'per' in factor ? 1 / factor.per : 1;
 };

@@ -3,9 +3,9 @@ import type { FieldError } from '#errors';
 import { type Json, type JsonPointer, valueAt } from '#schemas';
 import { cut, publicSentence, publicText } from './public-text.js';
 
-const longestText = 1024;
+const maxTextLength = 1024;
 const deepest = 8;
-const mostEntries = 100;
+const maxEntries = 100;
 
 type JsonObject = { [key: string]: Json };
 
@@ -18,14 +18,14 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
  */
 function echo(value: Json, depth = 0): Json {
   if (typeof value === 'string') {
-    return value.length > longestText ? `${cut(value, longestText)}…` : value;
+    return value.length > maxTextLength ? `${cut(value, maxTextLength)}…` : value;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth === deepest) return '…';
-  if (Array.isArray(value)) return value.slice(0, mostEntries).map((element) => echo(element, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map((element) => echo(element, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
-      .slice(0, mostEntries)
+      .slice(0, maxEntries)
       .map(([key, member]) => [key, echo(member, depth + 1)]),
   );
 }
@@ -97,7 +97,7 @@ export const sentenceFields =
 /** What the partner's own reader finds, else FastAPI's; no more entries than fit an answer, undefined for none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {
   if (body === undefined) return undefined;
-  const entries = (read?.(body) ?? fastApiFields(body))?.slice(0, mostEntries);
+  const entries = (read?.(body) ?? fastApiFields(body))?.slice(0, maxEntries);
   return entries && entries.length > 0 ? entries : undefined;
 }
 

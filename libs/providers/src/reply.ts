@@ -38,9 +38,9 @@ export const outputOf = (reply: HttpReply): ProviderOutput => ({
   body: reply.storedAs === undefined ? reply.body : { storedAs: reply.storedAs },
 });
 
-const longestWaitMs = 300_000;
+const maxWaitMs = 300_000;
 
-const bounded = (waitMs: number): number => Math.min(Math.max(waitMs, 0), longestWaitMs);
+const bounded = (waitMs: number): number => Math.min(Math.max(waitMs, 0), maxWaitMs);
 
 /** Seconds as a partner writes them into a body: a number, or a text such as "34.4s". */
 export function secondsMs(seconds: Json | undefined): number | undefined {

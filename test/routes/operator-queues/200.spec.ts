@@ -11,7 +11,6 @@ it('tells what waits, for how long, and which processes run', async () => {
   const operator = await gateway().caller({}, ['operate']);
   const read = async () =>
     (await operator.caller.call('GET', '/v2/operator/queues')).json() as OperatorQueues;
-  const before = waitingIn(await read());
   await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const queues = await waitFor(
     async () => {
@@ -27,7 +26,7 @@ it('tells what waits, for how long, and which processes run', async () => {
     'running',
     'copying',
   ]);
-  expect(waitingIn(queues)).toBeGreaterThan(before - 1);
+  expect(waitingIn(queues)).toBeGreaterThanOrEqual(1);
   expect(queues.queues.map(({ queue }) => queue)).toEqual(['dispatch', 'poll', 'assets', 'webhooks']);
   expect(queues.processes[0]).toMatchObject({
     app: 'gateway',

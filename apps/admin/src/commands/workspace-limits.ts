@@ -17,7 +17,7 @@ export interface LimitOptions {
 }
 
 /** 1 PiB. */
-const mostBytes = 2 ** 50;
+const maxFileBytes = 2 ** 50;
 
 /** `workspace limits`: shows the allowances, and changes them for waiting runs too. */
 export function workspaceLimitsCommand(workspace: Command, desk: Desk): void {
@@ -46,7 +46,7 @@ export const withLimits = (command: Command): Command =>
     .option('--backlog <n>', 'parked runs', wholeNumber(0))
     .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
     .option('--files <n>', 'uploaded files', wholeNumber(0))
-    .option('--file-bytes <n>', 'size of the uploaded files together, in bytes', wholeNumber(0, mostBytes));
+    .option('--file-bytes <n>', 'size of the uploaded files together, in bytes', wholeNumber(0, maxFileBytes));
 
 export const limitsOf = ({
   inflight,

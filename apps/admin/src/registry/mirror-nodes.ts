@@ -6,7 +6,7 @@ import type { SourcePages } from './source-pages.js';
 /** Changes that were being written when the last walk began may carry an earlier time than its start. */
 const overlapMs = 5 * 60_000;
 /** Walks over everything, when nodes vanish from the source while it is walked. */
-const mostFullWalks = 3;
+const maxFullWalks = 3;
 
 interface Rejected {
   page: number;
@@ -43,7 +43,7 @@ export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolea
   await take(mirroring, walk, result);
   if (walk.since !== null && before !== null && before.total + result.created !== walk.startedTotal)
     walk = await takeAll(mirroring, result);
-  for (let walks = 1; walk.since === null && walks < mostFullWalks; walks += 1) {
+  for (let walks = 1; walk.since === null && walks < maxFullWalks; walks += 1) {
     // Each node that vanished has moved those behind it forward, maybe past the walk.
     const { total } = await mirroring.pages.read(1, null, 1);
     if (total >= walk.startedTotal) break;

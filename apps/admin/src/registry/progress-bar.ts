@@ -1,7 +1,7 @@
 import { clearLine } from '../answer.js';
 
 const width = 30;
-const leastPauseMs = 100;
+const minPauseMs = 100;
 
 /** A bar that overwrites itself through `status`; without a terminal there is none. */
 export function progressBar(status: ((text: string) => void) | undefined) {
@@ -9,7 +9,7 @@ export function progressBar(status: ((text: string) => void) | undefined) {
   return {
     show: (part: number, nodes: number): void => {
       const nowMs = performance.now();
-      if (!status || nowMs - shownMs < leastPauseMs) return;
+      if (!status || nowMs - shownMs < minPauseMs) return;
       shownMs = nowMs;
       const done = Math.round(Math.min(part, 1) * width);
       const bar = `${'='.repeat(done)}${' '.repeat(width - done)}`;

@@ -13,7 +13,7 @@ import {
 type Read = { record: NodeRecord } | { reason: string };
 
 /** How many failing fields of a record are named. */
-const mostIssues = 3;
+const maxIssues = 3;
 
 /**
  * Reads one node as it was given. `whole` says that what a node does not carry has no value, as in a page of
@@ -93,6 +93,6 @@ function stored(facts: Record<string, unknown>, standsForNone: Record<string, st
 
 const reasonOf = (error: z.ZodError): string =>
   error.issues
-    .slice(0, mostIssues)
+    .slice(0, maxIssues)
     .map(({ path, message }) => `${path.join('.') || 'record'}: ${message.replace('Invalid input: ', '')}`)
     .join('; ');

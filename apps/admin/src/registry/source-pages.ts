@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const pageNodes = 100;
 const requestMs = 30_000;
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 /** Pauses before the next tries; then the walk is given up, to be resumed by the next command. */
 const retryPausesMs = [250, 500, 1000, 2000, 4000, 8000, 16_000];
 const longestPauseMs = 60_000;
@@ -94,7 +94,7 @@ async function fetchText(address: string): Promise<{ response: Response; text: s
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
       bytes += chunk.byteLength;
-      if (bytes > mostBytes) throw new RangeError(`${address} answers more than ${mostBytes} bytes`);
+      if (bytes > maxBytes) throw new RangeError(`${address} answers more than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
     return { response, text: Buffer.concat(chunks).toString() };

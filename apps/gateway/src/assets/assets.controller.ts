@@ -33,7 +33,7 @@ export class AssetsController {
     area: 'Service',
     summary: 'Open a copied asset',
     description:
-      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it. A `Range` of one part is heeded, with `If-Range` too.',
+      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it. A `Range` of one part is honoured, with `If-Range` too.',
     query: signature,
     headers: ifNoneMatch,
     answers: [

@@ -23,11 +23,11 @@ const covers = (listed: readonly string[], value: string, wildcard?: string): bo
 
 /** Many facets have the same range, and parsing one is slow. */
 function rangeTest(version: string): (range: string | null) => boolean {
-  const verdicts = new Map<string, boolean>();
+  const known = new Map<string, boolean>();
   return (range) => {
     if (range === null) return true;
-    const verdict = verdicts.get(range) ?? contains(range, version);
-    verdicts.set(range, verdict);
-    return verdict;
+    const contained = known.get(range) ?? contains(range, version);
+    known.set(range, contained);
+    return contained;
   };
 }

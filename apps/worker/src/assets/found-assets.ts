@@ -5,13 +5,13 @@ export interface FoundAsset extends JsonPlace {
   url: string;
 }
 
-const longestUrl = 8192;
+const maxUrlLength = 8192;
 const quote = '"'.charCodeAt(0);
 
 /** The asset URLs that the model's pointers reach. Text that is no web address stays what it is: inline data, a bucket's name. */
 export function findAssets(output: Uint8Array, pointers: readonly string[]): FoundAsset[] {
   return placesOf(output, pointers)
-    .filter(({ start, end }) => output[start] === quote && end - start <= longestUrl)
+    .filter(({ start, end }) => output[start] === quote && end - start <= maxUrlLength)
     .map((place) => ({ ...place, url: stringAt(output, place) }))
     .filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
 }

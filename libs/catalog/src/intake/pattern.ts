@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-const longestPattern = 1000;
+const maxPatternLength = 1000;
 /** The engine's time is at most the length of the text times this; ten thousand letters stay within milliseconds. */
 const largestProgram = 200;
 
@@ -16,7 +16,7 @@ export const linearTime = (pattern: string): RE2JS =>
 
 /** Why the pattern cannot be used, or nothing. */
 export function patternProblem(pattern: string): string | undefined {
-  if (pattern.length > longestPattern) return `a pattern has at most ${longestPattern} characters`;
+  if (pattern.length > maxPatternLength) return `a pattern has at most ${maxPatternLength} characters`;
   try {
     const size = linearTime(pattern).programSize();
     return size > largestProgram

@@ -6,6 +6,7 @@ import random
 import time
 import urllib.error
 import urllib.request
+from email.utils import parsedate_to_datetime
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional
 from urllib.parse import urlsplit
 
@@ -123,6 +124,9 @@ class Connection:
         try:
             said = answer.json()
         except ValueError:
+            said = None
+        # What stands between us and the router may answer with anything.
+        if not isinstance(said, dict):
             said = {}
         # Such a refusal of a cancellation is an answer.
         if said.get("status") == "ALREADY_COMPLETED":
@@ -132,9 +136,8 @@ class Connection:
 
 def _error_of(answer: Answer, said: Dict[str, Any], idempotency_key: Optional[str]) -> RouterError:
     detail = said.get("detail", f"The router answered {answer.status}.")
-    fields = detail if isinstance(detail, list) else []
+    fields = [each for each in detail if _is_field(each)] if isinstance(detail, list) else []
     message = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in fields) or str(detail)
-    retry_after = answer.headers.get("Retry-After")
     spend = answer.headers.get("X-Committed-Spend-Current")
     return RouterError(
         answer.headers.get("X-Service-Error-Type", "internal_error"),
@@ -142,10 +145,26 @@ def _error_of(answer: Answer, said: Dict[str, Any], idempotency_key: Optional[st
         status=answer.status,
         fields=fields,
         call_id=answer.headers.get("X-Service-Request-Id"),
-        retry_after=None if retry_after is None else float(retry_after),
+        retry_after=_seconds_until(answer.headers.get("Retry-After")),
         committed_spend_cents=None if spend is None else int(spend),
         idempotency_key=idempotency_key,
     )
+
+
+def _is_field(said: Any) -> bool:
+    return isinstance(said, dict) and isinstance(said.get("loc"), list) and "msg" in said
+
+
+def _seconds_until(retry_after: Optional[str]) -> Optional[float]:
+    """The router says seconds; a proxy may give a date, or something else."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
 
 
 def _wait_before_retry(error: RouterError, tries: int) -> Optional[float]:
