@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Each build ends with it. */
 const stamp = path.join(root, 'dist/.built');
-/** The build writes these itself. */
-const isWritten = /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts)(\/|$)/;
+/** The build writes these itself, or pip does. */
+const isWritten =
+  /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts|python\/build|[^/]*\.egg-info)(\/|$)/;
 
 if (newestInputMs() > (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0))
   process.exitCode = await build();

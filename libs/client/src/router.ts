@@ -118,11 +118,11 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
       model: Id,
       input: InputOf<Id> | string,
       options: SubmitOptions = {},
-    ): Promise<RunStatus> {
+    ): Promise<RunStatus<OutputOf<Id>>> {
       const { webhookUrl } = options;
       const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
       const { bytes } = await requested(`/v2/models/${model}/requests${query}`, input, options);
-      return parsed(bytes) as RunStatus;
+      return parsed(bytes) as RunStatus<OutputOf<Id>>;
     },
 
     status(run: RunHandle, options: CallOptions = {}): Promise<RunStatus> {
@@ -140,7 +140,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
     },
 
     /** The result of a run, as soon as it has completed; a run that failed or was cancelled throws its error. */
-    collect<Output = unknown>(run: RunHandle, options: CallOptions = {}): Promise<RunResult<Output>> {
+    collect<Output = unknown>(run: RunHandle<Output>, options: CallOptions = {}): Promise<RunResult<Output>> {
       return bounded(options, async (signal) => {
         const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs } as const;
         let answer = await call(connection, request, signal);

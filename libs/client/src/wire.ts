@@ -1,14 +1,20 @@
 import type { Bucket } from './router-error.js';
 
-/** Names a run for all that follows. It is plain JSON: keep it where another process finds it. */
-export interface RunHandle {
+declare const output: unique symbol;
+
+/**
+ * Names a run for all that follows. It is plain JSON: keep it where another process finds it. `Output`, of which nothing is
+ * there at run time, is what its model puts out.
+ */
+export interface RunHandle<Output = unknown> {
   request_id: string;
   status_url: string;
   response_url: string;
   cancel_url: string;
+  readonly [output]?: Output;
 }
 
-export interface RunStatus extends RunHandle {
+export interface RunStatus<Output = unknown> extends RunHandle<Output> {
   status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
   /** Runs of the workspace that are ahead; only while the run is `IN_QUEUE`. */
   queue_position?: number;

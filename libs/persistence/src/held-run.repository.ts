@@ -61,10 +61,24 @@ export class HeldRunRepository {
   /** The key's result is about to have gone out in full. */
   async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
-      `UPDATE idempotency_key SET deliveries = deliveries + 1
+      `UPDATE idempotency_key SET deliveries = deliveries + 1, delivered_at = router_now()
         WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId],
     );
+  }
+
+  /** How often the key's result has gone out, or is going out; `fresh`: so recently that one may still be taken back. */
+  async deliveries(
+    workspaceId: string,
+    key: string,
+    runId: string,
+  ): Promise<{ deliveries: number; fresh: boolean }> {
+    const [row] = await this.database.write<{ deliveries: number; fresh: boolean }>(
+      `SELECT deliveries, delivered_at > router_now() - interval '500 milliseconds' AS fresh
+        FROM idempotency_key WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
+      [workspaceId, key, runId],
+    );
+    return row ?? { deliveries: 0, fresh: false };
   }
 
   /** The delivery that was noted did not come to its end. Those to other callers that joined the run still count. */

@@ -127,7 +127,7 @@ export class WorkspaceRepository {
   /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */
   async rotateWebhookSecret(nameOrId: string, operator?: string): Promise<Workspace> {
     const { id, name } = await this.find(nameOrId);
-    await this.workspaces.manager.transaction(async (manager) => {
+    return this.workspaces.manager.transaction(async (manager) => {
       await manager.query(
         `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
           webhook_secret_rotated_at = router_now() WHERE id = $1`,
@@ -137,8 +137,9 @@ export class WorkspaceRepository {
         const action = { actor: operator, action: 'webhook.rotate_secret', subject: name, details: {} };
         await manager.insert(OperatorAction, action);
       }
+      // Still under the lock of its row: the next rotation has not begun.
+      return manager.findOneByOrFail(Workspace, { id });
     });
-    return this.find(id);
   }
 
   /** Those that were deleted, by the name or id that they had, as long as that is recorded. */

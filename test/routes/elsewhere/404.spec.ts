@@ -17,6 +17,7 @@ it.each([
   ['GET', '/v2/models/bfl/flux-2-pro/requests/x/cancel'],
   ['GET', '/v2/models/a/b/c/d'],
   ['GET', '/v2/%zz'],
+  ['GET', '/v%32/nothing'],
   ['OPTIONS', '/v2/models'],
   ['QUERY', '/v2/models'],
   ['GET', '/v1/anything'],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import http from 'node:http';
-import type { Ending, Workspace } from '#persistence';
+import { connect } from 'node:net';
+import { type Ending, HeldRunRepository, type Workspace } from '#persistence';
 import type { Caller } from '../../harness/caller.js';
 import { waitFor } from '../../harness/wait-for.js';
 import { sharedGateway } from '../gateways.js';
@@ -109,6 +110,52 @@ describe('a retry after a complete answer', () => {
 });
 
 describe('a retry is a collection', () => {
+  it('while the note of a broken delivery is still being taken back, by another gateway', async () => {
+    const { caller, workspace } = await gateway().caller();
+    const { answering, hangUp } = await unread(caller);
+    const run = await gateway().admittedRun(workspace);
+    hangUp();
+    await expect(answering).rejects.toThrow('socket hang up');
+    await gateway().finish(run, output(Buffer.from('{}'), true));
+    const other = new HeldRunRepository(gateway().database);
+    await other.noteDelivered(workspace.id, 'k', run.requestId);
+    // However long this test takes.
+    const fresh = `UPDATE idempotency_key SET delivered_at = now() + interval '1 hour' WHERE run_id = $1`;
+    await gateway().database.write(fresh, [run.requestId]);
+    const collecting = keyed(caller);
+    const looking = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT deliveries, delivered_at%'`;
+    await waitFor(async () => (await gateway().database.read(looking)).length > 0, {
+      withinMs: 60_000,
+      what: 'the retry to look at the note',
+    });
+    await other.takeBackDelivered(workspace.id, 'k', run.requestId);
+    const collected = await collecting;
+    expect([collected.status, isReplay(collected)]).toEqual([200, false]);
+  });
+
+  it('after a connection that was reset with the whole of a small result unread', async () => {
+    const { caller, workspace } = await gateway().caller();
+    const { hostname, port } = new URL(gateway().url);
+    const socket = connect(Number(port), hostname).pause();
+    const head = [`POST ${path} HTTP/1.1`, 'host: x', `x-api-key: ${caller.key}`, 'idempotency-key: k'];
+    const lines = [...head, 'content-type: application/json', `content-length: ${body.length}`, '', body];
+    socket.write(lines.join('\r\n'));
+    const run = await gateway().admittedRun(workspace);
+    await gateway().finish(run, output(Buffer.from('{}'), true));
+    const noted = async (times: number) => (await deliveries(workspace)) === times;
+    await waitFor(() => noted(1), { withinMs: 60_000, what: 'the delivery to be noted' });
+    const answered = (line: string) => line.includes('"status":200') && line.includes(workspace.id);
+    await waitFor(() => gateway().logs().split('\n').some(answered), {
+      withinMs: 60_000,
+      what: 'the answer to be in the hands of the operating system',
+    });
+    socket.resetAndDestroy();
+    await waitFor(() => noted(0), { withinMs: 60_000, what: 'the delivery to be taken back' });
+    const collected = await keyed(caller);
+    expect([collected.status, isReplay(collected)]).toEqual([200, false]);
+    expect(await deliveries(workspace)).toBe(1);
+  });
+
   it.each([
     ['a result that could be repeated', false],
     ['one that could not', true],

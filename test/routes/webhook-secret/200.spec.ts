@@ -17,3 +17,9 @@ it('shows the secret of the workspace, and makes a new one', async () => {
   const { webhookSecrets } = await gateway().operate((all) => all.find(workspace.id));
   expect(webhookSecrets).toEqual([after.json()['secret'], before.json()['secret']]);
 });
+
+it('tells each of several callers at once the secret that it has made', async () => {
+  const { caller } = await gateway().caller({}, ['manage']);
+  const made = await Promise.all(Array.from({ length: 10 }, () => caller.call('POST', path)));
+  expect(new Set(made.map((answer) => answer.json()['secret'])).size).toBe(10);
+});

@@ -46,7 +46,11 @@ export const withLimits = (command: Command): Command =>
     .option('--backlog <n>', 'parked runs', wholeNumber(0))
     .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
     .option('--files <n>', 'uploaded files', wholeNumber(0))
-    .option('--file-bytes <n>', 'size of the uploaded files together, in bytes', wholeNumber(0, maxFileBytes));
+    .option(
+      '--file-bytes <n>',
+      'size of the uploaded files together, in bytes',
+      wholeNumber(0, maxFileBytes),
+    );
 
 export const limitsOf = ({
   inflight,

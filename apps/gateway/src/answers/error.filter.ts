@@ -8,6 +8,7 @@ import type {
 } from '#schemas';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestPath } from '../http/request-path.js';
 
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
 @Catch()
@@ -77,11 +78,10 @@ export class CancelledTooLate extends RouterError {
   }
 }
 
-// A request line may hold the whole URL; its path decides.
-const routerPath = /^(?:https?:\/\/[^/?]*)?\/(?:v[12]|fal)(?:[/?]|$)/i;
+const routerPath = /^\/(?:v[12]|fal)(?:\/|$)/i;
 
 /** Paths that answer with the router's error shapes; all others have the registry's. */
-export const isRouterPath = (url: string): boolean => routerPath.test(url);
+export const isRouterPath = (url: string): boolean => routerPath.test(requestPath(url));
 
 function routerErrorBody(
   error: RouterError,

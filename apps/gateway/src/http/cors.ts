@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { responseHeaders } from '../reference/response-headers.js';
+import { requestPath } from './request-path.js';
 
 /** A browser that may keep the permission asks again after a day at the earliest. */
 const keepSeconds = 24 * 3600;
@@ -10,12 +11,10 @@ const exposed = [
 ];
 const exposedHeaders = [...new Set(exposed)].join(', ');
 
-const registryPath = /^\/nodes(?:\?|$)/;
-
 /** Pages of any origin may read the registry: what it answers, its failures too, and what it is asked before. */
 export function allowRegistryReaders(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (!registryPath.test(request.url)) return done();
+    if (requestPath(request.url) !== '/nodes') return done();
     reply.header('access-control-allow-origin', '*');
     if (request.method !== 'OPTIONS') return done();
     permit(reply, 'GET', '*');
@@ -28,7 +27,7 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
   if (allowed.size === 0) return;
   server.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    if (!routerPath.test(request.url)) return done();
+    if (!routerPath.test(requestPath(request.url))) return done();
     // Also on answers to others: a cache must not give theirs to a page.
     reply.header('vary', 'Origin');
     if (origin === undefined || !allowed.has(origin)) return done();

@@ -37,8 +37,8 @@ export class HttpModule implements OnModuleInit {
     recordCalls(server, this.log, this.metrics, this.tracing);
     boundConnections(server, this.settings.MAX_CONNECTIONS, this.metrics);
     closeSilentConnections(server);
-    takeOverFromNode(server);
     allowRegistryReaders(server);
+    takeOverFromNode(server);
     allowOrigins(server, this.settings.CORS_ALLOWED_ORIGINS);
     leaveBodiesUnread(server);
     closeAnsweredConnections(server, () => this.readiness.stopping);

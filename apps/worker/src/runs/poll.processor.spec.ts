@@ -25,41 +25,41 @@ const row = {
 };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
 
-describe('a cancellation that is to be passed on', () => {
-  /** The calls that were made and what was written, when the partner answers the cancellation like this. */
-  async function poll(answer: Awaited<ReturnType<ProviderCall['cancel']>>) {
-    const made: string[] = [];
-    class Exposed extends PollProcessor {
-      // What the framework provides when it registers a processor.
-      override get worker() {
-        return { concurrency: 0, host: { log: createLog('worker', 'silent') } } as never;
-      }
-      delivered(): Promise<JobResult> {
-        return this.handle({ runId: 'run', provider: 'fal', crashes: 0 }, new AbortController().signal);
-      }
+/** The calls that were made and what was written, when the partner answers the cancellation like this. */
+async function poll(answer: Awaited<ReturnType<ProviderCall['cancel']>>) {
+  const made: string[] = [];
+  class Exposed extends PollProcessor {
+    // What the framework provides when it registers a processor.
+    override get worker() {
+      return { concurrency: 0, host: { log: createLog('worker', 'silent') } } as never;
     }
-    const processor = new Exposed(
-      {
-        readForPoll: async () => row,
-        noteCancelSent: async () => made.push('noted'),
-      } as unknown as RunRepository,
-      {} as Outcomes,
-      {
-        withShare: (work: (share: object) => unknown) => work({}),
-        cancel: async () => made.push('cancelled') && answer,
-        resume: async () => made.push('polled') && { outcome: { kind: 'pending', handle, afterMs: 1000 } },
-      } as unknown as ProviderCall,
-      {} as ProviderBackoff,
-      { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
-      {
-        WORKER_POLL_CONCURRENCY: 1,
-        PROVIDER_POLL_TIMEOUT_MS: 1000,
-        PROVIDER_POLL_PAUSE_MS: 5000,
-      } as WorkerSettings,
-    );
-    return { result: await processor.delivered(), made };
+    delivered(): Promise<JobResult> {
+      return this.handle({ runId: 'run', provider: 'fal', crashes: 0 }, new AbortController().signal);
+    }
   }
+  const processor = new Exposed(
+    {
+      readForPoll: async () => row,
+      noteCancelSent: async () => made.push('noted'),
+    } as unknown as RunRepository,
+    {} as Outcomes,
+    {
+      withShare: (work: (share: object) => unknown) => work({}),
+      cancel: async () => made.push('cancelled') && answer,
+      resume: async () => made.push('polled') && { outcome: { kind: 'pending', handle, afterMs: 1000 } },
+    } as unknown as ProviderCall,
+    {} as ProviderBackoff,
+    { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
+    {
+      WORKER_POLL_CONCURRENCY: 1,
+      PROVIDER_POLL_TIMEOUT_MS: 1000,
+      PROVIDER_POLL_PAUSE_MS: 5000,
+    } as WorkerSettings,
+  );
+  return { result: await processor.delivered(), made };
+}
 
+describe('a cancellation that is to be passed on', () => {
   it('is noted when it has left, and the run is looked at again at once', async () => {
     expect(await poll('unknown')).toEqual({
       result: { kind: 'retry', delayMs: 0 },

@@ -11,4 +11,6 @@ export class IdempotencyKey {
   @Column('timestamptz') expiresAt: Date;
   /** How many callers got the result in full, or are getting the last of it. */
   @Column('integer', { default: 0 }) deliveries: number;
+  /** When the last of them was noted. */
+  @Column('timestamptz', { nullable: true }) deliveredAt: Date | null;
 }

@@ -189,6 +189,8 @@ CREATE TABLE idempotency_key (
   expires_at timestamptz NOT NULL,
   -- How many callers got the result in full, or are getting the last of it: a later call gets a replay.
   deliveries integer NOT NULL DEFAULT 0,
+  -- When the last of them was noted.
+  delivered_at timestamptz,
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX idempotency_key_expiry ON idempotency_key (expires_at);

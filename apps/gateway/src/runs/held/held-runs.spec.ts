@@ -27,12 +27,14 @@ const outcomeOf = (runs: HeldRuns, disconnected = new AbortController().signal) 
     return run;
   }, disconnected);
 
-describe('a call that is let go while the database is away', () => {
-  const failing = () => Promise.reject(away);
+const failing = () => Promise.reject(away);
+const broken = () => Promise.reject(new Error('a defect'));
+const completed: Released = { found: 'completed', granted: [] };
 
+describe('a call that is let go while the database is away', () => {
   it.each([
     ['does not say what became of the run', failing],
-    ['says that it is completed, and not how', async () => ({ found: 'completed', granted: [] }) as Released],
+    ['says that it is completed, and not how', async () => completed],
   ])('is told that its run goes on, and not to begin another one: it %s', async (_what, release) => {
     await expect(outcomeOf(held(release, failing))).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
   });
@@ -44,6 +46,5 @@ describe('a call that is let go while the database is away', () => {
 });
 
 it('what is no trouble of the database is no run that goes on', async () => {
-  const release = () => Promise.reject(new Error('a defect'));
-  await expect(outcomeOf(held(release, release))).rejects.toThrow('a defect');
+  await expect(outcomeOf(held(broken, broken))).rejects.toThrow('a defect');
 });
