@@ -21,10 +21,10 @@ import {
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
 
-/** Waits until the check holds; throws when that takes longer than a minute. */
+/** Waits until the check holds; throws when that takes longer than two minutes. */
 export async function until(check, what) {
-  for (const lastMs = performance.now() + 60_000; !(await check());) {
-    if (performance.now() > lastMs) throw new Error(`${what} did not come within a minute`);
+  for (const lastMs = performance.now() + 120_000; !(await check());) {
+    if (performance.now() > lastMs) throw new Error(`${what} did not come within two minutes`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

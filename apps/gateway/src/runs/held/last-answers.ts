@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** A caller who has sent nothing and read nothing for so long is taken to have read its answer. */
+/** A caller whose connection has lasted so long is taken to have read its answer, whatever ends the connection. */
 const doubtMs = 30_000;
 
 /**
