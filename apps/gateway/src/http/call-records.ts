@@ -15,14 +15,13 @@ export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics,
   server.decorateRequest('caller', null);
   server.decorateRequest('span', null);
   server.decorateRequest('runId', null);
-  // A line of flat fields has nothing that could be redacted, and looking for it would take four fifths of the time.
-  const calls = log.child({}, { redact: [] });
+  const records = new CallRecords(log, metrics);
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-service-request-id', request.id);
     if (tracing.on) request.span = spanOf(request, tracing);
     // Not the framework's hook for responses: it never runs for a caller that closed its connection.
-    reply.raw.once('close', () => record(request, reply, calls, metrics));
+    reply.raw.once('close', () => records.add(endedCall(request, reply)));
     done();
   });
 }
@@ -45,35 +44,83 @@ function spanOf(request: FastifyRequest, tracing: Tracing): Span | null {
   });
 }
 
-function record(request: FastifyRequest, reply: FastifyReply, log: Log, metrics: Metrics): void {
-  const { method } = request;
-  const route = request.routeOptions.url ?? 'unmatched';
+/** What is kept of a call when it has ended. */
+interface EndedCall {
+  requestId: string;
+  method: string;
+  route: string;
+  status: number;
+  bucket: string | undefined;
+  elapsedMs: number;
+  workspaceId: string | undefined;
+  traceparent: string | undefined;
+}
+
+function endedCall(request: FastifyRequest, reply: FastifyReply): EndedCall {
+  const { id, method, span } = request;
   const { status, bucket } = outcomeOf(reply);
-  const elapsedMs = reply.elapsedTime;
-  metrics.requestSeconds.observe(
-    {
-      route,
-      method: methodLabel(method),
-      status_class: `${Math.floor(status / 100)}xx`,
-      error_type: bucket ?? '',
-    },
-    elapsedMs / 1000,
-  );
-  request.span?.set({ 'http.response.status_code': status });
-  request.span?.end(bucket);
-  log.info(
-    {
-      request_id: request.id,
-      method,
-      route,
-      status,
-      error_type: bucket,
-      ms: Math.round(elapsedMs * 10) / 10,
-      workspace_id: workspaceOf(request),
-      trace_id: readTraceparent(request.span?.traceparent)?.traceId,
-    },
-    'call',
-  );
+  span?.set({ 'http.response.status_code': status });
+  span?.end(bucket);
+  return {
+    requestId: id,
+    method,
+    route: request.routeOptions.url ?? 'unmatched',
+    status,
+    bucket,
+    elapsedMs: reply.elapsedTime,
+    workspaceId: workspaceOf(request),
+    traceparent: span?.traceparent,
+  };
+}
+
+const gatherMs = 20;
+
+/** Writes the records of many calls one after the other: each by itself takes a tenth of a short call's time. */
+class CallRecords {
+  private readonly ended: EndedCall[] = [];
+  private readonly log: Log;
+
+  constructor(
+    log: Log,
+    private readonly metrics: Metrics,
+  ) {
+    // A line of flat fields has nothing that could be redacted, and looking for it would take four fifths of the time.
+    this.log = log.child({}, { redact: [] });
+    // Before the log writes its last lines.
+    process.prependOnceListener('exit', () => this.write());
+  }
+
+  add(call: EndedCall): void {
+    if (this.ended.push(call) === 1) setTimeout(() => this.write(), gatherMs);
+  }
+
+  private write(): void {
+    for (const call of this.ended.splice(0)) {
+      const { method, route, status, bucket, elapsedMs } = call;
+      this.metrics.requestSeconds.observe(
+        {
+          route,
+          method: methodLabel(method),
+          status_class: `${Math.floor(status / 100)}xx`,
+          error_type: bucket ?? '',
+        },
+        elapsedMs / 1000,
+      );
+      this.log.info(
+        {
+          request_id: call.requestId,
+          method,
+          route,
+          status,
+          error_type: bucket,
+          ms: Math.round(elapsedMs * 10) / 10,
+          workspace_id: call.workspaceId,
+          trace_id: readTraceparent(call.traceparent)?.traceId,
+        },
+        'call',
+      );
+    }
+  }
 }
 
 /** The parser lets three dozen methods through, and a label must not have them all. */

@@ -14,6 +14,7 @@ export const ifNoneMatch = z.object({
  */
 export function noneMatchCovers(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
+  if (header === etag) return true;
   if (header.trim() === '*') return true;
   const given: string[] = header.match(/"[^"]*"/g) ?? [];
   return given.includes(etag);

@@ -54,14 +54,16 @@ function leaveBodiesUnread(server: FastifyInstance): void {
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
 }
 
-const repeated = ['request-id', 'error-type', 'cost-cents', 'model-provider'];
+const repeated = ['request-id', 'error-type', 'cost-cents', 'model-provider'].map(
+  (name) => [`x-service-${name}`, `x-comfy-${name}`] as const,
+);
 
 /** The headers of our own once more under the names that Comfy's clients read. */
 function repeatHeadersForComfy(server: FastifyInstance): void {
   server.addHook('onSend', (_request, reply, payload, done) => {
-    for (const name of repeated) {
-      const value = reply.getHeader(`x-service-${name}`);
-      if (value !== undefined) reply.header(`x-comfy-${name}`, value);
+    for (const [ours, theirs] of repeated) {
+      const value = reply.getHeader(ours);
+      if (value !== undefined) reply.header(theirs, value);
     }
     done(null, payload);
   });

@@ -3,7 +3,7 @@
  * What cannot be decoded stays as it is.
  */
 export function requestPath(url: string): string {
-  const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
+  const [path = ''] = (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')).split('?', 1);
   if (!path.includes('%')) return path;
   try {
     return decodeURI(path);

@@ -9,7 +9,9 @@ import {
   sealCursor,
 } from '#catalog';
 import { routerModelListResponse, routerModelPage } from '#schemas';
-import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Query, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
@@ -34,10 +36,27 @@ const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
 const asJson = Header('content-type', 'application/json; charset=utf-8');
 
+/** A page as it was sent, and whom and what it was made for. */
+interface SentPage {
+  caller: Caller;
+  catalog: Catalog;
+  body: Buffer;
+}
+
+const sentPagesBytes = 8 * 1024 * 1024;
+/** A page says which models have a provider's key, and what is known of that is two seconds old. */
+const sentPageMs = 1_000;
+
 /** The models that the caller may both see and run: on v2 also searched, and in full. */
 @Controller()
 @UseGuards(CallerGuard)
 export class ModelListsController {
+  private readonly sentPages = new LRUCache<string, SentPage>({
+    maxSize: sentPagesBytes,
+    sizeCalculation: ({ body }, name) => body.length + 2 * name.length,
+    ttl: sentPageMs,
+  });
+
   constructor(
     private readonly catalog: LiveCatalog,
     private readonly servers: ModelServers,
@@ -55,8 +74,9 @@ export class ModelListsController {
   list(
     @Calling() caller: Caller,
     @Query(new QueryPipe(pageQuery)) query: z.output<typeof pageQuery>,
-  ): string {
-    return this.page(caller, query, shortText);
+    @Req() request: FastifyRequest,
+  ): Buffer {
+    return this.sent(caller, request, () => this.page(caller, query, shortText));
   }
 
   @Get('v2/models')
@@ -70,8 +90,22 @@ export class ModelListsController {
   search(
     @Calling() caller: Caller,
     @Query(new QueryPipe(modelQuery)) query: z.output<typeof modelQuery>,
-  ): string {
-    return this.page(caller, query, query.view === 'full' ? fullText : shortText);
+    @Req() request: FastifyRequest,
+  ): Buffer {
+    return this.sent(caller, request, () =>
+      this.page(caller, query, query.view === 'full' ? fullText : shortText),
+    );
+  }
+
+  /** The page that the caller got a moment ago, unless its access or the catalog has changed since. */
+  private sent(caller: Caller, { url }: FastifyRequest, page: () => string): Buffer {
+    const name = `${caller.credential} ${url}`;
+    const catalog = this.catalog.current;
+    const known = this.sentPages.get(name);
+    if (known?.caller === caller && known.catalog === catalog) return known.body;
+    const body = Buffer.from(page());
+    this.sentPages.set(name, { caller, catalog, body });
+    return body;
   }
 
   private page(
