@@ -20,6 +20,17 @@ async function longestPauseMs(): Promise<number> {
 const mebibyte = 1024 * 1024;
 const fill = (size: number, piece: string) => piece.repeat(size / piece.length - 50);
 
+/** A usual machine parses a MiB of the smallest objects in less than 50 ms; one that does not may pause for as long as that takes. */
+function allowedMs(): number {
+  const text = `[${fill(mebibyte, '{},')}{}]`;
+  const parseMs = Array.from({ length: 3 }, () => {
+    const startedMs = performance.now();
+    JSON.parse(text);
+    return performance.now() - startedMs;
+  });
+  return Math.max(50, Math.min(...parseMs));
+}
+
 it.each([
   ['10,000 nested arrays', 400, `{"prompt":"x","a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
   ['as many empty objects as are checked at once', 201, `{"prompt":"x","a":[${fill(64 * 1024, '{},')}{}]}`],
@@ -35,6 +46,6 @@ it.each([
     expect((await caller.call('POST', submission, { body, withinMs: 90_000 })).status).toBe(status);
     return longestPauseMs();
   };
-  const shortest = await least(50, ofOneCall, 24);
-  expect(shortest).toBeLessThan(50);
+  const allowed = allowedMs();
+  expect(await least(allowed, ofOneCall, 24)).toBeLessThan(allowed);
 });
