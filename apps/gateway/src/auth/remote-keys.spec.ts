@@ -9,6 +9,7 @@ import { fetchBounded, RemoteKeys } from './remote-keys.js';
 import { authSettings } from './settings.js';
 
 const hourMs = 3_600_000;
+const log = createLog('gateway', 'fatal');
 const token: FlattenedJWSInput = { payload: '', signature: '' };
 const answerKeys = (response: ServerResponse) => void response.end(JSON.stringify({ keys }));
 
@@ -37,7 +38,7 @@ beforeEach(async () => {
   remote = new RemoteKeys(
     url,
     readSettings(authSettings, {}),
-    createLog('gateway', 'fatal'),
+    log,
     () => nowMs,
     (address, options) => (hanging ? hanging() : fetchBounded(address, options)),
   );
