@@ -1,0 +1,60 @@
+import { expect, it } from '@jest/globals';
+import { type Catalog, catalogOf, type LiveCatalog, loadCatalog } from '#catalog';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../auth/caller.js';
+import type { GatewaySettings } from '../settings.js';
+import { ModelListsController } from './model-lists.controller.js';
+import type { ModelServers } from './model-servers.js';
+
+const { models } = await loadCatalog();
+const callerOf = (more: Partial<Caller> = {}) =>
+  ({ credential: 'key:1', visible: ['*'], runnable: ['*'], ...more }) as Caller;
+
+/** Lists of a catalog that a test may replace, each read as one URL. */
+function lists() {
+  const live: { current: Catalog } = { current: catalogOf(models) };
+  const controller = new ModelListsController(
+    live as LiveCatalog,
+    { isServed: () => true } as unknown as ModelServers,
+    { SIGNING_SECRET: ['s'.repeat(32)] } as unknown as GatewaySettings,
+  );
+  const read = (caller: Caller) =>
+    controller.search(caller, { limit: 5 }, {
+      url: '/v2/models?limit=5',
+    } as FastifyRequest);
+  const ids = (caller: Caller) =>
+    (JSON.parse(read(caller).toString()) as { data: { id: string }[] }).data.map(({ id }) => id);
+  return { live, read, ids };
+}
+
+it('sends a page again to the caller that has just read it', () => {
+  const { read } = lists();
+  const caller = callerOf();
+  expect(read(caller)).toBe(read(caller));
+});
+
+it('shows a change of the access at once', () => {
+  const { ids } = lists();
+  expect(ids(callerOf()).length).toBe(5);
+  const [only] = ids(callerOf());
+  // Who has changed is looked up anew, with the same credential.
+  expect(ids(callerOf({ runnable: [String(only)] }))).toEqual([only]);
+  expect(ids(callerOf({ visible: [] }))).toEqual([]);
+});
+
+it('shows a change of the catalog at once', () => {
+  const { live, ids } = lists();
+  const caller = callerOf();
+  const [first] = ids(caller);
+  live.current = catalogOf(models.filter(({ id }) => id !== first));
+  expect(ids(caller)).not.toContain(first);
+});
+
+it('gives each caller its own page', () => {
+  const { ids } = lists();
+  const [one, other] = [callerOf(), callerOf({ credential: 'key:2', runnable: ['bfl/*'] })];
+  for (let round = 0; round < 2; round += 1) {
+    expect(ids(one).every((id) => id.startsWith('bfl/'))).toBe(false);
+    expect(ids(other).every((id) => id.startsWith('bfl/'))).toBe(true);
+  }
+});
