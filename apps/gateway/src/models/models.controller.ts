@@ -1,6 +1,14 @@
-import { detail, type DocumentFrame, type Generation, LiveCatalog, openApiDocument } from '#catalog';
-import { type RouterModelDetail, routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
-import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
+import {
+  detail,
+  type DocumentFrame,
+  type Generation,
+  LiveCatalog,
+  type Model,
+  oncePerModel,
+  openApiDocument,
+} from '#catalog';
+import { routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
+import { Controller, Get, Header, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
@@ -16,16 +24,20 @@ import { type ModelSegments, visibleModel } from './find-model.js';
 @UseGuards(CallerGuard)
 export class ModelsController {
   private readonly frames: Record<Generation, DocumentFrame>;
+  private readonly details: Record<Generation, (model: Model) => string>;
 
   constructor(
     private readonly catalog: LiveCatalog,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) { PUBLIC_BASE_URL: publicBaseUrl }: GatewaySettings,
   ) {
-    const { PUBLIC_BASE_URL: baseUrl } = settings;
-    this.frames = { v1: documentFrame('v1', baseUrl), v2: documentFrame('v2', baseUrl) };
+    this.frames = { v1: documentFrame('v1', publicBaseUrl), v2: documentFrame('v2', publicBaseUrl) };
+    const details = (generation: Generation) =>
+      oncePerModel((model) => JSON.stringify(detail(model, { publicBaseUrl, generation })));
+    this.details = { v1: details('v1'), v2: details('v2') };
   }
 
   @Get(':provider/:model')
+  @Header('content-type', 'application/json; charset=utf-8')
   @Access({ scope: 'catalog' })
   @ApiRoute({
     name: 'GetModel',
@@ -38,11 +50,8 @@ export class ModelsController {
     @Calling() caller: Caller,
     @Param() segments: ModelSegments,
     @Req() request: FastifyRequest,
-  ): RouterModelDetail {
-    return detail(visibleModel(this.catalog.current, caller, segments), {
-      publicBaseUrl: this.settings.PUBLIC_BASE_URL,
-      generation: generationOf(request),
-    });
+  ): string {
+    return this.details[generationOf(request)](visibleModel(this.catalog.current, caller, segments));
   }
 
   @Get(':provider/:model/openapi.json')
