@@ -60,6 +60,18 @@ describe.each(transports())('cancellation on %s', (transport) => {
     expect(await entries(run)).toEqual([]);
   });
 
+  it('of a generation that has ended meanwhile is not passed on to a partner that would delete it', async () => {
+    const caller = await system.caller();
+    const tag = newTag('ended');
+    const prompt = `${unending} [[sim:tag=${tag}]]`;
+    const run = await caller.submit('runway/gen4_image', `{"promptText":"${prompt}","ratio":"1024:1024"}`);
+    await running(run);
+    await system.partner.finish(tag);
+    await caller.cancel(run);
+    expect(await caller.completed(run)).not.toHaveProperty('error_type');
+    expect((await caller.collect(run)).status).toBe(200);
+  });
+
   it('of a BFL run, which has no cancel call, is a request: the run completes and is charged', async () => {
     const caller = await system.caller();
     const tag = newTag('unstoppable');

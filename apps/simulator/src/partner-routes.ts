@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { answerAsset } from './asset-route.js';
 import { concerns, plannedFault } from './control.js';
-import type { Generation } from './ledger/generation.js';
+import { endOf, type Generation } from './ledger/generation.js';
 import { bearerOf, type Call, type Partner, type Protocol, type ArrivedCall, type View } from './partner.js';
 import { Replies } from './replies.js';
 import { Schemas } from './schemas.js';
@@ -118,14 +118,15 @@ function addCalls(routes: Routes, side: Side): void {
 
 /** A poll, or the fetch of a result: counted, then answered by the clock, unless a fault is planned for it. */
 function answerCall(
-  { simulation, partner, replies }: Side,
+  side: Side,
   role: 'poll' | 'fetch',
   call: Call,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  const { simulation, partner, replies } = side;
   const generation = simulation.ledger.find(partner.name, idOf(request, call));
-  if (!generation || isForgotten(generation)) return send(reply, replies.lost);
+  if (!generation || isForgotten(generation) || isDeleted(side, generation)) return send(reply, replies.lost);
   const nth = role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
   const view = contradicting(viewOf(simulation, partner, generation), role, nth);
   const answer = replies[role](view);
@@ -148,6 +149,10 @@ function contradicting(view: View, role: 'poll' | 'fetch', nth: number): View {
 
 const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>
   canceledAtMs !== null && control.has('cancel_forgets');
+
+/** Where a cancellation is a DELETE, that of what is over deletes it. */
+const isDeleted = ({ protocol }: Side, generation: Generation): boolean =>
+  protocol.cancel?.method === 'DELETE' && (generation.cancelAskedAtMs ?? -Infinity) >= endOf(generation);
 
 /** `canceled` takes effect at once; `too_late`: the generation is over, or says so; `ignored` has no effect. */
 function answerCancel(

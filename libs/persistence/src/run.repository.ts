@@ -123,7 +123,7 @@ export class RunRepository {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
       `WITH saved AS (
           UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
-            reported_micros = coalesce($5, reported_micros), lease_until = NULL
+            reported_micros = coalesce($5, reported_micros), lost_polls = 0, lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
           RETURNING id, workspace_id, cancel_requested_at IS NOT NULL AS cancel_requested
         ), moved AS (

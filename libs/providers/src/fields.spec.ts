@@ -46,6 +46,36 @@ describe('fieldErrors', () => {
     expect(JSON.stringify(entry)).toContain('[[[[[[[["…"]]]]]]]]');
   });
 
+  it('echoes no more than fits an answer, wherever the partner puts its text', () => {
+    const long = 'x'.repeat(5_000_000);
+    const wide = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => 'y'.repeat(1024)));
+    const entries: { [key: string]: Json }[] = [
+      { type: long },
+      { loc: ['body', long] },
+      { loc: Array.from({ length: 10_000 }, () => 'a') },
+      { ctx: { [long]: 1 } },
+      { ctx: { a: wide } },
+      { input: wide },
+      { input: { b: wide } },
+    ];
+    const fields = fieldErrors({
+      detail: entries.map((each) => ({ loc: ['body', 'a'], msg: 'm', ...each })),
+    });
+    expect(fields).toHaveLength(entries.length);
+    expect(JSON.stringify(fields).length).toBeLessThan(250_000);
+  });
+
+  it('cleans the words of a constraint as those of its message, and no value of the caller', () => {
+    const reason = 'request id: abc123, top up your balance at https://partner.example/billing';
+    const whole = { loc: ['body'], msg: 'm', ctx: { reason, expected: '' }, input: reason };
+    expect(only({ detail: [whole] })).toMatchObject({
+      ctx: { reason: 'The provider did not accept this input.', expected: '' },
+      input: reason,
+    });
+    const named = { loc: ['body', 'a'], msg: 'm', ctx: { allowed: ['balance', 'speed'] } };
+    expect(only({ detail: [named] })?.ctx).toEqual({ allowed: ['balance', 'speed'] });
+  });
+
   it('takes at most a hundred entries', () => {
     expect(fieldErrors({ detail: Array.from({ length: 500 }, () => ({ msg: 'm' })) })).toHaveLength(100);
   });

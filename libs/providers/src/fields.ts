@@ -6,28 +6,63 @@ import { cut, publicSentence, publicText } from './public-text.js';
 const maxTextLength = 1024;
 const deepest = 8;
 const maxEntries = 100;
+const maxNameLength = 200;
+const maxSegments = 20;
+/** Of what all entries of an answer echo together. */
+const maxEchoLength = 64 * 1024;
+
+/** What may still be echoed. */
+interface Room {
+  left: number;
+}
 
 type JsonObject = { [key: string]: Json };
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const shortened = (text: string, length: number): string =>
+  text.length > length ? `${cut(text, length)}…` : text;
+
 /**
  * A copy that is safe to echo: long strings (a base64 image) are cut and deep or wide values end early, so
  * that a partner's reply cannot make ours unboundedly large.
  */
-function echo(value: Json, depth = 0): Json {
+function echo(value: Json, room: Room, textOf = (text: string) => text, depth = 0): Json {
   if (typeof value === 'string') {
-    return value.length > maxTextLength ? `${cut(value, maxTextLength)}…` : value;
+    const text = shortened(value && textOf(value), Math.min(maxTextLength, Math.max(room.left, 0)));
+    room.left -= text.length;
+    return text;
   }
+  room.left -= 8;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === deepest) return '…';
-  if (Array.isArray(value)) return value.slice(0, maxEntries).map((element) => echo(element, depth + 1));
+  if (depth === deepest || room.left <= 0) return '…';
+  const within = (member: Json) => echo(member, room, textOf, depth + 1);
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map(within);
+  const members = Object.entries(value).slice(0, maxEntries);
   return Object.fromEntries(
-    Object.entries(value)
-      .slice(0, maxEntries)
-      .map(([key, member]) => [key, echo(member, depth + 1)]),
+    members.map(([name, member]) => {
+      const key = shortened(name, maxNameLength);
+      room.left -= key.length;
+      return [key, within(member)];
+    }),
   );
+}
+
+/** Words of the partner about one field or, when it names none, about the whole request. */
+const cleanerFor = (loc: FieldError['loc']) => (loc.length > 1 ? publicText : publicSentence);
+
+/** The entry as it may be passed on, whatever the partner wrote. */
+function bounded({ loc, msg, type, ctx, input }: FieldError, room: Room): FieldError {
+  return {
+    loc: loc
+      .slice(0, maxSegments)
+      .map((segment) => (typeof segment === 'string' ? shortened(segment, maxNameLength) : segment)),
+    msg,
+    type: shortened(type, maxNameLength),
+    ...(ctx !== undefined && { ctx: echo(ctx as Json, room, cleanerFor(loc)) as JsonObject }),
+    ...(input !== undefined && { input: echo(input as Json, room) }),
+  };
 }
 
 function location(loc: Json | undefined): (string | number)[] {
@@ -42,8 +77,8 @@ function entry(detail: JsonObject): FieldError {
     loc: location(detail['loc']),
     msg: publicText(typeof detail['msg'] === 'string' ? detail['msg'] : ''),
     type: typeof detail['type'] === 'string' ? detail['type'] : 'bad_request',
-    ...(isObject(detail['ctx']) && { ctx: echo(detail['ctx']) as JsonObject }),
-    ...(detail['input'] !== undefined && { input: echo(detail['input']) }),
+    ...(isObject(detail['ctx']) && { ctx: detail['ctx'] }),
+    ...(detail['input'] !== undefined && { input: detail['input'] }),
   };
 }
 
@@ -63,7 +98,7 @@ export const fieldError = (
   loc: ['body', ...path],
   msg: (path.length === 0 ? publicSentence : publicText)(typeof msg === 'string' ? msg : ''),
   type: typeof type === 'string' || typeof type === 'number' ? String(type) : 'bad_request',
-  ...(Object.keys(ctx).length > 0 && { ctx: echo(ctx) as JsonObject }),
+  ...(Object.keys(ctx).length > 0 && { ctx: { ...ctx } }),
 });
 
 /** `width`, `/image/0/url`, `items[2].url`: the segments of a field's name, numbers for list places. */
@@ -94,10 +129,13 @@ export const sentenceFields =
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
-/** What the partner's own reader finds, else FastAPI's; no more entries than fit an answer, undefined for none. */
+/** What the partner's own reader finds, else FastAPI's; no more than fits an answer, undefined for none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {
   if (body === undefined) return undefined;
-  const entries = (read?.(body) ?? fastApiFields(body))?.slice(0, maxEntries);
+  const room = { left: maxEchoLength };
+  const entries = (read?.(body) ?? fastApiFields(body))
+    ?.slice(0, maxEntries)
+    .map((found) => bounded(found, room));
   return entries && entries.length > 0 ? entries : undefined;
 }
 

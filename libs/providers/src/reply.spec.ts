@@ -7,11 +7,13 @@ const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
 describe('retryAfterMs', () => {
   it.each([
     [{ 'retry-after': '7' }, 7000],
-    [{ 'retry-after': ' 0 ' }, 0],
+    [{ 'retry-after': ' 0 ' }, undefined],
+    [{ 'ratelimit-reset': '0' }, undefined],
+    [{ 'retry-after': '5, 5', date }, undefined],
     [{ 'retry-after': '0.25' }, 250],
     [{ 'retry-after': '86400' }, 300_000],
     [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT', date }, 9000],
-    [{ 'retry-after': 'Wed, 31 Dec 2025 23:59:00 GMT', date }, 0],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 23:59:00 GMT', date }, undefined],
     [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' }, undefined],
     [{ 'retry-after': 'soon', date }, undefined],
     [{ 'retry-after': '-3', date: 'not a date' }, undefined],

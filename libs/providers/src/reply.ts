@@ -39,17 +39,20 @@ export const outputOf = (reply: HttpReply): ProviderOutput => ({
 });
 
 const maxWaitMs = 300_000;
+/** Who names less has not said how long. */
+const minWaitMs = 100;
 
-const bounded = (waitMs: number): number => Math.min(Math.max(waitMs, 0), maxWaitMs);
+const bounded = (waitMs: number): number => Math.min(waitMs, maxWaitMs);
 
 /** Seconds as a partner writes them into a body: a number, or a text such as "34.4s". */
 export function secondsMs(seconds: Json | undefined): number | undefined {
   const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds) : '';
-  return /^\d+(\.\d+)?s?$/.test(text) ? bounded(Math.ceil(Number.parseFloat(text) * 1000)) : undefined;
+  const waitMs = /^\d+(\.\d+)?s?$/.test(text) ? Math.ceil(Number.parseFloat(text) * 1000) : 0;
+  return waitMs >= minWaitMs ? bounded(waitMs) : undefined;
 }
 
 /**
- * The wait in milliseconds that a reply names, at most five minutes; undefined when it names none.
+ * The wait in milliseconds that a reply names, at most five minutes; undefined when it names none, or one that is over.
  * `ratelimit-reset` counts seconds too, where a partner sends that instead.
  * A date is measured against the reply's own `Date`, so that the reading needs no clock and the
  * partner's clock may be wrong.
@@ -60,5 +63,5 @@ export function retryAfterMs(reply: HttpReply): number | undefined {
   const waitMs = /^\d+(\.\d+)?$/.test(named)
     ? Math.ceil(Number(named) * 1000)
     : Date.parse(named) - Date.parse(reply.headers['date'] ?? '');
-  return Number.isNaN(waitMs) ? undefined : bounded(waitMs);
+  return waitMs >= minWaitMs ? bounded(waitMs) : undefined;
 }

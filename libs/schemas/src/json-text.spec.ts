@@ -52,6 +52,7 @@ describe('placesOf', () => {
     ['a name with escapes', '{"\\u0061/~":"x"}', '/a~1~0', ['x']],
     ['what stands in braces inside strings', '{"n":"}{\\"a\\":\\"n\\"","a":"x\\\\"}', '/a', ['x\\']],
     ['nothing where nothing is', '[]', '/0', []],
+    ['what follows a byte order mark', '\ufeff{"a":"x"}', '/a', ['x']],
   ])('finds %s', (_what, json, pointer, found) => {
     expect(valuesIn(json, pointer)).toEqual(found);
   });

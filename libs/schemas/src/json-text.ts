@@ -175,7 +175,9 @@ class JsonTokens {
   constructor(json: Uint8Array, from = 0) {
     // A plain view: a Buffer's own indexOf is ten times slower.
     this.json = new Uint8Array(json.buffer, json.byteOffset, json.byteLength);
-    this.end = from;
+    // Parsers read past a byte order mark; so must whoever finds places in the same text.
+    const isMarked = from === 0 && json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf;
+    this.end = isMarked ? 3 : from;
   }
 
   /** Moves to the next token and returns its kind. */

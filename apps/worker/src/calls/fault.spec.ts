@@ -34,6 +34,10 @@ describe('what a failed call proves', () => {
     });
   });
 
+  it('a request that cannot be made, such as one with a key that no header can hold: nothing was sent', () => {
+    expect(faultOf(failing('UND_ERR_INVALID_ARG'))).toEqual({ fault: 'not_sent', cause: 'no_key' });
+  });
+
   it.each(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'HPE_INVALID_CONSTANT', 'UND_ERR_DESTROYED'])(
     '%s on a connection that stood: it may have been accepted',
     (code) => {

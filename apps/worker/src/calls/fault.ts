@@ -19,6 +19,8 @@ const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNA
 export function faultOf(error: unknown): Fault {
   if (error instanceof NotConnected) return { fault: 'not_sent', cause: whyNotConnected(error.cause) };
   const { code = '', name = '' } = partsOf(error);
+  // Such as a key that no header can hold: it is found before anything is sent.
+  if (code === 'UND_ERR_INVALID_ARG') return { fault: 'not_sent', cause: 'no_key' };
   const timedOut = name === 'TimeoutError' || /TIMEOUT|ETIMEDOUT/.test(code);
   return { fault: 'ambiguous', cause: timedOut ? 'timeout' : 'reset' };
 }

@@ -10,7 +10,8 @@ import {
 } from '#providers';
 import { maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Readable } from 'node:stream';
+import { type Duplex, pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
 import type { Share } from '../bytes/byte-budget.js';
 import { Payloads } from '../bytes/payloads.js';
@@ -87,7 +88,9 @@ export class PartnerClient {
     const first = await token();
     if ('fault' in first) return first;
     const reply = await send(first.token);
-    if ('fault' in reply || reply.status !== 401 || !this.tokens.forget(provider, first.token)) return reply;
+    if ('fault' in reply || reply.status !== 401) return reply;
+    // Of several calls that were refused with it, one has a new token made and the others find that.
+    this.tokens.forget(provider, first.token);
     const second = await token();
     return 'fault' in second ? second : send(second.token);
   }
@@ -120,14 +123,22 @@ export class PartnerClient {
     try {
       const reply = await request(url, {
         method,
-        headers: streamed ? { ...headers, 'content-length': String(streamed.bytes) } : headers,
+        headers: {
+          'accept-encoding': 'identity',
+          ...headers,
+          ...(streamed && { 'content-length': String(streamed.bytes) }),
+        },
         body: streamed?.body ?? asked.call.body ?? null,
         dispatcher,
         signal,
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      return await this.collect(reply, asked, signal).finally(() => discard(reply.body));
+      const body = decoded(reply);
+      return await this.collect({ ...reply, body }, asked, signal).finally(() => {
+        discard(body);
+        discard(reply.body);
+      });
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
       // A connection that does not come about proves as much after the time limit as before it.
@@ -138,7 +149,11 @@ export class PartnerClient {
 
   /** What the adapter reads is held in memory; a large file, of which it reads the head only, goes to the store as it comes. */
   private async collect(
-    { statusCode, headers, body }: Dispatcher.ResponseData,
+    {
+      statusCode,
+      headers,
+      body,
+    }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & { body: Readable },
     { runId, share }: PartnerCall,
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {
@@ -164,6 +179,19 @@ export class PartnerClient {
     }
     return { ...reply, body: Buffer.concat(chunks, size) };
   }
+}
+
+const decoders: Record<string, () => Duplex> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The body as the partner means it: some compress it although no coding was accepted. */
+function decoded({ headers, body }: Dispatcher.ResponseData): Readable {
+  const decoder = decoders[String(headers['content-encoding']).trim().toLowerCase()];
+  return decoder === undefined ? body : pipeline(body, decoder(), () => {});
 }
 
 /** Leaves a body unread. Errors of its connection are of no interest any more, and must not end the process. */

@@ -27,9 +27,9 @@ export class Tokens {
     return asked.finally(() => this.asked.delete(provider.name));
   }
 
-  /** A partner that refused the token must not be shown it again; true when it was the kept one. */
-  forget(provider: BoundProvider, token: string): boolean {
-    return this.kept.get(provider.name)?.token === token && this.kept.delete(provider.name);
+  /** A partner that refused the token must not be shown it again. */
+  forget(provider: BoundProvider, token: string): void {
+    if (this.kept.get(provider.name)?.token === token) this.kept.delete(provider.name);
   }
 
   private async exchange(

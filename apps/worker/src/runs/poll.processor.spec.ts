@@ -9,6 +9,7 @@ import type { Outcomes } from './outcomes.js';
 import { PollProcessor } from './poll.processor.js';
 import type { ProviderBackoff } from './provider-backoff.js';
 
+const log = createLog('worker', 'silent');
 const handle = { v: 1, step: 'poll' };
 const row = {
   stage: 'running',
@@ -25,13 +26,20 @@ const row = {
 };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
 
-/** The calls that were made and what was written, when the partner answers the cancellation like this. */
-async function poll(answer: Awaited<ReturnType<ProviderCall['cancel']>>) {
+type Read = NonNullable<Awaited<ReturnType<ProviderCall['resume']>>>;
+const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
+
+/** The calls that were made and what was written, when the partner answers a cancellation and a look like this. */
+async function poll(
+  answer: Awaited<ReturnType<ProviderCall['cancel']>>,
+  outcome: Read['outcome'] = pending,
+  more: Partial<Record<keyof typeof row, unknown>> = {},
+) {
   const made: string[] = [];
   class Exposed extends PollProcessor {
     // What the framework provides when it registers a processor.
     override get worker() {
-      return { concurrency: 0, host: { log: createLog('worker', 'silent') } } as never;
+      return { concurrency: 0, host: { log } } as never;
     }
     delivered(): Promise<JobResult> {
       return this.handle({ runId: 'run', provider: 'fal', crashes: 0 }, new AbortController().signal);
@@ -39,16 +47,21 @@ async function poll(answer: Awaited<ReturnType<ProviderCall['cancel']>>) {
   }
   const processor = new Exposed(
     {
-      readForPoll: async () => row,
+      readForPoll: async () => ({ ...row, ...more }),
       noteCancelSent: async () => made.push('noted'),
+      notePoll: async (_id: string, _epoch: number, lost: number) => made.push(`lost ${lost}`),
     } as unknown as RunRepository,
-    {} as Outcomes,
+    {
+      take: async () => made.push('taken'),
+      fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
+    } as unknown as Outcomes,
     {
       withShare: (work: (share: object) => unknown) => work({}),
+      traced: (_span: object, work: () => unknown) => work(),
       cancel: async () => made.push('cancelled') && answer,
-      resume: async () => made.push('polled') && { outcome: { kind: 'pending', handle, afterMs: 1000 } },
+      resume: async () => made.push('polled') && { outcome },
     } as unknown as ProviderCall,
-    {} as ProviderBackoff,
+    { record: async () => {} } as unknown as ProviderBackoff,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
     {
       WORKER_POLL_CONCURRENCY: 1,
@@ -60,17 +73,53 @@ async function poll(answer: Awaited<ReturnType<ProviderCall['cancel']>>) {
 }
 
 describe('a cancellation that is to be passed on', () => {
-  it('is noted when it has left, and the run is looked at again at once', async () => {
+  it('follows a look, is noted when it has left, and the run is looked at again at once', async () => {
     expect(await poll('unknown')).toEqual({
       result: { kind: 'retry', delayMs: 0 },
-      made: ['cancelled', 'noted'],
+      made: ['polled', 'cancelled', 'noted'],
     });
   });
 
   it('stays due when nothing has reached the partner, and the run is polled as ever', async () => {
     expect(await poll(null)).toEqual({
       result: { kind: 'retry', delayMs: 1000 },
-      made: ['cancelled', 'polled'],
+      made: ['polled', 'cancelled'],
     });
+  });
+
+  it('does not wait for a pause that the provider asked for', async () => {
+    expect((await poll('unknown', pending, { pausedMs: 30_000 })).made).toEqual([
+      'polled',
+      'cancelled',
+      'noted',
+    ]);
+  });
+
+  it('is not sent for what is done: the partner might delete it', async () => {
+    const output = { mediaType: 'application/json', body: new Uint8Array() };
+    expect(await poll('unknown', { kind: 'succeeded', output })).toEqual({
+      result: { kind: 'done' },
+      made: ['polled', 'taken'],
+    });
+  });
+});
+
+describe('a result that is done when the budget is spent', () => {
+  const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
+  const away = { class: 'partner_unavailable', retry: 'same_call' } as const;
+  const look = (step: 'poll' | 'fetch', lostPolls: number) =>
+    poll(null, { kind: 'failed', failure: away }, { ...overdue, handle: { v: 1, step }, lostPolls });
+
+  it('is asked for three times', async () => {
+    expect(await look('fetch', 0)).toEqual({
+      result: { kind: 'retry', delayMs: 2000 },
+      made: ['polled', 'lost 1'],
+    });
+    expect((await look('fetch', 1)).made).toEqual(['polled', 'lost 2']);
+    expect((await look('fetch', 2)).made).toEqual(['polled', 'partner_timeout']);
+  });
+
+  it('is not waited for when it was not seen to be done', async () => {
+    expect((await look('poll', 0)).made).toEqual(['polled', 'partner_timeout']);
   });
 });

@@ -64,8 +64,7 @@ export class PollProcessor extends RunProcessor {
     }
     const handle = poll.handle as Handle;
     const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
-    if (cancel && (await this.cancel(provider, run, handle, cancel, signal))) return now;
-    const heldMs = this.untilLastLook(poll, poll.pausedMs ?? 0);
+    const heldMs = cancel ? 0 : this.untilLastLook(poll, poll.pausedMs ?? 0);
     if (heldMs > 0) return this.again(run, poll, heldMs);
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
@@ -73,6 +72,9 @@ export class PollProcessor extends RunProcessor {
       const read = await this.callProvider(provider, run, poll, share, signal);
       if (read === null) return now;
       const { outcome } = read;
+      // Only what is seen to be under way: some partners take a cancellation of what is done for its deletion.
+      if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
+        return now;
       const known = { ...run, reportedMicros: read.reportedMicros };
       const overdue = poll.overdue || Date.now() - startedAtMs >= poll.leftMs;
       // A generation that takes an hour would leave a thousand spans.
@@ -151,17 +153,20 @@ export class PollProcessor extends RunProcessor {
 
   /** A failed poll must never fail a run that may still complete. */
   private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
-    const lostPolls = failure.limited ? poll.lostPolls + 1 : 0;
+    // What is done is paid for: its result is asked for as often when the budget is spent.
+    const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
+    const lostPolls = failure.limited || isLate ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
-    if (failure.retry !== 'same_call' || isLost) {
+    const isDenied = isLost && failure.limited;
+    if (failure.retry !== 'same_call' || isDenied) {
       // Some partners forget a run that they were told to cancel.
-      if (isLost && poll.cancelRequested && !poll.cancelDue)
+      if (isDenied && poll.cancelRequested && !poll.cancelDue)
         await this.outcomes.finish(run, { outcome: 'cancelled' });
       else await this.outcomes.fail(run, failure);
       return done;
     }
     await this.backoff.record(run.provider, 'poll', failure);
-    if (poll.overdue) return this.failOverdue(run);
+    if (poll.overdue && (!isLate || isLost)) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
     const askedMs = failure.afterMs ?? troubledPauseMs;
@@ -188,7 +193,7 @@ export class PollProcessor extends RunProcessor {
   }
 
   private async again(run: Finishing, poll: Poll, askedMs: number): Promise<JobResult> {
-    const afterMs = Math.max(minPauseMs, Math.min(askedMs, poll.leftMs));
+    const afterMs = Math.max(minPauseMs, poll.overdue ? askedMs : Math.min(askedMs, poll.leftMs));
     // The reconciler wakes what is overdue, and must not cut short a pause that the partner asked for.
     if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
     return { kind: 'retry', delayMs: afterMs };

@@ -60,6 +60,7 @@ export class Submission {
     span: Span,
   ): Promise<Submitted> {
     const { epoch, model, facts } = claim;
+    const claimedAtMs = performance.now();
     const run = finishing(runId, claim);
     if (claim.crashes >= this.settings.MAX_CRASHES) {
       await this.outcomes.failInternally(
@@ -69,14 +70,7 @@ export class Submission {
       );
       return done;
     }
-    if (claim.leftMs !== null && claim.leftMs < minSubmitMs) {
-      await this.outcomes.fail(run, {
-        class: 'partner_unavailable',
-        retry: 'never',
-        note: 'refused until the budget was spent',
-      });
-      return done;
-    }
+    if (claim.leftMs !== null && claim.leftMs < minSubmitMs) return this.failUnsent(run);
     await failpoint('dispatch.afterClaim', runId);
     const body = await this.inputOf(runId, claim, share);
     if (body === null) return this.postpone(runId, epoch, retryPauseMs(epoch));
@@ -89,6 +83,9 @@ export class Submission {
     const submission = await this.withFiles(provider, input, claim, share);
     if (submission === null) return this.postpone(runId, epoch, retryPauseMs(epoch));
     if ('class' in submission) return this.record(run, { kind: 'failed', failure: submission });
+    // Its input was read meanwhile, and its files uploaded.
+    const leftMs = claim.leftMs === null ? null : claim.leftMs - (performance.now() - claimedAtMs);
+    if (leftMs !== null && leftMs < minSubmitMs) return this.failUnsent(run);
     let call: HttpCall;
     try {
       call = provider.adapter.submit(submission);
@@ -113,7 +110,7 @@ export class Submission {
     if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS) return this.postpone(runId, epoch, 0);
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
     // The lease in Postgres is the claim, and the time limit bounds the wait.
-    const timeoutMs = Math.min(provider.submitTimeoutMs, claim.leftMs ?? facts.budgetMs);
+    const timeoutMs = Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs);
     const { outcome, reportedMicros } = await this.calls.submit(provider, submission, {
       call,
       timeoutMs,
@@ -123,6 +120,15 @@ export class Submission {
       onReply: () => failpoint('dispatch.afterSubmit', runId),
     });
     return this.record({ ...run, reportedMicros }, outcome);
+  }
+
+  private async failUnsent(run: Finishing): Promise<JobResult> {
+    await this.outcomes.fail(run, {
+      class: 'partner_unavailable',
+      retry: 'never',
+      note: 'refused until the budget was spent',
+    });
+    return done;
   }
 
   /** Null while the store does not give it: nothing was sent, so the run is dispatched later. */
