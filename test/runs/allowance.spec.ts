@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, newTag, sharedSystem, transports, waitFor } from '../harness/index.js';
+import { failOnLeftovers, newTag, sharedSystem, transports, unending, waitFor } from '../harness/index.js';
 import { inflight, passFiveAtOnce, submitUnending } from './busy-workspaces.js';
 
 // What many more runs and a second worker make of it: test/faults/busy-workspaces.spec.ts.
@@ -31,6 +31,31 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
     await system.partner.finish(tag);
     await system.ended(caller);
     expect(await system.partner.peaks(tag)).toMatchObject({ accepted: runs, peak: 8 });
+  });
+
+  it('end a parked run that costs more than a lowered ceiling, and start what waits behind it', async () => {
+    const caller = await inflight(system, 1);
+    const tag = newTag('ahead');
+    const ahead = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
+    const dear = await caller.submit('bfl/flux-2-pro', '{"prompt":"x","width":2048,"height":2048}');
+    const cheap = await caller.submit('bfl/flux-2-pro', '{"prompt":"x","width":256,"height":256}');
+    const [row] = await system.sql<{ committedLimitMicros: string }>(
+      'SELECT max(reserved_micros) - 1 AS "committedLimitMicros" FROM outbox WHERE run_id IN ($1, $2)',
+      [dear.requestId, cheap.requestId],
+    );
+    await system.operate((workspaces) =>
+      workspaces.change(
+        caller.workspace,
+        { committedLimitMicros: Number(row?.committedLimitMicros) },
+        'test',
+      ),
+    );
+    expect(await caller.completed(dear)).toMatchObject({ error_type: 'concurrency_limit_exceeded' });
+    const refused = await caller.collect(dear);
+    expect([refused.status, refused.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
+    await system.partner.finish(tag);
+    for (const run of [ahead, cheap]) expect(await caller.completed(run)).not.toHaveProperty('error_type');
+    await system.ended(caller);
   });
 });
 

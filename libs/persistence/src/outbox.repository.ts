@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { gathered } from './gathered.js';
 import { rowOf } from './outbox-row.js';
+import type { ClaimedRun } from './run-endings.js';
 import type { Granted } from './run-facts.js';
 
 export interface OverdueRun {
@@ -136,6 +137,27 @@ export class OutboxRepository {
       `SELECT granted.run_id AS "runId", granted.provider FROM (
           SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
         ) AS open, promote(open.id) AS granted`,
+    );
+  }
+
+  /**
+   * Parked runs that cost more than all of their workspace's spend may be, since it was lowered: they can never start, and
+   * the first of them holds up what is behind it.
+   */
+  async unaffordable(limit: number): Promise<(ClaimedRun & { provider: string; model: string })[]> {
+    return this.database.read(
+      `SELECT run.id AS "runId", run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model
+        FROM workspace
+        CROSS JOIN LATERAL (
+          SELECT reserved_micros FROM outbox
+          WHERE workspace_id = workspace.id AND NOT dispatched AND queue = 'backlog' ORDER BY place LIMIT 1
+        ) AS head
+        JOIN outbox ON outbox.workspace_id = workspace.id AND NOT dispatched AND queue = 'backlog'
+          AND outbox.reserved_micros > committed_limit_micros
+        JOIN run ON run.id = outbox.run_id
+        WHERE workspace.backlog > 0 AND head.reserved_micros > committed_limit_micros
+        ORDER BY place LIMIT $1`,
+      [limit],
     );
   }
 

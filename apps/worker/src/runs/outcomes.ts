@@ -99,6 +99,21 @@ export class Outcomes {
     this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
   }
 
+  /** It waited when the ceiling was lowered; a new call of this price is refused with the same words. */
+  async endUnaffordable(run: ClaimedRun & { provider: string; model: string }): Promise<void> {
+    await this.finish(
+      { ...run, chargesOnPolicyRejection: 'no', assets: [] },
+      {
+        outcome: 'failed',
+        bucket: 'concurrency_limit_exceeded',
+        status: 429,
+        detail: 'This call alone costs more than the ceiling on committed spend; waiting will not help.',
+        billable: false,
+      },
+      'dearer than the lowered ceiling',
+    );
+  }
+
   async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
     if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider: run.provider });
     const { fields, ...plain } = failure;

@@ -2,6 +2,7 @@ import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability
 import { OutboxRepository, type OverdueRun } from '#persistence';
 import { RunQueues } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Outcomes } from './outcomes.js';
 
 const everyMs = 1_000;
 const batchSize = 500;
@@ -22,6 +23,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly outbox: OutboxRepository,
     private readonly queues: RunQueues,
+    private readonly outcomes: Outcomes,
     private readonly metrics: Metrics,
     @Inject(LOG) private readonly log: Log,
   ) {
@@ -45,6 +47,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async reconcile(): Promise<void> {
     await this.queues.enqueueGranted(await this.outbox.promoteAll());
+    for (const run of await this.outbox.unaffordable(batchSize)) await this.outcomes.endUnaffordable(run);
     for (let batch = 1; batch <= maxBatches; batch += 1) {
       const overdue = await this.outbox.takeOverdue(batchSize);
       const missing = await Promise.all(overdue.map((run) => this.isMissing(run)));
