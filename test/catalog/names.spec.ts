@@ -90,6 +90,24 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     expect((await caller.call('POST', '/v2/models/naming/clip', { body })).status).toBe(200);
     expect(partner.submissions).toMatchObject([{ path: address, body }]);
   });
+
+  it('leads a retry to its run after the end of the model, and nothing else', async () => {
+    const first = await submit('naming/clip', 'to-the-end');
+    await system.serve({
+      'naming.yaml': provider('naming', partner.url, ''),
+      'clip.yaml': 'id: public/clip\naliases: [naming/clip]\nended: 2026-01-31\n',
+    });
+    for (const name of ['naming/clip', 'public/clip']) {
+      const again = await submit(name, 'to-the-end');
+      expect([again.status, again.headers.get('idempotent-replayed'), again.json()]).toEqual([
+        201,
+        'true',
+        first.json(),
+      ]);
+      expect((await submit(name, 'another')).status).toBe(404);
+    }
+    await caller.completed({ model: 'public/clip', requestId: String(first.json()['request_id']), body: '' });
+  });
 });
 
 failOnLeftovers();

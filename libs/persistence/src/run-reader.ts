@@ -134,6 +134,19 @@ export class RunReader {
     return row?.model ?? null;
   }
 
+  /** What was admitted with the key, and the hex SHA-256 of the request; null where the key is free. */
+  async admittedWith(
+    workspaceId: string,
+    key: string,
+  ): Promise<{ runId: string; delivered: boolean; fingerprint: string } | null> {
+    const [row] = await this.database.read<{ runId: string; delivered: boolean; fingerprint: string }>(
+      `SELECT run_id AS "runId", deliveries > 0 AS delivered, encode(fingerprint, 'hex') AS fingerprint
+        FROM idempotency_key WHERE workspace_id = $1 AND key = $2 AND expires_at > router_now()`,
+      [workspaceId, key],
+    );
+    return row ?? null;
+  }
+
   /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.read<{ origin: string; position: number }>(

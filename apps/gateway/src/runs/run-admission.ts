@@ -14,7 +14,7 @@ import type { Caller } from '../auth/caller.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { refusal, refusingLimits } from './refusal.js';
-import { factsOf, RunInput } from './run-input.js';
+import { factsOf, Retry, RunInput } from './run-input.js';
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
 export interface AdmittedRun {
@@ -62,14 +62,29 @@ export class RunAdmission {
     segments: ModelSegments,
     wanted: Wanted,
   ): Promise<AdmittedRun> {
-    const input = await this.input.accept(request, caller, segments, wanted.picked);
+    const run = await this.beginOrJoin(request, caller, segments, wanted);
+    request.runId = run.runId;
+    return run;
+  }
+
+  private async beginOrJoin(
+    request: FastifyRequest,
+    caller: Caller,
+    segments: ModelSegments,
+    wanted: Wanted,
+  ): Promise<AdmittedRun> {
     try {
-      wanted.onAccepted?.(input.runId);
-      const run = await this.admit(request, caller, input, wanted);
-      request.runId = run.runId;
-      return run;
-    } finally {
-      input.release();
+      const input = await this.input.accept(request, caller, segments, wanted.picked);
+      try {
+        wanted.onAccepted?.(input.runId);
+        return await this.admit(request, caller, input, wanted);
+      } finally {
+        input.release();
+      }
+    } catch (error) {
+      if (!(error instanceof Retry)) throw error;
+      const { modelId, key, earlier } = error;
+      return this.joined(caller, { modelId, key, runId: earlier.runId, delivered: earlier.delivered });
     }
   }
 
@@ -122,9 +137,18 @@ export class RunAdmission {
       throw refusal(admitted);
     }
     if (!admitted.matches) throw conflict('another request');
-    const earlier = await this.runs.admission(workspaceId, admitted.runId);
-    if (earlier === null) throw noLongerKept();
-    return { ...run, ...earlier, runId: admitted.runId, replayed: true, delivered: admitted.delivered };
+    const { delivered } = admitted;
+    return this.joined(caller, { modelId: model.id, key, runId: admitted.runId, delivered });
+  }
+
+  /** The run of a call before this one with the same key. */
+  private async joined(
+    { workspaceId }: Caller,
+    { modelId, key, runId, delivered }: Pick<AdmittedRun, 'modelId' | 'key' | 'runId' | 'delivered'>,
+  ): Promise<AdmittedRun> {
+    const first = await this.runs.admission(workspaceId, runId);
+    if (first === null) throw noLongerKept();
+    return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
   }
 
   /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */

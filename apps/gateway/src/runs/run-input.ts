@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type Model, visibleProvider } from '#catalog';
+import { type Catalog, LiveCatalog, type Model, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
-import type { PayloadBody, RunFacts } from '#persistence';
+import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
@@ -33,6 +33,18 @@ interface AcceptedInput {
   release: () => void;
 }
 
+/** Thrown instead of a refusal for a call that repeats one which was admitted: its run is there to be collected. */
+export class Retry extends Error {
+  constructor(
+    readonly modelId: string,
+    readonly key: string,
+    readonly earlier: { runId: string; delivered: boolean },
+  ) {
+    super('the call repeats an earlier one');
+    this.name = 'Retry';
+  }
+}
+
 /** Turns a call into the input of a run: finds the model, then reads, checks and stores the body. */
 @Injectable()
 export class RunInput {
@@ -41,23 +53,35 @@ export class RunInput {
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
     private readonly payloads: Payloads,
+    private readonly runs: RunReader,
+    private readonly catalog: LiveCatalog,
   ) {}
 
-  /** Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal. */
+  /**
+   * Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal; in place
+   * of either `Retry` when the call repeats one whose run is known.
+   */
   async accept(
     request: FastifyRequest,
     caller: Caller,
     segments: ModelSegments,
     picked: string | undefined,
   ): Promise<AcceptedInput> {
-    const { model, servers } = await this.servers.forRun(caller, segments, picked);
+    const { model, servers } = await this.servers
+      .forRun(caller, segments, picked)
+      .catch((refusal: unknown) => this.unlessRetry(refusal, request, caller, segments));
     const key = idempotencyKey(request.headers['idempotency-key']);
     const fingerprint = key === undefined ? undefined : fingerprintOf(request, model);
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
       fingerprint?.update(chunk),
     );
     try {
-      const checked = await this.checker.check(servers, bytes);
+      const checked = await this.checker.check(servers, bytes).catch(async (refusal: unknown) => {
+        if (key === undefined) throw refusal;
+        const earlier = await this.runs.admittedWith(caller.workspaceId, key);
+        if (earlier === null || earlier.fingerprint !== fingerprint?.digest('hex')) throw refusal;
+        throw new Retry(model.id, key, earlier);
+      });
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const rows = new Map(servers.map((row) => [row.id, row]));
@@ -78,10 +102,37 @@ export class RunInput {
     }
   }
 
+  /** A retry collects its run, also when the caller may no longer run the model or there is none any more. */
+  private async unlessRetry(
+    refusal: unknown,
+    request: FastifyRequest,
+    { workspaceId }: Caller,
+    segments: ModelSegments,
+  ): Promise<never> {
+    const key = request.headers['idempotency-key'];
+    if (typeof key !== 'string' || !visibleAscii.test(key)) throw refusal;
+    // Only then is the body of a refused call of interest.
+    const earlier = await this.runs.admittedWith(workspaceId, key);
+    if (earlier === null) throw refusal;
+    const modelId = idNamed(this.catalog.current, segments);
+    const fingerprint = fingerprintOf(request, { id: modelId });
+    const { release } = await this.bodies.read(request.raw, workspaceId, (chunk) =>
+      fingerprint.update(chunk),
+    );
+    release();
+    throw earlier.fingerprint === fingerprint.digest('hex') ? new Retry(modelId, key, earlier) : refusal;
+  }
+
   /** To be called for an input whose run was not admitted. */
   discard({ body }: AcceptedInput): Promise<void> {
     return this.payloads.discardInput(body);
   }
+}
+
+/** The id of the model that the path names, also by an alias and after its end; the path's own when nobody knows it. */
+function idNamed({ models, ended }: Catalog, { provider, model }: ModelSegments): string {
+  const name = `${provider}/${model}`;
+  return [...models, ...ended].find(({ id, aliases }) => id === name || aliases.includes(name))?.id ?? name;
 }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/;
