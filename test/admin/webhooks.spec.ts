@@ -39,8 +39,8 @@ describe('admin webhook', () => {
     runs.delivered = await ended(acme?.id ?? '');
     runs.givenUp = await ended(acme?.id ?? '', failed('provider_error', 502));
     runs.other = await ended(other?.id ?? '');
-    await webhooks.delivered(runs.delivered);
-    await webhooks.failed(runs.givenUp, 0, 'answered HTTP 500', null);
+    await webhooks.delivered({ runId: runs.delivered, redeliveries: 0 });
+    await webhooks.failed({ runId: runs.givenUp, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
   });
 
   afterAll(async () => {

@@ -93,22 +93,34 @@ describe('a webhook', () => {
     await webhooks.begin(runId);
     expect(await fixture.overdueAt('25 seconds')).not.toContain(runId);
     expect(await fixture.overdueAt('31 seconds')).toContain(runId);
-    await webhooks.delivered(runId);
+    await webhooks.delivered({ runId, redeliveries: 0 });
     expect(await fixture.overdueAt('10 days')).not.toContain(runId);
     expect(await webhooks.begin(runId)).toBeNull();
   });
 
   it('that failed rests for its pause, and ends when it is given up; one call counts once', async () => {
     const runId = await ended();
-    expect(await webhooks.failed(runId, 0, 'answered HTTP 500', 60_000)).toBe(true);
-    expect(await webhooks.failed(runId, 0, 'answered HTTP 500', 60_000)).toBe(false);
+    expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', 60_000)).toBe(
+      true,
+    );
+    expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', 60_000)).toBe(
+      false,
+    );
     expect(await fixture.overdueAt('55 seconds')).not.toContain(runId);
     expect(await state(runId)).toMatchObject({ state: 'pending', tries: 1, problem: 'answered HTTP 500' });
-    expect(await webhooks.failed(runId, 1, 'no answer within 10 s', null)).toBe(true);
+    expect(await webhooks.failed({ runId, tries: 1, redeliveries: 0 }, 'no answer within 10 s', null)).toBe(
+      true,
+    );
     expect(await state(runId)).toMatchObject({ state: 'given_up', tries: 2, dueAt: null });
     expect(await webhooks.redeliver(runId)).toBe(true);
-    expect(await webhooks.begin(runId)).toMatchObject({ tries: 0 });
-    await webhooks.delivered(runId);
+    // A call that began before says nothing of the tries that were asked for.
+    await webhooks.delivered({ runId, redeliveries: 0 });
+    expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null)).toBe(
+      false,
+    );
+    expect(await state(runId)).toMatchObject({ state: 'pending', tries: 0 });
+    expect(await webhooks.begin(runId)).toMatchObject({ tries: 0, redeliveries: 1 });
+    await webhooks.delivered({ runId, redeliveries: 1 });
     expect(await state(runId)).toMatchObject({ state: 'delivered', tries: 1 });
   });
 
@@ -133,7 +145,7 @@ describe('a webhook', () => {
 
   it('is forgotten with its run, but not before it has ended', async () => {
     const [done, pending] = [await ended(), await ended()];
-    await webhooks.delivered(done);
+    await webhooks.delivered({ runId: done, redeliveries: 0 });
     await fixture.at('7 days').retention.deleteOldWebhooks();
     expect(await state(done)).toBeDefined();
     await fixture.at('9 days').retention.deleteOldWebhooks();

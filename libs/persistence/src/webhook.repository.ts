@@ -19,9 +19,12 @@ export interface DueWebhook extends Omit<
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
+/** Of which call something is noted. */
+type WebhookTry = Pick<DueWebhook, 'runId' | 'tries' | 'redeliveries'>;
+
 export interface ListedWebhook extends Omit<
   Webhook,
-  'workspaceId' | 'origin' | 'bucket' | 'receiver' | 'waiting' | 'dueAt' | 'delivered'
+  'workspaceId' | 'origin' | 'bucket' | 'receiver' | 'redeliveries' | 'waiting' | 'dueAt' | 'delivered'
 > {
   workspace: string;
   bucket: Bucket | null;
@@ -74,23 +77,27 @@ export class WebhookRepository {
     );
   }
 
-  async delivered(runId: string): Promise<void> {
+  async delivered({ runId, redeliveries }: Omit<WebhookTry, 'tries'>): Promise<void> {
     await this.database.persist(
       `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false
-        WHERE run_id = $1 AND NOT delivered`,
-      [runId],
+        WHERE run_id = $1 AND redeliveries = $2 AND NOT delivered`,
+      [runId, redeliveries],
       callSeconds * 1000,
     );
   }
 
-  /** The next try is due in `afterMs`; null gives up. False when another call of the same webhook came to its end before. */
-  async failed(runId: string, tries: number, problem: string, afterMs: number | null): Promise<boolean> {
+  /** The next try is due in `afterMs`; null gives up. False when another call of the same webhook came to its end before, or all tries were asked for anew. */
+  async failed(
+    { runId, tries, redeliveries }: WebhookTry,
+    problem: string,
+    afterMs: number | null,
+  ): Promise<boolean> {
     const rows = await this.database.write(
       `UPDATE webhook SET tries = tries + 1, problem = $3,
           ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
           due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
-        WHERE run_id = $1 AND tries = $2 AND ended_at IS NULL RETURNING run_id`,
-      [runId, tries, problem, afterMs],
+        WHERE run_id = $1 AND tries = $2 AND redeliveries = $5 AND ended_at IS NULL RETURNING run_id`,
+      [runId, tries, problem, afterMs, redeliveries],
     );
     return rows.length === 1;
   }
@@ -98,7 +105,7 @@ export class WebhookRepository {
   /** Every try once more, from now on; false for a webhook that is not known. */
   async redeliver(runId: string, workspaceId?: string): Promise<boolean> {
     const rows = await this.database.write(
-      `UPDATE webhook SET tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
+      `UPDATE webhook SET redeliveries = redeliveries + 1, tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
         WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
       [runId, workspaceId],
     );
@@ -149,7 +156,7 @@ export class WebhookRepository {
           WHERE ${which} RETURNING *
         )
         SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-          due.completed_at AS "completedAt", url, receiver, form, tries,
+          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries,
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
           run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"

@@ -36,6 +36,8 @@ it('is our own queue under fal’s addresses, where a run is found by its id alo
   expect([early.status, early.headers.get('x-service-error-type')]).toEqual([400, 'invalid_input']);
   expect((await proxy('PUT', `${run}/cancel`)).status).toBe(202);
   expect((await proxy('GET', run)).status).toBe(409);
+  const elsewhere = await proxy('GET', `https://queue.fal.run/nope/nope/requests/${requestId}/status`);
+  expect([elsewhere.status, elsewhere.headers.get('x-service-error-type')]).toEqual([404, 'invalid_input']);
   const own = await caller.status({ model: 'fal/flux-dev', requestId, body: '' });
   expect(own.json()).not.toHaveProperty('logs');
 

@@ -24,9 +24,9 @@ it('tells of each webhook where it stands, newest run first, narrowed by its sta
   const { caller } = await gateway().caller({}, scopes);
   const webhooks = new WebhookRepository(gateway().database);
   const [delivered, givenUp, failing] = [await ended(caller), await ended(caller), await ended(caller)];
-  await webhooks.delivered(delivered);
-  await webhooks.failed(givenUp, 0, 'answered HTTP 500', null);
-  await webhooks.failed(failing, 0, 'no answer within 10 s', 60_000);
+  await webhooks.delivered({ runId: delivered, redeliveries: 0 });
+  await webhooks.failed({ runId: givenUp, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
+  await webhooks.failed({ runId: failing, tries: 0, redeliveries: 0 }, 'no answer within 10 s', 60_000);
   const { data, has_more } = await page(caller);
   const time = expect.any(String);
   const each = { model, url: hook, form: 'standard', tries: 1, created_at: time };

@@ -11,7 +11,7 @@ it('makes a webhook that was given up due at once, with all its tries', async ()
   const output = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') } as const;
   await gateway().finish(run, output);
   const webhooks = new WebhookRepository(gateway().database);
-  await webhooks.failed(run.requestId, 0, 'answered HTTP 500', null);
+  await webhooks.failed({ runId: run.requestId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
   expect(await webhooks.begin(run.requestId)).toBeNull();
   const answer = await caller.call('POST', `/v2/webhooks/deliveries/${run.requestId}/redeliver`);
   expect([answer.status, answer.json()]).toEqual([

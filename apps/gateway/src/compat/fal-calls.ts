@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { LiveCatalog } from '#catalog';
 import { RunReader } from '#persistence';
 import { routerQueueRequestId } from '#schemas';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ModelSegments } from '../models/find-model.js';
 import { falRoute } from './fal-route.js';
 
 /** The calls of fal's clients, which are answered as these understand it. */
@@ -65,16 +67,30 @@ function runIdOf({ runId, params, id }: FastifyRequest): string {
 /** fal's clients name a run by its id and the first two segments of its model's path: the model is what the run says. */
 @Injectable()
 export class FalRunGuard implements CanActivate {
-  constructor(private readonly runs: RunReader) {}
+  constructor(
+    private readonly runs: RunReader,
+    private readonly catalog: LiveCatalog,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest<{ Params: { requestId: string } }>>();
+    const request = context
+      .switchToHttp()
+      .getRequest<FastifyRequest<{ Params: ModelSegments & { requestId: string } }>>();
     const { caller, params } = request;
     if (caller === null || !isFalCall(request)) return true;
     if (!routerQueueRequestId.safeParse(params.requestId).success) return true;
-    const [provider, model] =
-      (await this.runs.modelOf(caller.workspaceId, params.requestId))?.split('/') ?? [];
-    if (provider !== undefined && model !== undefined) Object.assign(params, { provider, model });
+    const id = await this.runs.modelOf(caller.workspaceId, params.requestId);
+    if (id === null || !this.mayMean(params, id)) return true;
+    const [provider, model] = id.split('/');
+    Object.assign(params, { provider, model });
     return true;
+  }
+
+  /** Whether the first two segments of some name of the model are the path's; of one that is gone nobody knows the names. */
+  private mayMean({ provider, model }: ModelSegments, id: string): boolean {
+    const { models, ended } = this.catalog.current;
+    const known = [...models, ...ended].find((each) => each.id === id);
+    if (known === undefined) return true;
+    return known.aliases.some((alias) => `${alias}/`.startsWith(`${provider}/${model}/`));
   }
 }

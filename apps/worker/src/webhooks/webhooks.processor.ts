@@ -56,9 +56,9 @@ export class WebhooksProcessor extends RunProcessor {
     const problem = await this.calls.call(webhook, signal);
     if (signal.aborted) return;
     await failpoint('webhook.afterCall', runId);
-    if (problem === null) return this.webhooks.delivered(runId);
+    if (problem === null) return this.webhooks.delivered(webhook);
     const afterMs = nextTryMs(tries + 1);
-    if (await this.webhooks.failed(runId, tries, problem, afterMs)) this.note(webhook, problem, afterMs);
+    if (await this.webhooks.failed(webhook, problem, afterMs)) this.note(webhook, problem, afterMs);
   }
 
   private note({ runId, workspaceId, tries }: DueWebhook, problem: string, afterMs: number | null): void {

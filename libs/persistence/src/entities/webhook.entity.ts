@@ -20,6 +20,8 @@ export class Webhook {
   @Column('text') form: 'standard' | 'fal';
   /** Calls that failed. */
   @Column('integer', { default: 0 }) tries: number;
+  /** How often all tries were asked for once more. */
+  @Column('integer', { default: 0 }) redeliveries: number;
   /** It found no slot of its receiver. */
   @Column('boolean', { default: false }) waiting: boolean;
   @Column('timestamptz') dueAt: Date;

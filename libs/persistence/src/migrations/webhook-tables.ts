@@ -19,6 +19,8 @@ CREATE TABLE webhook (
   receiver text NOT NULL,
   form text NOT NULL CHECK (form IN ('standard', 'fal')),
   tries integer NOT NULL DEFAULT 0,
+  -- How often all tries were asked for once more: what comes of a call that began before that is no try of these.
+  redeliveries integer NOT NULL DEFAULT 0,
   -- It found no slot of its receiver, has no job, and is taken when one is free.
   waiting boolean NOT NULL DEFAULT false,
   -- Never, once it has ended.
