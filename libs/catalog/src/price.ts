@@ -4,7 +4,12 @@ import { amount, factor, pointer, pointersOf } from './price-factors.js';
 const usd = amount.describe('Dollars, times every factor.');
 const times = z.array(factor).default([]).describe('Factors over the input.');
 const unitUsd = amount.describe('Dollars a unit, times every factor.');
-const optional = z.boolean().optional().describe('Nothing is added where the reply does not have it.');
+const optional = z
+  .boolean()
+  .optional()
+  .describe(
+    'Nothing is added where the reply does not have it; of several with one `at` and another `only` it has to have one.',
+  );
 
 const reportedTerm = z.union([
   z.strictObject({

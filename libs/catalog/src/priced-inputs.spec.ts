@@ -235,4 +235,20 @@ describe('priced inputs', () => {
     expect({ reserved: upperMicros / 1e6, billed }).toEqual(expected);
     expect(Math.abs(billed / listUsd - 1)).toBeLessThan(0.05);
   });
+
+  const drawn = { usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 1290 } };
+  const cut = { usage: { output_image_count: 1, output_image_type: 'qima_output_8k', input_image_count: 0 } };
+  it.each([
+    ['vertexai/gemini-3-pro-image', drawn],
+    ['vertexai/gemini-3.1-flash-image', drawn],
+    ['vertexai/gemini-3.1-flash-lite-image', drawn],
+    ['vertexai/gemini-nano-banana-2.1', drawn],
+    ['qwen/qwen-image-3.0', cut],
+    ['qwen/qwen-image-3.0-pro', cut],
+  ])('%s: a reply that does not tell the kind of its images reports nothing', (model, json) => {
+    const row = catalog.models.find(({ id }) => id === model);
+    if (row === undefined) throw new Error(`there is no ${model}`);
+    const reply = { status: 200, headers: {}, body: new TextEncoder().encode(JSON.stringify(json)) };
+    expect(reportedMicros(quote(row, {}).reported, reply)).toBeUndefined();
+  });
 });

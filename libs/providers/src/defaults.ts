@@ -4,6 +4,9 @@ import type { Phase } from './rules.js';
 /** Statuses that end no run: the next poll or fetch may see a healthy partner again. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
+/** What is said against our key or balance: it may be mended while the generation goes on. */
+const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
+
 /** Any other status is the partner's own failure. */
 const classes: Readonly<Record<number, FailureClass>> = {
   400: 'rejected_input',
@@ -45,15 +48,15 @@ const readStatus: Record<Phase, StatusReading> = {
   // A failed poll says nothing about the generation: it may still complete, and then it is billed.
   poll(reply) {
     const { status } = reply;
-    if (passing(status) || [401, 402, 403].includes(status)) {
+    if (passing(status) || isOfAccount(status)) {
       return { class: classOf(status), retry: 'same_call' };
     }
     return { class: 'partner_failed', retry: 'same_call', ...(status >= 400 && { limited: true as const }) };
   },
-  // The generation has ended and the partner answers with its outcome, so a 4xx is read as a verdict.
+  // The generation has ended and the partner answers with its outcome, so any other 4xx is read as a verdict.
   fetch(reply) {
     const { status } = reply;
-    if (passing(status)) return { class: classOf(status), retry: 'same_call' };
+    if (passing(status) || isOfAccount(status)) return { class: classOf(status), retry: 'same_call' };
     if (status === 404) return { class: 'partner_failed', retry: 'same_call', limited: true };
     return { class: classOf(status), retry: 'never' };
   },

@@ -1,5 +1,5 @@
-import type { JsonPointer } from '#schemas';
-import type { HttpCall, Run, TokenExchange } from './contract.js';
+import type { Json, JsonPointer } from '#schemas';
+import type { HttpCall, HttpReply, Run, TokenExchange } from './contract.js';
 import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
 import type { Base64Place } from './input-files.js';
@@ -78,6 +78,8 @@ interface JobBase {
   };
   /** A header field that wants another value in every call. */
   uniqueHeader?: string;
+  /** What rules and `resultAt` see of a reply; left out, all of its JSON. */
+  view?: (reply: HttpReply) => Json | undefined;
   rules: readonly Rule[];
   /** How this partner words a rejected input where it does not do so like FastAPI. */
   fields?: FieldReader;
@@ -85,7 +87,7 @@ interface JobBase {
   retryAfter?: JsonPointer;
   /** A JSON result with nothing at any of these places is no result. */
   resultAt?: readonly JsonPointer[];
-  /** A result may also come as the file itself: a success whose content type says image, audio, video or model. */
+  /** A result may also come as the file itself: a success that is an image, audio, a video or a model, or neither text nor JSON. */
   files?: true;
 }
 
@@ -99,6 +101,9 @@ export type JobSpec<F extends HandleFields> =
       handle: F;
       poll: PollSpec<F>;
       fetch?: { call(kept: Kept<F>): HttpCall };
-      /** The first reply rule that holds decides; otherwise 2xx is `requested`, anything else `unknown`. */
-      cancel?: { call(kept: Kept<F>): HttpCall; replies: readonly CancelRule[] };
+      /**
+       * No call where the handle lacks what it needs. The first reply rule that holds decides; otherwise 2xx is
+       * `requested`, anything else `unknown`.
+       */
+      cancel?: { call(kept: Kept<F>): HttpCall | undefined; replies: readonly CancelRule[] };
     });

@@ -104,10 +104,15 @@ describe('operation polled by POST', () => {
       everyMs: 10_000,
     },
     resultAt: ['/response'],
-    rules: [{ where: '/error/code', is: 3, class: 'rejected_input' }],
+    rules: [
+      { where: '/error/code', is: 3, class: 'rejected_input' },
+      { where: '/error/code', is: 16, class: 'partner_account', retry: 'same_call' },
+      { where: '/error/code', is: 5, class: 'partner_failed', retry: 'limited' },
+    ],
   });
   const handle = { v: 1, step: 'poll' as const, name: 'operations/7' };
   const poll = (body: unknown) => adapter.onResume?.(handle, reply(200, body));
+  const submit = (code: number) => adapter.onSubmit(run, reply(400, { error: { code } }));
 
   it('carries the handle in the body', () => {
     expect(adapter.onSubmit(run, reply(200, { name: 'operations/7' }))).toEqual({
@@ -143,6 +148,13 @@ describe('operation polled by POST', () => {
     expect(poll({ done: true, error: { code: 3 } })).toMatchObject({ failure: { class: 'rejected_input' } });
     expect(poll({ done: 'dead' })).toMatchObject({ failure: { class: 'partner_failed', retry: 'never' } });
     expect(poll({ done: 'stopped' })).toEqual({ kind: 'canceled' });
+  });
+
+  it('repeats the call that a rule says to repeat, and no submission', () => {
+    expect(poll({ error: { code: 16 } })).toMatchObject({ failure: { retry: 'same_call' } });
+    expect(submit(16)).toMatchObject({ failure: { class: 'partner_account', retry: 'never' } });
+    expect(poll({ error: { code: 5 } })).toMatchObject({ failure: { retry: 'same_call', limited: true } });
+    expect(submit(5)).not.toHaveProperty('failure.limited');
   });
 
   it('refuses a handle that another version wrote', () => {

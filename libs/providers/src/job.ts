@@ -2,6 +2,7 @@ import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt, valu
 import type {
   FailureClass,
   Handle,
+  HttpCall,
   HttpReply,
   Outcome,
   ProviderAdapter,
@@ -14,7 +15,7 @@ import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
 import type { CancelRule, HandleFields, JobSpec, Kept, RunStatus } from './job-spec.js';
-import { isFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
+import { isExpectedFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
@@ -36,13 +37,14 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     upload !== undefined;
   const credentialOrigins = [...(spec.credentialOrigins ?? []), exactOrigin(base)];
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
-  const { uniqueHeader } = spec;
+  const { uniqueHeader, view = jsonOf } = spec;
+  const unique = (call: HttpCall | undefined) => call && { ...call, uniqueHeader };
   const statuses = new Map(Object.entries(poll?.statuses ?? {}).map(([word, is]) => [folded(word), is]));
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
-    const file = spec.files && isSuccess(signal) && isFile(signal);
-    const json = file ? undefined : jsonOf(signal);
+    const file = spec.files && isExpectedFile(signal);
+    const json = file ? undefined : view(signal);
     const rule = firstRule(spec.rules, phase, signal, json);
     if (rule?.class === 'canceled') return { kind: 'canceled' };
     const failure = rule
@@ -180,7 +182,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       uniqueHeader,
     }),
     onResume: (handle, signal) => (handle.step === 'fetch' ? onFetch(signal) : onPoll(handle, signal)),
-    cancel: cancel && ((handle) => ({ ...cancel.call(keptIn<F>(handle)), uniqueHeader })),
+    cancel: cancel && ((handle) => unique(cancel.call(keptIn<F>(handle)))),
     onCancel: cancel && ((_handle, signal) => cancelAnswer(cancel.replies, signal)),
   };
 }
@@ -209,15 +211,12 @@ function ruleFailure(
   failureClass: FailureClass,
   { status }: HttpReply,
 ): ProviderFailure {
+  const startsNothing = phase === 'poll' || phase === 'fetch';
+  const goesOn = retry === 'not_accepted' || (startsNothing && retry !== 'never');
   return {
     class: failureClass,
-    retry:
-      retry === 'never'
-        ? 'never'
-        : phase === 'upload' || (phase === 'submit' && retry === 'not_accepted')
-          ? 'new_submit'
-          : 'same_call',
-    ...(retry === 'limited' && { limited: true as const }),
+    retry: !goesOn ? 'never' : startsNothing ? 'same_call' : 'new_submit',
+    ...(startsNothing && retry === 'limited' && { limited: true as const }),
     note: `${phase} answered HTTP ${status}, ${[where ?? header ?? 'any body'].flat().join(' or ')} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
   };
 }

@@ -19,6 +19,8 @@ const texts: ReportedTerm = {
   micros: 2.5,
   optional: true,
 };
+const small: ReportedTerm = { at: '/usage/n', only: { size: '1k' }, micros: 40, optional: true };
+const large: ReportedTerm = { at: '/usage/n', only: { size: '2k' }, micros: 75, optional: true };
 const fresh: ReportedTerm = { at: '/input', minus: '/cached', micros: 2 };
 const cached: ReportedTerm = { at: '/cached', micros: 1, optional: true };
 const short: ReportedTerm = { at: '/output', when: { at: '/input', up_to: 200 }, micros: 10 };
@@ -61,6 +63,10 @@ describe('what a reply reports', () => {
     ],
     ['without an optional term', [images, texts], { details: [{ modality: 'IMAGE', tokens: 10 }] }, 300],
     ['only an optional term', [images, texts], { details: [{ modality: 'TEXT', tokens: 10 }] }, undefined],
+    ['one of its kinds', [small, large, cached], { usage: { n: 2, size: '2k' }, cached: 1 }, 151],
+    ['none of its kinds', [small, large, cached], { usage: { n: 2, size: '4k' }, cached: 1 }, undefined],
+    ['no kind at all', [small, large, cached], { cached: 1 }, undefined],
+    ['a surcharge of one kind that is missing', [cached, large], { cached: 1 }, 1],
     ['a number less its part', [fresh, cached], { input: 10, cached: 4 }, 16],
     ['a number whose part is missing', [fresh, cached], { input: 10 }, 20],
     ['a number less than its part', [fresh, cached], { input: 3, cached: 4 }, 4],

@@ -38,9 +38,24 @@ export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): 
   const units = terms.map((term) => unitsOf(term, signal));
   if (units.every((count) => count === undefined)) return undefined;
   if (terms.some(({ optional }, index) => !optional && units[index] === undefined)) return undefined;
+  if (terms.some((term) => isKindUnknown(term, terms, units))) return undefined;
   const micros = wholeMicros(terms.reduce((sum, term, index) => sum + term.micros * (units[index] ?? 0), 0));
   return micros < Number.MAX_SAFE_INTEGER ? micros : undefined;
 }
+
+/** Of a number that is billed by its kinds the reply has to tell one of them, or it does not tell what makes the price. */
+function isKindUnknown(
+  term: ReportedTerm,
+  terms: readonly ReportedTerm[],
+  units: readonly (number | undefined)[],
+): boolean {
+  const at = placeOfKinds(term);
+  const kinds = units.filter((_, index) => at !== undefined && placeOfKinds(terms[index]) === at);
+  return kinds.length > 1 && kinds.every((count) => count === undefined);
+}
+
+const placeOfKinds = (term: ReportedTerm | undefined): string | undefined =>
+  term && 'at' in term && term.only ? term.at : undefined;
 
 function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
   if ('header' in term) return numberOf(reply.headers[term.header]);

@@ -32,9 +32,27 @@ function parse(reply: HttpReply): Json | undefined {
 export const isFile = (reply: HttpReply): boolean =>
   /^(image|audio|video|model)\//i.test(reply.headers['content-type'] ?? '');
 
+/**
+ * Whether a reply is the file that was expected: by its content type, or because it is neither text nor JSON. Some
+ * partners do not say what they send, and what was made is paid.
+ */
+export function isExpectedFile(reply: HttpReply): boolean {
+  if (isFile(reply)) return isSuccess(reply);
+  const type = reply.headers['content-type'] ?? '';
+  if (reply.status !== 200 || /^text\/|[/+](json|xml)\b/i.test(type)) return false;
+  if (reply.storedAs !== undefined) return true;
+  if (reply.body.length === 0 || (type === '' && beginsLikeText(reply.body))) return false;
+  return jsonOf(reply) === undefined;
+}
+
+/** A cut JSON text or a page: no format of a file begins so. */
+const beginsLikeText = (body: Uint8Array): boolean => /^\s*[{[<]/.test(decoder.decode(body.subarray(0, 100)));
+
 /** The partner's bytes as they arrived, under the content type that came with them. */
 export const outputOf = (reply: HttpReply): ProviderOutput => ({
-  mediaType: reply.headers['content-type'] ?? 'application/json',
+  mediaType:
+    reply.headers['content-type'] ??
+    (jsonOf(reply) === undefined ? 'application/octet-stream' : 'application/json'),
   body: reply.storedAs === undefined ? reply.body : { storedAs: reply.storedAs },
 });
 

@@ -8,7 +8,7 @@ export type Phase = 'upload' | 'submit' | 'poll' | 'fetch';
 /** Whether the call may be repeated. */
 export const ruleRetries = {
   never: 'The run ends.',
-  same_call: 'The poll or fetch is repeated.',
+  same_call: 'The poll or fetch is repeated; of a submission it is the last word.',
   limited: 'It is repeated too, but three such replies in a row end the run.',
   not_accepted: 'The partner did not take the call, be it a submission: it is made again.',
 } as const;

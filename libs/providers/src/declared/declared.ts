@@ -58,7 +58,12 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
   };
   // What the partner names must not become more than one segment of ours; the row's own path may be several.
   const isOurs = (name: string) => handle?.[name] !== undefined && 'upstream' in handle[name];
-  const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
+  const asked = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
+  const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => {
+    const made = asked(call)(kept);
+    if (!made) throw new Error('the handle lacks what this provider is now declared to be found by');
+    return made;
+  };
   const common = {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
@@ -92,7 +97,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     handle,
     poll: { call: called(poll), status, statuses, everyMs: everySeconds * 1000, progress },
     fetch: fetch && { call: called(fetch) },
-    cancel: cancel && { call: called(cancel), replies: cancel.replies },
+    cancel: cancel && { call: asked(cancel), replies: cancel.replies },
   });
 }
 
@@ -107,12 +112,13 @@ const withSecret = (secret: string) => (value: string) => value.replaceAll('{sec
 
 type DeclaredCall = NonNullable<ProviderRow['fetch']>;
 
+/** Undefined when each of its addresses lacks a value. */
 function callOf(
   declared: DeclaredCall,
   base: string,
   kept: Kept<HandleFields>,
   isOurs: (name: string) => boolean,
-): HttpCall {
+): HttpCall | undefined {
   const keptValue = (name: string) => (Object.hasOwn(kept, name) ? kept[name] : undefined);
   const inAddress = (template: string) => (name: string) => {
     if (name === 'base') return base;
@@ -137,7 +143,7 @@ function callOf(
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     };
   }
-  throw new Error('the handle lacks what this provider is now declared to be found by');
+  return undefined;
 }
 
 const variantOf = (

@@ -52,9 +52,8 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
           ...unknown([step, 'url'], url, isThereFor(step)),
           ...misplaced([step, 'url'], url, urls),
         ]),
-        ...(alternatives.some((url) =>
-          namesIn(url).every((name) => name === 'base' || required.includes(name)),
-        )
+        ...(step === 'cancel' ||
+        alternatives.some((url) => namesIn(url).every((name) => name === 'base' || required.includes(name)))
           ? []
           : [
               {

@@ -200,7 +200,7 @@ const protocol = z.strictObject({
         .describe('What its replies mean; the first that fits counts.'),
     })
     .optional()
-    .describe('The call that cancels.'),
+    .describe('The call that cancels; there is none for a run that lacks a value of its address.'),
   rules: z.array(rule).default([]).describe('Replies that are failures; the first rule that holds counts.'),
   retry_after: pointer
     .optional()
@@ -215,7 +215,7 @@ const protocol = z.strictObject({
     .literal(true)
     .optional()
     .describe(
-      'A result may be the file itself: a success whose content type says image, audio, video or model.',
+      'A result may be the file itself: a success that is an image, audio, a video or a model by its content type, or neither text nor JSON.',
     ),
   rejections: z
     .strictObject({

@@ -37,7 +37,9 @@ const poll: Row[] = [
 ];
 const fetch: Row[] = [
   ...poll.filter(([status]) => [408, 425, 429].includes(status) || status >= 500),
-  [403, 'partner_account', 'never'],
+  [401, 'partner_account', 'same_call'],
+  [402, 'partner_account', 'same_call'],
+  [403, 'partner_account', 'same_call'],
   [410, 'partner_failed', 'never'],
   [422, 'rejected_input', 'never'],
 ];

@@ -3,7 +3,7 @@ import { replyOf } from './fixtures.js';
 
 const reply = (body: unknown, status: number) => replyOf(status, JSON.stringify(body));
 
-/** What a partner's reply means, as class and retry: `submitted` to a submission, `polled` to a poll of `handle`. */
+/** What a partner's reply means, as class and retry: to a submission, to a poll of `handle`, and to the fetch after it. */
 export function failuresOf(
   definition: ProviderDefinition,
   upstream: Run['upstream'],
@@ -13,9 +13,13 @@ export function failuresOf(
   const run: Run = { runId: 'r', model: `${definition.name}/m`, upstream, body: new Uint8Array() };
   const failure = (outcome: ReturnType<typeof adapter.onSubmit> | undefined) =>
     outcome?.kind === 'failed' ? `${outcome.failure.class}, ${outcome.failure.retry}` : outcome?.kind;
+  const resumed =
+    (step: 'poll' | 'fetch') =>
+    (body: unknown, status = 200) =>
+      failure(adapter.onResume?.({ v: 1, step, ...handle }, reply(body, status)));
   return {
     submitted: (body: unknown, status = 200) => failure(adapter.onSubmit(run, reply(body, status))),
-    polled: (body: unknown, status = 200) =>
-      failure(adapter.onResume?.({ v: 1, step: 'poll', ...handle }, reply(body, status))),
+    polled: resumed('poll'),
+    fetched: resumed('fetch'),
   };
 }

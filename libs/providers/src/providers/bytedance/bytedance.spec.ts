@@ -36,6 +36,13 @@ describe('bytedance codes', () => {
   });
 
   it.each([
+    ['InvalidParameter', 400, 'partner_failed, same_call'],
+    ['AccountOverdueError', 403, 'partner_account, same_call'],
+  ])('%s with HTTP %i, said of a poll: %s', (code, status, failure) => {
+    expect(polled(error(code), status)).toBe(failure);
+  });
+
+  it.each([
     ['InputImageSensitiveContentDetected', 'content_policy, never'],
     ['OutputVideoSensitiveContentDetected', 'content_policy, never'],
     ['OutputVideoRiskDetection', 'content_policy, never'],

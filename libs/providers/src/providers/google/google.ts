@@ -3,7 +3,7 @@ import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
 import { job, upstream } from '../../job.js';
 import { protocols } from '../../protocols.js';
-import { answerRules, videoRules, violations } from './rules.js';
+import { answerRules, videoRules, violations, withoutThoughts } from './rules.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
 /** Every region has a host of its own; the location `global` has the one without a prefix. */
@@ -82,6 +82,7 @@ export const google: ProviderDefinition = {
           url: (run) => `${modelOf(run)}:${upstream(run, 'method')}`,
           base64: [{ at: '/contents/*/parts/*/inlineData/data' }],
         },
+        view: withoutThoughts,
         // Where the input allows it a model may answer in words, which are billed as well.
         resultAt: [
           '/candidates/*/content/parts/*/inlineData/data',

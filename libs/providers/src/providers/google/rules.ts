@@ -1,6 +1,7 @@
-import { type JsonPointer, valueAt, valuesAt } from '#schemas';
-import type { FailureClass } from '../../contract.js';
-import { fieldError, type FieldReader, pathOf } from '../../fields.js';
+import { type Json, type JsonPointer, valueAt, valuesAt } from '#schemas';
+import type { FailureClass, HttpReply } from '../../contract.js';
+import { fieldError, type FieldReader, isObject, pathOf } from '../../fields.js';
+import { jsonOf } from '../../reply.js';
 import type { Rule } from '../../rules.js';
 
 /** `error.code` of an operation that failed: one of google.rpc, while an HTTP error body has the HTTP status there. */
@@ -63,6 +64,21 @@ export const answerRules = (result: JsonPointer): readonly Rule[] => [
     class: 'content_policy',
   },
 ];
+
+/** An answer without the parts that are thoughts: a draft among them, in words or as an image, is no result. */
+export function withoutThoughts(reply: HttpReply): Json | undefined {
+  const answer = jsonOf(reply);
+  if (!isObject(answer) || !valuesAt(answer, '/candidates/*/content/parts/*/thought').includes(true))
+    return answer;
+  return { ...answer, candidates: valuesAt(answer, '/candidates/*').map(withoutThought) };
+}
+
+function withoutThought(candidate: Json): Json {
+  const content = valueAt(candidate, '/content');
+  if (!isObject(candidate) || !isObject(content)) return candidate;
+  const parts = valuesAt(content, '/parts/*').filter((part) => valueAt(part, '/thought') !== true);
+  return { ...candidate, content: { ...content, parts } };
+}
 
 /** `fieldViolations` of the error's details, else its message. */
 export const violations: FieldReader = (body) => {

@@ -16,12 +16,12 @@ describe('pixverse codes', () => {
     ...[400011, 400012, 400013, 400017, 400018, 400019, 500030, 500031, 500032, 500033].map(
       (code) => [code, ...rejected] as const,
     ),
-    [500020, 'partner_account, never', 'partner_account, never'] as const,
+    [500020, 'partner_account, never', 'partner_account, same_call'] as const,
     [500044, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'] as const,
     [500054, 'content_policy, never', 'content_policy, never'] as const,
     [500063, 'content_policy, never', 'content_policy, never'] as const,
     [500069, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'] as const,
-    [500090, 'partner_account, never', 'partner_account, never'] as const,
+    [500090, 'partner_account, never', 'partner_account, same_call'] as const,
     [999999, 'partner_failed, never', 'partner_failed, same_call'] as const,
   ])('%i: %s of a submission, %s of a poll', (code, ofSubmission, ofPoll) => {
     expect(submitted(reply(code))).toBe(ofSubmission);

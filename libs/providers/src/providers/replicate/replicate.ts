@@ -1,8 +1,10 @@
-import { valueAt } from '#schemas';
-import type { ProviderDefinition } from '../../contract.js';
+import { type Json, valueAt } from '#schemas';
+import type { HttpReply, ProviderDefinition } from '../../contract.js';
 import { envelope } from '../../encodings.js';
-import { fieldError, type FieldReader, pathOf } from '../../fields.js';
+import { fieldError, type FieldReader, isObject, pathOf } from '../../fields.js';
 import { job } from '../../job.js';
+import { jsonOf } from '../../reply.js';
+import { holdsAnything } from '../../rules.js';
 
 const line = /^- (?:input\.)?([\w.[\]]{1,200}): (.+)$/;
 
@@ -17,6 +19,13 @@ const inputLines: FieldReader = (body) => {
   return found.length > 0 ? found : [fieldError([], detail, undefined)];
 };
 
+/** A prediction whose list of outputs has nothing in it has no output: what a model puts out may be a text or a list. */
+function withoutEmptyOutput(reply: HttpReply): Json | undefined {
+  const prediction = jsonOf(reply);
+  if (!isObject(prediction) || typeof prediction['output'] !== 'object') return prediction;
+  return holdsAnything(prediction, '/output/*') ? prediction : { ...prediction, output: null };
+}
+
 /**
  * Replicate: the caller's own object inside `{"input": …}`, beside the `version` that rows of community models have
  * (their path is `predictions`); polled and cancelled by the URLs of the reply.
@@ -29,7 +38,10 @@ export const replicate: ProviderDefinition = {
     job({
       base,
       submit: { encode: envelope('input', ['version']) },
-      handle: { getUrl: { at: '/urls/get', url: true }, cancelUrl: { at: '/urls/cancel', url: true } },
+      handle: {
+        getUrl: { at: '/urls/get', url: true },
+        cancelUrl: { at: '/urls/cancel', url: true, optional: true },
+      },
       poll: {
         call: ({ getUrl }) => ({ method: 'GET', url: getUrl }),
         status: '/status',
@@ -43,12 +55,13 @@ export const replicate: ProviderDefinition = {
         everyMs: 1000,
       },
       cancel: {
-        call: ({ cancelUrl }) => ({ method: 'POST', url: cancelUrl }),
+        call: ({ cancelUrl }) => (cancelUrl === undefined ? undefined : { method: 'POST', url: cancelUrl }),
         replies: [
           { where: '/status', is: 'succeeded', answer: 'too_late' },
           { where: '/status', is: 'failed', answer: 'too_late' },
         ],
       },
+      view: withoutEmptyOutput,
       resultAt: ['/output'],
       fields: inputLines,
       rules: [

@@ -19,6 +19,24 @@ describe('tripo codes', () => {
   });
 
   it.each([
+    [2002, 400, 'partner_failed, same_call'],
+    [2003, 200, 'pending'],
+    [2010, 403, 'partner_account, same_call'],
+    [2010, 200, 'partner_account, same_call'],
+    [2015, 400, 'partner_failed, same_call'],
+  ])('%i with HTTP %i, said of a poll: %s', (code, status, failure) => {
+    expect(polled({ code, message: 'x', suggestion: 'y' }, status)).toBe(failure);
+  });
+
+  it.each([
+    [2002, 'rejected_input, never'],
+    [2010, 'partner_account, never'],
+    [2015, 'model_gone, never'],
+  ])('a run that failed by %i: %s', (error_code, failure) => {
+    expect(polled({ code: 0, data: { task_id: '7', status: 'failed', error_code } })).toBe(failure);
+  });
+
+  it.each([
     ['banned', 'content_policy, never'],
     ['expired', 'partner_timeout, never'],
     ['failed', 'partner_failed, never'],

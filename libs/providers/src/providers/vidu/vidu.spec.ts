@@ -20,6 +20,15 @@ describe('vidu codes', () => {
     expect(polled({ state: 'failed', err_code: code, creations: [] })).toBe(`${failureClass}, never`);
   });
 
+  it.each([
+    ['BadRequest', 'partner_failed, same_call'],
+    ['FieldInvalid', 'partner_failed, same_call'],
+    ['ModelUnavailable', 'partner_failed, same_call'],
+    ['CreditInsufficient', 'partner_account, same_call'],
+  ])('%s said of a poll: %s', (code, failure) => {
+    expect(polled({ code: 400, reason: code, message: 'x' }, 400)).toBe(failure);
+  });
+
   it.each(['QuotaExceeded', 'TooManyRequests', 'SystemThrottling'])(
     '%s asks to submit again later',
     (code) => {

@@ -22,6 +22,13 @@ describe('wan codes', () => {
     );
   });
 
+  it.each([
+    ['InvalidParameter', 'partner_failed, same_call'],
+    ['Arrearage', 'partner_account, same_call'],
+  ])('%s said of a poll: %s', (code, failure) => {
+    expect(polled({ code, message: 'x', request_id: 'y' }, 400)).toBe(failure);
+  });
+
   it.each(['Throttling', 'Throttling.RateQuota', 'Throttling.AllocationQuota'])(
     '%s asks to submit again later',
     (code) => {

@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { failuresOf } from './testing/failures.js';
+import { replyOf } from './testing/fixtures.js';
+import { providerOf } from './testing/provider-of.js';
+
+/** Replies that no document of a partner shows; its other replies make them likely. */
+const of = (provider: string, upstream: Record<string, string> = {}, handle = {}) =>
+  failuresOf(
+    providerOf(provider),
+    { path: 'p', accept: 'image/*', ...upstream },
+    { id: '7', ...upstream, ...handle },
+  );
+
+const video = { protocol: 'video' };
+const image = { protocol: 'image' };
+const errors = (code: string) => ({ errors: [{ code, message: 'x', parameter: 'p', taskUUID: '7' }] });
+const said = (code: string) => ({ error: { code, message: 'x' } });
+const details = (text: string) => ({ request_id: '7', error: { code: 422, message: 'x', details: text } });
+
+describe('what is said against a poll or a fetch ends no run', () => {
+  it.each<[string, number, unknown, string, ReturnType<typeof of>]>([
+    ['runware', 401, errors('invalidApiKey'), 'partner_account, same_call', of('runware', video)],
+    ['runware', 429, errors('rateLimitExceeded'), 'partner_unavailable, same_call', of('runware', video)],
+    ['runware', 500, errors('internalError'), 'partner_failed, same_call', of('runware', video)],
+    ['runware', 503, errors('timeoutProvider'), 'partner_unavailable, same_call', of('runware', video)],
+    ['runware', 200, errors('invalidApiKey'), 'partner_account, same_call', of('runware', video)],
+    ['beeble', 400, said('HARD_LIMIT_EXCEEDED'), 'partner_account, same_call', of('beeble')],
+    ['beeble', 402, said('INSUFFICIENT_BALANCE'), 'partner_account, same_call', of('beeble')],
+    ['bria', 422, details('x'), 'partner_failed, same_call', of('bria')],
+    ['luma', 400, { detail: 'Insufficient credits' }, 'partner_account, same_call', of('luma')],
+    ['luma', 400, { detail: 'Prompt not allowed' }, 'partner_failed, same_call', of('luma')],
+    ['wavespeed', 400, { code: 1400, message: 'x' }, 'partner_failed, same_call', of('wavespeed')],
+    ['wavespeed', 504, { code: 5004, message: 'x' }, 'partner_timeout, same_call', of('wavespeed')],
+  ])('%s, a poll with HTTP %i %j: %s', (_provider, status, body, failure, { polled }) => {
+    expect(polled(body, status)).toBe(failure);
+  });
+
+  it.each([
+    ['fal', 202, { status: 'IN_PROGRESS' }, 'partner_failed, same_call'],
+    ['fal', 401, { detail: 'No user' }, 'partner_account, same_call'],
+    ['fal', 403, { detail: 'User is locked.' }, 'partner_account, same_call'],
+  ])('%s, a fetch with HTTP %i %j: %s', (provider, status, body, failure) => {
+    expect(of(provider).fetched(body, status)).toBe(failure);
+  });
+});
+
+describe('a refusal of content is told from what only sounds so', () => {
+  const flag = details('visual_input_content_moderation: value is not a valid boolean');
+  const refused = { url: '', respect_moderation: false };
+  const sensitive = said('OutputImageSensitiveContentDetected');
+
+  it.each<[string, number, object, string, Record<string, string>]>([
+    ['runware', 400, errors('invalidContentType'), 'rejected_input, never', image],
+    ['runware', 400, errors('invalidContentLength'), 'rejected_input, never', image],
+    ['runware', 400, errors('contentModeration'), 'content_policy, never', image],
+    ['bria', 422, flag, 'rejected_input, never', {}],
+    ['bria', 422, details('Moderation refused the image.'), 'content_policy, never', {}],
+    ['bytedance', 200, { data: [{ url: 'https://a.example/a' }], ...sensitive }, 'succeeded', image],
+    ['bytedance', 200, { data: [], ...sensitive }, 'content_policy, never', image],
+    ['xai', 200, { data: [refused] }, 'content_policy, never', image],
+    ['xai', 200, { data: [refused, { url: 'https://a.example/a' }] }, 'succeeded', image],
+  ])('%s with HTTP %i %j: %s', (provider, status, body, outcome, upstream) => {
+    expect(of(provider, upstream).submitted(body, status)).toBe(outcome);
+  });
+});
+
+describe('a prediction of Replicate', () => {
+  it.each([
+    [[], 'unreadable, never'],
+    [[null], 'unreadable, never'],
+    ['', 'unreadable, never'],
+    [['https://replicate.delivery/a.webp'], 'succeeded'],
+    ['a text', 'succeeded'],
+    [{ image: 'https://replicate.delivery/a.webp' }, 'succeeded'],
+  ])('with the output %j: %s', (output, outcome) => {
+    expect(of('replicate').polled({ status: 'succeeded', output })).toBe(outcome);
+  });
+});
+
+describe('a reply without an address to cancel at', () => {
+  it.each([
+    [
+      'fal',
+      {
+        status_url: 'https://queue.fal.run/a/requests/7/status',
+        response_url: 'https://queue.fal.run/a/requests/7',
+      },
+    ],
+    ['replicate', { urls: { get: 'https://api.replicate.com/v1/predictions/7' } }],
+  ])('of %s is a run all the same, which cannot be cancelled', (provider, body) => {
+    const definition = providerOf(provider);
+    const adapter = definition.create(definition.defaultBase, {});
+    const run = { runId: 'r', model: 'm', upstream: { path: 'p' }, body: new Uint8Array() };
+    const outcome = adapter.onSubmit(run, replyOf(201, JSON.stringify(body)));
+    if (outcome.kind !== 'pending') throw new Error(outcome.kind);
+    expect(adapter.cancel?.(outcome.handle)).toBeUndefined();
+  });
+});
+
+describe('a file whose content type does not say so', () => {
+  const types = ['application/octet-stream', 'binary/octet-stream', 'application/ogg', undefined];
+
+  it.each(types.flatMap((type) => ['elevenlabs', 'openai', 'ltx', 'stability'].map((name) => [name, type])))(
+    'of %s is a result: %s',
+    (name = '', type) => {
+      const definition = providerOf(name);
+      const run = { runId: 'r', model: 'm', upstream: { path: 'p' }, body: new Uint8Array() };
+      const outcome = definition
+        .create(definition.defaultBase, {})
+        .onSubmit(run, replyOf(200, 'OggS', type === undefined ? {} : { 'content-type': type }));
+      expect(outcome).toMatchObject({
+        kind: 'succeeded',
+        output: { mediaType: type ?? 'application/octet-stream' },
+      });
+    },
+  );
+});
