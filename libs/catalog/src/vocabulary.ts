@@ -149,7 +149,7 @@ const words = {
   not: ({ schema }) =>
     Object.keys(schema as JsonSchema).length === 0
       ? forbidden
-      : valueError((schema as JsonSchema).description ?? 'the value has a form that is excluded'),
+      : valueError('the value has a form that is excluded'),
 } satisfies Record<string, Word>;
 
 // A keyword without words still names its field; no row can use one.
