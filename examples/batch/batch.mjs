@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRouter, verifyWebhook } from 'model-router-client';
 
 const { BASE_URL, API_KEY, WEBHOOK_SECRET, WEBHOOK_URL, PORT } = process.env;
@@ -41,21 +42,43 @@ async function finish(run) {
     ({ output, costCents }) => ({ prompt, url: output.result.sample, costCents }),
     ({ bucket, message }) => ({ prompt, bucket, message }),
   );
+  report(line);
+}
+
+function report(line) {
   console.log(JSON.stringify(line));
   left -= 1;
   if (left === 0) server.close();
 }
 
+/** Until the router takes it. The key says which run it is, for 24 hours: repeated with it, nothing is paid twice. */
+async function submit(prompt) {
+  const idempotencyKey = createHash('sha256').update(`${file} ${prompt}`).digest('hex');
+  for (;;) {
+    try {
+      return await router.submit('bfl/flux-2-pro', { prompt }, { idempotencyKey, webhookUrl: WEBHOOK_URL });
+    } catch (error) {
+      // The runs of this minute are spent. The client itself has waited for as long as the line was full.
+      if (error.bucket === 'rate_limited') await sleep(60_000 - (Date.now() % 60_000));
+      else if (error.bucket !== 'deadline_exceeded') throw error;
+    }
+  }
+}
+
+async function start(prompt) {
+  const run = await submit(prompt).catch(({ bucket, message }) => report({ prompt, bucket, message }));
+  // A line that the router does not take stops no other; it is tried again when the program is started again.
+  if (run === undefined) return;
+  prompts.set(run.request_id, prompt);
+  // It may have completed before its id was known here, or in a life of this program before this one.
+  if ((await router.status(run)).status === 'COMPLETED') await finish(run);
+}
+
 await new Promise((resolve) => server.listen(Number(PORT), resolve));
-// The key says which run it is: this program may crash and be started again without paying twice.
-const runs = await Promise.all(
-  [...lines].map(async (prompt) => {
-    const idempotencyKey = createHash('sha256').update(`${file} ${prompt}`).digest('hex');
-    const options = { idempotencyKey, webhookUrl: WEBHOOK_URL };
-    const run = await router.submit('bfl/flux-2-pro', { prompt }, options);
-    prompts.set(run.request_id, prompt);
-    return run;
+// A few at a time: however long the file is, the router is not flooded.
+const waiting = lines.values();
+await Promise.all(
+  Array.from({ length: 8 }, async () => {
+    for (const prompt of waiting) await start(prompt);
   }),
 );
-// A run may have completed before its id was known here, or in a life before this one.
-for (const run of runs) if ((await router.status(run)).status === 'COMPLETED') await finish(run);

@@ -1,11 +1,16 @@
 """A node of ComfyUI that calls a model router: an image from a text, with any model of the catalog."""
 
+import base64
 import io
 import json
 import os
+import re
 import urllib.request
 
 from .model_router import Router
+
+# How PNG, JPEG, WebP and GIF begin in base64: other long texts of an output, such as signatures, are no images.
+BASE64_IMAGE = re.compile(r"(data:image/[^,]+,)?(iVBORw0KGgo|/9j/|UklGR|R0lGOD)[A-Za-z0-9+/\s]{200,}=*$")
 
 
 class RouterImage:
@@ -26,18 +31,35 @@ class RouterImage:
 
     def run(self, model, prompt, more="{}"):
         router = Router(os.environ["BASE_URL"], key=os.environ["API_KEY"])
-        output = router.run(model, {**json.loads(more), "prompt": prompt}).output
-        url = first_url(output)
+        result = router.run(model, {**json.loads(more), "prompt": prompt})
+        data, url = image_of(result)
+        try:
+            return (tensor(data), url)
+        except Exception as error:
+            message = f"{model} answered, and was paid, but with no image that can be read: {result.content_type} {url}"
+            raise ValueError(message) from error
+
+
+def image_of(result):
+    """The first image of a result, and its URL where it has one: each model puts it where its provider does."""
+    if isinstance(result.output, bytes):
+        return result.output, ""
+    texts = list(texts_in(result.output))
+    url = next((text for _, text in texts if text.startswith(("https://", "http://"))), None)
+    if url is not None:
         with urllib.request.urlopen(url, timeout=60) as response:
-            return (tensor(response.read()), url)
+            return response.read(), url
+    inline = next((text for name, text in texts if name == "b64_json" or BASE64_IMAGE.match(text)), "")
+    return base64.b64decode(inline.rpartition(",")[2]), ""
 
 
-def first_url(value):
-    """The first URL of an output: each model puts it where its provider does."""
+def texts_in(value, name=None):
+    """Every text of an output, with the name of its member."""
     if isinstance(value, str):
-        return value if value.startswith(("https://", "http://")) else None
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((url for url in map(first_url, members) if url), None)
+        yield name, value
+    members = value.items() if isinstance(value, dict) else [(name, each) for each in value] if isinstance(value, list) else ()
+    for key, member in members:
+        yield from texts_in(member, key)
 
 
 def tensor(data):

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Puts the node into a ComfyUI and tries it there: model-router-comfyui-node <folder of ComfyUI> [--run]
+// Puts the node into a ComfyUI and tries it there: model-router-comfyui-node <folder of ComfyUI> [--run [model …]]
 // PYTHON names the Python of that ComfyUI, if it is not python3. With BASE_URL and API_KEY the router is tried too, and
-// with --run an image is made, and paid.
+// with --run an image is made, and paid, by each of the models.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';

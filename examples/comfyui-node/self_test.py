@@ -1,4 +1,4 @@
-"""Loads the node as ComfyUI does, and tries the router: self_test.py <folder of the node> [--run]"""
+"""Loads the node as ComfyUI does, and tries the router: self_test.py <folder of the node> [--run [model …]]"""
 
 import importlib.util
 import os
@@ -24,13 +24,15 @@ def main(folder, options):
         print("not tried: give BASE_URL and API_KEY to the test, and to ComfyUI")
         return
     router = node.Router(os.environ["BASE_URL"], key=os.environ["API_KEY"])
-    model = node.RouterImage.INPUT_TYPES()["required"]["model"][1]["default"]
+    run, *models = options or [None]
+    models = models or [node.RouterImage.INPUT_TYPES()["required"]["model"][1]["default"]]
     ids = {each["id"] for each in router.models()}
-    assert model in ids, f"the key may not run {model}"
+    for model in models:
+        assert model in ids, f"the key may not run {model}"
     print(f"reaches: {len(ids)} models")
-    if "--run" in options:
+    for model in models if run == "--run" else ():
         image, url = node.RouterImage().run(model, "a red fox in the snow")
-        print(f"runs: {tuple(image.shape)} {url}")
+        print(f"runs: {model} {tuple(image.shape)} {url}".rstrip())
 
 
 if __name__ == "__main__":

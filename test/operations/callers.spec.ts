@@ -32,7 +32,10 @@ class Pixels:
         batch = Pixels("")
         batch.shape = (1, *self.shape)
         return batch
-def open(file): return Pixels(file.read()[1:4].decode())
+def open(file):
+    kind = file.read()[1:4]
+    if kind != b"PNG": raise OSError("cannot identify image file")
+    return Pixels(kind.decode())
 `,
   'PIL/__init__.py': '',
 };
@@ -147,21 +150,37 @@ describe('what callers build with', () => {
       expect(await node(tsc, {}, folder).catch((error: { stdout: string }) => error.stdout)).toBe('');
     });
 
-    it('puts the node into a ComfyUI by npx in an empty folder, where it loads and makes an image', async () => {
+    const nodeInComfy = async (...options: string[]) => {
       const comfy = temporaryFolder('comfyui');
       const brought = path.join(comfy, 'brought');
       for (const each of ['custom_nodes', 'brought/PIL'])
         mkdirSync(path.join(comfy, each), { recursive: true });
       for (const [file, text] of Object.entries(broughtByComfy))
         writeFileSync(path.join(brought, file), text);
-      const { stdout } = await run('npx', npx('model-router-comfyui-node', comfy, '--run'), {
+      const { stdout } = await run('npx', npx('model-router-comfyui-node', comfy, ...options), {
         cwd: temporaryFolder('empty'),
         env: { ...env, PYTHONPATH: brought, PYTHONDONTWRITEBYTECODE: '1' },
         timeout: 120_000,
       });
-      expect(stdout).toMatch(
-        /^installed: .+model-router\nloads: RouterImage, .+\nreaches: \d{3} models\nruns: \(1, 'PNG'\) http\S+\n$/,
+      return stdout;
+    };
+
+    it('puts the node into a ComfyUI by npx in an empty folder, where it loads and makes an image', async () => {
+      expect(await nodeInComfy('--run')).toMatch(
+        /^installed: .+model-router\nloads: RouterImage, .+\nreaches: \d{3} models\nruns: bfl\S+ \(1, 'PNG'\) http\S+\n$/,
       );
+    });
+
+    it('makes images with models that answer bytes or base64, and names one that makes none', async () => {
+      const images = ['openai/gpt-image-1.5', 'stability/stable-image-core', 'luma/photon-1'];
+      expect((await nodeInComfy('--run', ...images)).split('\n').slice(3, -1)).toEqual([
+        "runs: openai/gpt-image-1.5 (1, 'PNG')",
+        "runs: stability/stable-image-core (1, 'PNG')",
+        expect.stringMatching(/^runs: luma\/photon-1 \(1, 'PNG'\) http/),
+      ]);
+      await expect(nodeInComfy('--run', 'luma/ray-2')).rejects.toMatchObject({
+        stderr: expect.stringMatching(/ValueError: luma\/ray-2 answered, and was paid, .+ http\S+\.mp4/),
+      });
     });
 
     it('says what is missing where there is no ComfyUI', async () => {
@@ -190,6 +209,23 @@ describe('what callers build with', () => {
       };
       const first = await batch();
       expect([first.length, await batch()]).toEqual([3, first]);
+      for (const tag of tags) expect((await system.partner.peaks(tag)).accepted).toBe(1);
+    });
+
+    it('does a batch of more lines than may be run in a minute', async () => {
+      const hasty = await system.caller({ windowLimit: 2 });
+      const empty = temporaryFolder('batch');
+      const tags = ['fox', 'hare', 'owl'].map(newTag);
+      writeFileSync(path.join(empty, 'prompts.txt'), tags.map((tag) => `[[sim:tag=${tag}]]\n`).join(''));
+      const port = String(await freePort());
+      const [secret = ''] = (await system.operate((all) => all.find(hasty.workspace))).webhookSecrets;
+      const options = { PORT: port, WEBHOOK_URL: `http://127.0.0.1:${port}/done`, WEBHOOK_SECRET: secret };
+      const { stdout } = await run('npx', npx('model-router-batch', 'prompts.txt'), {
+        cwd: empty,
+        env: { ...env, ...options, API_KEY: hasty.key },
+        timeout: 180_000,
+      });
+      expect(stdout.match(/"url":"http/g)).toHaveLength(3);
       for (const tag of tags) expect((await system.partner.peaks(tag)).accepted).toBe(1);
     });
 
