@@ -32,6 +32,7 @@ export const luma: Partner = {
     {
       submits: ['/generations/video', '/generations/image'].map((path) => ({ path })),
       poll: { path: '/generations/:id' },
+      variantOf: ({ generation }) => (generation.model.startsWith('photon') ? '-photon' : ''),
     },
   ],
 };
