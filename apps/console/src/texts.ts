@@ -20,6 +20,9 @@ export const texts = {
     more: 'More',
     credits: (amount: string) => `${amount} left`,
     creditsUnlimited: 'Unlimited credits',
+    workspace: 'Workspace',
+    creditsForbidden: 'Credits not shown',
+    creditsUnread: 'Credits not known',
     creditsMeaning: 'What the workspace can still spend. Live runs have set their highest price aside.',
     palette: 'Search',
     paletteHint: 'Go to a page, a model, or a run by its id',
@@ -50,7 +53,14 @@ export const texts = {
     noKey: 'No key yet? Whoever runs the service makes one:',
     command:
       'npm run admin -- key create --workspace <name> --scopes catalog,run,requests,usage,workspace,manage',
-    ended: 'The session has ended: the credential is no longer accepted.',
+    notices: {
+      ended:
+        'The session has ended: its key or token is no longer accepted. The call that was refused cost nothing; runs that were started go on. What you wrote into a model’s input is there again after the sign-in.',
+      spentLink: 'This sign-in link no longer works: each works once, within 15 minutes. Nothing was spent.',
+      unreadLink:
+        'This sign-in link could not be tried, since the service did not answer. Open it again in a moment. Nothing was spent.',
+    },
+    goesOn: 'The session of this tab goes on.',
   },
   failure: {
     title: 'This could not be read',
@@ -60,7 +70,19 @@ export const texts = {
     retry: 'Try again',
     call: 'Call',
     bucket: 'Error',
-    /** Whether money was spent, and what to do, by bucket. */
+    /** Of a call that is no run: whether money was spent, and what to do, by bucket. */
+    otherAdvice: {
+      invalid_input: 'This call costs nothing. Look at the address and at what was entered.',
+      model_not_found: 'This call costs nothing. Pick a model from the list.',
+      unauthorized: 'This call costs nothing. Sign in again.',
+      forbidden: 'This call costs nothing. Use a key that has this scope, or ask your operator.',
+      not_enabled: 'This call costs nothing. The operator has not switched this on.',
+      rate_limited: 'This call costs nothing. Wait a minute.',
+      internal_error:
+        'This call costs nothing. Try again; if it stays, tell your operator the id of the call.',
+      service_unavailable: 'This call costs nothing. Try again in a moment.',
+    } as Record<string, string>,
+    /** Of a run: whether money was spent, and what to do, by bucket. */
     advice: {
       invalid_input: 'Nothing was spent. Correct the input and send it again.',
       content_policy_violation:
@@ -99,6 +121,8 @@ export const texts = {
     more: 'Show more',
     cancel: 'Cancel',
     notDone: 'This was not done',
+    needsScope: (scope: string) =>
+      `This needs the scope “${scope}”, which your credential lacks. Sign in with a key that has it.`,
   },
   runs: {
     title: 'Runs',
@@ -128,6 +152,11 @@ export const texts = {
     emptyText: 'Run a model from its page, or from a shell:',
     noMatch: 'No run matches these filters',
     noMatchText: 'Take one of them away, or look further back in time.',
+    badFilter: 'A filter has a value that cannot be',
+    badFilterText:
+      'The address may be mistyped or from an older version. Clear the filters and choose again.',
+    badModel: (model: string) =>
+      `“${model}” is no id of a model: that is a provider and a name, such as bfl/flux-2-pro.`,
     copyCommand: 'Copy the command',
     more: 'Reading more runs …',
     end: (runs: number) => (runs === 1 ? '1 run' : `${runs.toLocaleString('en-US')} runs, and no more`),
@@ -136,6 +165,10 @@ export const texts = {
     again: 'Run again with changes',
     cancel: 'Cancel the run',
     cancelling: 'Cancellation requested',
+    missing: 'There is no such run',
+    missingAdvice:
+      'The id may be mistyped, of another workspace, or older than the records. Looking costs nothing.',
+    toList: 'Go to the runs',
     phases: 'Where the time went',
     phase: {
       queued: 'Queued',
@@ -559,6 +592,9 @@ export const texts = {
     refused: 'The run was not started',
     failed: 'The run failed',
     lost: 'This run cannot be shown',
+    missing: 'There is no such model',
+    missingAdvice:
+      'The id may be mistyped, the model may have ended, or your credential may not see it. Looking costs nothing.',
     blank: 'The result appears here',
     blankDetail: 'Fill in the input and press Run. It is a real run: it costs what stands beside the button.',
     progress: 'Progress',

@@ -137,6 +137,33 @@ describeWith('every page of the console', () => {
     await page.context().close();
   });
 
+  it.each([
+    ['/runs/00000000-0000-7000-8000-000000000000', 'There is no such run', 'Go to the runs', 'Runs'],
+    ['/models/bfl/none', 'There is no such model', 'Go to the models', 'Models'],
+  ])('leads from what does not exist to its list: %s', async (path, said, action, title) => {
+    const page = await shown.open(path, { size: 'phone' });
+    const alert = page.getByRole('alert');
+    await alert.getByText(said).waitFor();
+    await settled(page);
+    await keepScreenshot(page, { name: `missing-${title}`, size: 'phone', theme: 'light' });
+    expect(await alert.textContent()).not.toMatch(/Try again|Correct the input|was spent/);
+    expect(await violations(page)).toEqual([]);
+    await alert.getByRole('link', { name: action }).click();
+    await page.getByRole('heading', { name: title, exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it.each([
+    ['/runs?model=xxxx', '“xxxx” is no id of a model'],
+    ['/runs?key=xxxx', 'The address may be mistyped'],
+  ])('says in plain words what is wrong with a filter: %s', async (path, said) => {
+    const page = await shown.open(path);
+    await page.getByText(said).waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click();
+    await page.getByText('Succeeded').first().waitFor();
+    await page.context().close();
+  });
+
   it('is used by keyboard alone: to the runs, to one of them, and back to the menu', async () => {
     const page = await shown.open('/runs');
     await page.getByText('Succeeded').first().waitFor();

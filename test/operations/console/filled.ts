@@ -44,6 +44,8 @@ export async function fill(
     ['web app', ['catalog', 'run']],
     ['nightly batch', ['catalog', 'run', 'requests', 'usage']],
     ['old laptop', ['catalog', 'run']],
+    // As long as a name may be that somebody did not write with a table in mind.
+    ['x'.repeat(100), ['catalog', 'run']],
   ] as const) {
     keys.push(await call<{ id: string; key: string }>('POST', '/v2/keys', { name, scopes }));
   }

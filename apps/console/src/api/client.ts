@@ -11,9 +11,8 @@ export async function call(input: Request | string, init?: RequestInit): Promise
   const credential = session.credential();
   const request = new Request(input, init);
   const isOurs = new URL(request.url).origin === location.origin;
-  if (credential !== null && isOurs && !request.headers.has('authorization')) {
-    request.headers.set('authorization', `Bearer ${credential}`);
-  }
+  const isOfSession = credential !== null && isOurs && !request.headers.has('authorization');
+  if (isOfSession) request.headers.set('authorization', `Bearer ${credential}`);
   let response: Response;
   try {
     response = await fetch(request);
@@ -23,8 +22,7 @@ export async function call(input: Request | string, init?: RequestInit): Promise
   }
   if (response.ok) return response;
   // Another sign-in may have happened while this call was on its way.
-  if (response.status === 401 && credential !== null && credential === session.credential())
-    session.signOut();
+  if (response.status === 401 && isOfSession && credential === session.credential()) session.signOut('ended');
   throw await problemOf(response);
 }
 

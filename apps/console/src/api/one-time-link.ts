@@ -1,4 +1,5 @@
 import { api, bodyOf } from './client.ts';
+import { Problem } from './problem.ts';
 import { session } from './session.ts';
 
 /** `…/console/#code=…`: a link of the terminal. The code is good once and for minutes; a fragment is sent to no server. */
@@ -9,7 +10,8 @@ export async function exchangeCode(): Promise<void> {
   try {
     const { key } = await bodyOf(api.POST('/v2/sign-in', { headers: { authorization: `Bearer ${code}` } }));
     session.signIn(key);
-  } catch {
-    // The page then asks for a key, as it does without a link.
+  } catch (error) {
+    // The page then asks for a key, as it does without a link; a session that stands goes on.
+    session.notify(error instanceof Problem && error.status === 401 ? 'spentLink' : 'unreadLink');
   }
 }

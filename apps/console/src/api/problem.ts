@@ -47,4 +47,8 @@ export async function problemOf(response: Response): Promise<Problem> {
   });
 }
 
+/** The service has nothing of that id, for this caller at least. */
+export const isMissing = (error: unknown): error is Problem =>
+  error instanceof Problem && error.status === 404;
+
 export const unreachable = (): Problem => new Problem({ status: 0, detail: texts.failure.unreachable });

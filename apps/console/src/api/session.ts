@@ -2,24 +2,35 @@ import { useSyncExternalStore } from 'react';
 
 const place = 'model-router-credential';
 
+/** Why there is no session: its credential is no longer accepted, or the link that should begin one is not. */
+type Notice = 'ended' | 'spentLink' | 'unreadLink';
+
 /** An API key or an access token, in this tab only: never in the address, never in a log, gone with the tab. */
 let credential = sessionStorage.getItem(place);
+let notice: Notice | null = null;
 const listeners = new Set<() => void>();
 
 export const session = {
   credential: () => credential,
+  notice: () => notice,
   signIn(text: string): void {
-    set(text);
+    set(text, null);
   },
-  signOut(): void {
-    set(null);
+  /** Without a reason where somebody wants to. */
+  signOut(reason: Notice | null = null): void {
+    set(null, reason);
+  },
+  notify(reason: Notice | null): void {
+    set(credential, reason);
   },
 };
 
 export const useCredential = (): string | null => useSyncExternalStore(subscribe, session.credential);
+export const useNotice = (): Notice | null => useSyncExternalStore(subscribe, session.notice);
 
-function set(text: string | null): void {
+function set(text: string | null, reason: Notice | null): void {
   credential = text;
+  notice = reason;
   if (text === null) sessionStorage.removeItem(place);
   else sessionStorage.setItem(place, text);
   for (const listener of listeners) listener();

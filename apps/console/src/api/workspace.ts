@@ -8,7 +8,8 @@ export const workspaceQuery = queryOptions({
   refetchInterval: 30_000,
 });
 
-/** Whether the credential has the scope; false until that is known. */
-export function useScope(scope: string): boolean {
-  return useQuery(workspaceQuery).data?.credential.scopes.includes(scope) ?? false;
+/** Whether the credential has the scope; undefined until that is known. Where it may not read that, it has to be tried. */
+export function useScope(scope: string): boolean | undefined {
+  const { data, isError } = useQuery(workspaceQuery);
+  return data?.credential.scopes.includes(scope) ?? (isError || undefined);
 }

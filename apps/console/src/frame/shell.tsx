@@ -1,7 +1,8 @@
+import { CloseButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useCredential } from '../api/session.ts';
+import { session, useCredential, useNotice } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
 import { texts } from '../texts.ts';
 import { Palette } from './palette.tsx';
@@ -17,6 +18,8 @@ export function Shell() {
 
 function Frame() {
   const main = useRef<HTMLElement>(null);
+  // Of a link that was opened in a tab with a session.
+  const notice = useNotice();
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   const scopes = useQuery(workspaceQuery).data?.credential.scopes ?? [];
 
@@ -36,6 +39,12 @@ function Frame() {
       <div className={classes.column}>
         <TopBar />
         <main id="content" ref={main} tabIndex={-1} className={classes.content}>
+          {notice !== null && (
+            <p className={classes.notice} role="alert">
+              {texts.signIn.notices[notice]} {texts.signIn.goesOn}
+              <CloseButton aria-label={texts.parts.close} onClick={() => session.notify(null)} />
+            </p>
+          )}
           <Outlet />
         </main>
       </div>

@@ -3,12 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
-import { session } from '../api/session.ts';
+import { session, useNotice } from '../api/session.ts';
 import { texts } from '../texts.ts';
 import classes from './sign-in.module.css';
 
 /** In the place of every page while there is no credential; the address stays, so the page that was meant follows. */
 export function SignIn() {
+  const notice = useNotice();
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -32,6 +33,11 @@ export function SignIn() {
       <form className={classes.form} onSubmit={(event) => void submit(event)}>
         <img src="/console/mark.svg" alt="" width={40} height={40} />
         <h1>{texts.signIn.title}</h1>
+        {notice !== null && (
+          <p className={classes.notice} role="alert">
+            {texts.signIn.notices[notice]}
+          </p>
+        )}
         <p className="dimmed">{texts.signIn.lead}</p>
         <PasswordInput
           label={texts.signIn.label}

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Kbd, Menu, Skeleton, Tooltip, useMantineColorScheme } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Check, ChevronDown, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react';
+import { Problem } from '../api/problem.ts';
 import { session } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
 import { dollarsOfCents } from '../parts/money.ts';
@@ -10,6 +11,7 @@ import classes from './top-bar.module.css';
 
 export function TopBar() {
   const workspace = useQuery(workspaceQuery);
+  const name = workspace.data?.name ?? (workspace.isError ? texts.frame.workspace : undefined);
   const queries = useQueryClient();
   const signOut = () => {
     session.signOut();
@@ -24,9 +26,9 @@ export function TopBar() {
             color="gray"
             className={classes.workspace}
             rightSection={<ChevronDown size={14} aria-hidden />}
-            aria-label={`${texts.frame.account}: ${workspace.data?.name ?? texts.parts.loading}`}
+            aria-label={`${texts.frame.account}: ${name ?? texts.parts.loading}`}
           >
-            {workspace.data?.name ?? <Skeleton width={72} height={14} />}
+            {name ?? <Skeleton width={72} height={14} />}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
@@ -35,7 +37,7 @@ export function TopBar() {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Credits cents={workspace.data?.credits_cents} />
+      <Credits cents={workspace.data?.credits_cents} error={workspace.error} />
       <Button
         variant="default"
         className={classes.search}
@@ -51,7 +53,22 @@ export function TopBar() {
   );
 }
 
-function Credits({ cents }: { cents: number | null | undefined }) {
+function Credits({ cents, error }: { cents: number | null | undefined; error: Error | null }) {
+  if (cents === undefined && error !== null) {
+    const isForbidden = error instanceof Problem && error.bucket === 'forbidden';
+    return (
+      <Tooltip
+        label={isForbidden ? texts.parts.needsScope('workspace') : error.message}
+        multiline
+        w={240}
+        events={{ hover: true, focus: true, touch: true }}
+      >
+        <span className={classes.credits} tabIndex={0}>
+          {isForbidden ? texts.frame.creditsForbidden : texts.frame.creditsUnread}
+        </span>
+      </Tooltip>
+    );
+  }
   if (cents === undefined) return <Skeleton width={84} height={14} />;
   return (
     <Tooltip label={texts.frame.creditsMeaning} multiline w={240}>

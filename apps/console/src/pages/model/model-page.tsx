@@ -1,9 +1,11 @@
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { requestInputQuery } from '../../api/request-input.ts';
 import { modelDocumentQuery } from '../../api/model-document.ts';
 import { useModels } from '../../api/models.ts';
+import { isMissing } from '../../api/problem.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -45,7 +47,17 @@ export function ModelPage() {
         }
       />
       {entry?.description !== undefined && <p className={classes.description}>{entry.description}</p>}
-      {document.error !== null ? (
+      {isMissing(document.error) ? (
+        <Failure
+          error={document.error}
+          title={texts.model.missing}
+          advice={{ model_not_found: texts.model.missingAdvice }}
+        >
+          <Button variant="default" renderRoot={(props) => <Link to="/models" {...props} />}>
+            {texts.frame.notFoundAction}
+          </Button>
+        </Failure>
+      ) : document.error !== null ? (
         <Failure error={document.error} retry={() => void document.refetch()} />
       ) : isReady ? (
         <Workbench

@@ -59,7 +59,9 @@ export function RunPanel({ id, requestId, modalities, useMedium, takes }: RunPan
           <p className="dimmed">{phase(status, progress)}</p>
         </div>
       )}
-      {result.error !== null && <Failure error={result.error} title={texts.model.failed} />}
+      {result.error !== null && (
+        <Failure error={result.error} title={texts.model.failed} advice={texts.failure.advice} />
+      )}
       {result.data !== undefined && (
         <Output
           result={result.data}

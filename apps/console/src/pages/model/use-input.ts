@@ -1,12 +1,28 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { session } from '../../api/session.ts';
 import type { Input } from '../../api/model-document.ts';
 import { texts } from '../../texts.ts';
 
-/** An input as form and as text: the text is what is sent, and the form follows it wherever it is a JSON object. */
-export function useInput(initial: Input) {
-  const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
+/**
+ * An input as form and as text: the text is what is sent, and the form follows it wherever it is a JSON object. What was
+ * written when a session ended under the `name` is there again after the next sign-in of the tab.
+ */
+export function useInput(name: string, initial: Input) {
+  const place = `model-router-input ${name}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(place) ?? JSON.stringify(initial, null, 2));
   const parsed = useMemo(() => parse(text), [text]);
   const setInput = useCallback((input: Input) => setText(JSON.stringify(input, null, 2)), []);
+  const written = useRef(text);
+  useEffect(() => {
+    written.current = text;
+  }, [text]);
+  useEffect(() => {
+    sessionStorage.removeItem(place);
+    return () => {
+      // Whoever signs out themselves leaves nothing behind.
+      if (session.notice() === 'ended') sessionStorage.setItem(place, written.current);
+    };
+  }, [place]);
   return { text, setText, setInput, ...parsed };
 }
 

@@ -32,10 +32,10 @@ interface WorkbenchProps {
 
 /** The input at the left, the run at the right, the rest below. */
 export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
-  const { run, view } = route.useSearch();
+  const { run, view, from } = route.useSearch();
   const navigate = useNavigate({ from: '/models/$provider/$model' });
   const queries = useQueryClient();
-  const { text, setText, input, setInput, syntax } = useInput(initial);
+  const { text, setText, input, setInput, syntax } = useInput(`${id} ${from ?? ''}`, initial);
   const { estimate, fields } = useCostEstimate(id, text, syntax === undefined);
   const [isSubmitting, setSubmitting] = useState(false);
   const [refusal, setRefusal] = useState<unknown>();
@@ -117,7 +117,9 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
           </div>
         </section>
         <section aria-label={texts.model.result} className={classes.column}>
-          {refusal !== undefined && <Failure error={refusal} title={texts.model.refused} />}
+          {refusal !== undefined && (
+            <Failure error={refusal} title={texts.model.refused} advice={texts.failure.advice} />
+          )}
           <RunPanel
             id={id}
             requestId={run}

@@ -13,9 +13,10 @@ import { count } from '../../parts/quantities.ts';
 import { PageSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
 import { OperatorRuns } from './operator-runs.tsx';
+import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
 import { PauseProvider } from './pause-provider.tsx';
-import { failed, ProviderState } from './provider-parts.tsx';
+import { ProviderState } from './provider-parts.tsx';
 
 export function ProviderPage() {
   const { provider: name } = useParams({ from: '/providers/$provider' });
@@ -153,8 +154,8 @@ function Outcomes({ provider: { last_hour, last_day } }: { provider: Provider })
           <Row name={texts.providers.requests} hour={last_hour.requests} day={last_day.requests} isSum />
           <Table.Tr>
             <Table.Td>{texts.providers.failed}</Table.Td>
-            <Table.Td className={classes.number}>{failed(last_hour)}</Table.Td>
-            <Table.Td className={classes.number}>{failed(last_day)}</Table.Td>
+            <Table.Td className={classes.number}>{failedShare(last_hour)}</Table.Td>
+            <Table.Td className={classes.number}>{failedShare(last_day)}</Table.Td>
           </Table.Tr>
         </Table.Tbody>
       </Table>

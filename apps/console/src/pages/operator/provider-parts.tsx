@@ -14,8 +14,3 @@ export function ProviderState({ provider: { has_key, pauses } }: { provider: Pro
     <StateMark tone="calm">{texts.providers.noKey}</StateMark>
   );
 }
-
-/** The share of runs that failed. */
-export function failed({ requests, succeeded }: Provider['last_day']): string {
-  return requests === 0 ? '–' : `${((100 * (requests - succeeded)) / requests).toFixed(1)}%`;
-}

@@ -9,8 +9,9 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts.ts';
+import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
-import { failed, ProviderState } from './provider-parts.tsx';
+import { ProviderState } from './provider-parts.tsx';
 
 export function ProvidersPage() {
   const providers = useQuery(providersQuery);
@@ -85,7 +86,7 @@ function ProviderRow({ provider }: { provider: Provider }) {
       <Table.Td className={classes.number}>{count(waiting.runs)}</Table.Td>
       <Table.Td className={`wide-only ${classes.number}`}>{count(under_way.runs)}</Table.Td>
       <Table.Td className={`wide-only ${classes.number}`}>{count(last_day.requests)}</Table.Td>
-      <Table.Td className={classes.number}>{failed(last_day)}</Table.Td>
+      <Table.Td className={classes.number}>{failedShare(last_day)}</Table.Td>
     </Table.Tr>
   );
 }

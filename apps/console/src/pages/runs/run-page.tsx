@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { RotateCcw, X } from 'lucide-react';
 import { cancelRun, type RunDetail, runQuery } from '../../api/run.ts';
+import { isMissing } from '../../api/problem.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Moment } from '../../parts/moment.tsx';
@@ -20,6 +21,7 @@ export function RunPage() {
   const { requestId } = useParams({ from: '/runs/$requestId' });
   const { data: run, error, refetch } = useQuery(runQuery(requestId));
   if (run === undefined) {
+    if (isMissing(error)) return <NoSuchRun error={error} />;
     return error ? <Failure error={error} retry={() => void refetch()} /> : <PageSkeleton />;
   }
   return (
@@ -50,6 +52,16 @@ export function RunPage() {
         </aside>
       </div>
     </>
+  );
+}
+
+function NoSuchRun({ error }: { error: Error }) {
+  return (
+    <Failure error={error} title={texts.run.missing} advice={{ invalid_input: texts.run.missingAdvice }}>
+      <Button variant="default" renderRoot={(props) => <Link to="/runs" {...props} />}>
+        {texts.run.toList}
+      </Button>
+    </Failure>
   );
 }
 

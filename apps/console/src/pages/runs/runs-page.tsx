@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
+import { Problem } from '../../api/problem.ts';
 import { Command } from '../../parts/command.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { exampleCommand } from '../../parts/example-command.ts';
@@ -10,6 +11,7 @@ import { texts } from '../../texts.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { isFiltered, runQueryOf, useRunFilters } from './run-filters.ts';
 import { RunTable } from './run-table.tsx';
+import type { RunsSearch } from './search.ts';
 import { useRuns } from './use-runs.ts';
 
 export function RunsPage() {
@@ -25,7 +27,13 @@ export function RunsPage() {
     <>
       <PageTitle title={texts.runs.title} detail={texts.runs.about} />
       <FilterBar filters={filters} change={change} clear={clear} />
-      {error && runs.length === 0 ? (
+      {error instanceof Problem && error.status === 400 && isFiltered(filters) ? (
+        <Empty title={texts.runs.badFilter} detail={badFilter(filters)}>
+          <Button variant="default" size="xs" onClick={clear}>
+            {texts.runs.clear}
+          </Button>
+        </Empty>
+      ) : error && runs.length === 0 ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : isPending ? (
         <TableSkeleton rows={12} />
@@ -51,3 +59,9 @@ export function RunsPage() {
     </>
   );
 }
+
+/** In words for people: the service names the parameter and what it has to match. */
+const badFilter = ({ model }: RunsSearch) =>
+  model !== undefined && !/^[^/]+\/[^/]+$/.test(model)
+    ? texts.runs.badModel(model)
+    : texts.runs.badFilterText;

@@ -13,7 +13,8 @@ import classes from './webhooks-page.module.css';
 
 /** What signs the webhooks: read for who may manage, and hidden until asked for. */
 export function Secret() {
-  const { data, error } = useQuery({ ...secretQuery, enabled: useScope('manage') });
+  const mayManage = useScope('manage');
+  const { data, error } = useQuery({ ...secretQuery, enabled: mayManage === true });
   const [isShown, setShown] = useState(false);
   const Icon = isShown ? EyeOff : Eye;
   return (
@@ -22,7 +23,9 @@ export function Secret() {
         <h2>{texts.webhooks.secret}</h2>
         <p className="dimmed">{texts.webhooks.secretText}</p>
       </div>
-      {error ? (
+      {mayManage === false ? (
+        <p>{texts.parts.needsScope('manage')}</p>
+      ) : error ? (
         <Failure error={error} />
       ) : data === undefined ? (
         <Skeleton height={36} />
