@@ -7,6 +7,7 @@ import { keepScreenshot } from './screenshots.js';
 import { ShownConsole } from './shown.js';
 
 const { describeWith, tools } = await withTools('chromium');
+const prompt = (page: Page) => page.getByRole('textbox', { name: /prompt/i });
 const allScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'];
 
 describeWith('a session of the console', () => {
@@ -24,7 +25,6 @@ describeWith('a session of the console', () => {
     await page.getByLabel('API key or access token').fill(shown.ready.api_key);
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
-  const prompt = (page: Page) => page.getByRole('textbox', { name: /prompt/i });
 
   it.each(['desktop', 'phone'] as const)(
     'that has ended says so, and keeps what was written for the next one, %s',
