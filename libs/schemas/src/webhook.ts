@@ -75,9 +75,9 @@ const maxUrlLength = 2048;
 
 /** Why a text is no address that a webhook can be sent to, as the end of a sentence; null when it is one. */
 export function webhookProblem(text: string, allowedOrigins: readonly string[]): string | null {
-  if (text.length > maxUrlLength) return `must not be longer than ${maxUrlLength} characters`;
   if (!URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
+  if (url.href.length > maxUrlLength) return `must not be longer than ${maxUrlLength} characters`;
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   if (isOriginOf(url, allowedOrigins)) return null;
   const refusal = refusalOf(url);

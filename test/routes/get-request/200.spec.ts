@@ -116,6 +116,18 @@ it('tells of its webhook', async () => {
   });
 });
 
+it.each([
+  ['https://hooks.example.com/a\0b', 'webhook_url'],
+  [' https://hooks.example.com/a\0\n b ', 'fal_webhook'],
+  ['HTTPS://Hooks.Example.com:443/a b', 'webhook_url'],
+])('tells of the webhook %j the URL that is called', async (text, name) => {
+  const { caller } = await gateway().caller({}, scopes);
+  const query = `?${name}=${encodeURIComponent(text)}`;
+  const run = await caller.submit(model, '{"prompt":"x"}', { query });
+  await gateway().finish(run, succeeded);
+  expect((await read(caller, run.requestId))['webhook']).toMatchObject({ url: new URL(text).href });
+});
+
 it('tells after the result has aged out what the records hold', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');

@@ -60,6 +60,11 @@ it.each([
   ['is this machine', 'fal_webhook=https://127.0.0.1/a', 'fal_webhook must be a public https URL'],
   ['holds a password', 'webhook_url=https://a:b@hooks.example/a', 'user name or password'],
   ['is too long', `webhook_url=https://hooks.example/${'a'.repeat(2048)}`, 'longer than 2048 characters'],
+  [
+    'is too long once it is encoded',
+    `webhook_url=https://hooks.example/${'é'.repeat(400)}`,
+    'longer than 2048 characters',
+  ],
   ['is empty', 'webhook_url=', 'must be an absolute URL'],
   ['is given twice', 'webhook_url=https://a.example&webhook_url=https://b.example', 'must be given once'],
   ['is given in both forms', 'webhook_url=https://a.example&fal_webhook=https://a.example', 'not both'],

@@ -62,5 +62,7 @@ function webhookOf(
   const problem = webhookProblem(url, allowedOrigins);
   if (problem !== null)
     throw new RouterError('invalid_input', `${form === 'fal' ? 'fal_webhook' : 'webhook_url'} ${problem}.`);
-  return { url, receiver: new URL(url).origin, form };
+  // As it is called: the text itself may hold blanks, and a NUL, which the database does not take.
+  const { href, origin } = new URL(url);
+  return { url: href, receiver: origin, form };
 }
