@@ -72,6 +72,15 @@ describe('admin workspace and credits', () => {
     });
   });
 
+  it.each(['a'.repeat(36), '-'.repeat(36), '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'])(
+    'knows none %s',
+    async (name) => {
+      const { code, error } = await runAdmin(env, 'workspace', 'show', '--', name);
+      expect(code).toBe(1);
+      expect(error).toContain(`There is no workspace "${name}".`);
+    },
+  );
+
   it('changes only what is named', async () => {
     expect(await answerOf(env, 'workspace', 'set', 'narrow', '--enabled')).toMatchObject({
       enabled: true,

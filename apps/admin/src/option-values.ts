@@ -1,4 +1,4 @@
-import { maxCents, microsFromCents, routerQueueRequestId, type Scope, scopes } from '#schemas';
+import { isUuid, maxCents, microsFromCents, routerQueueRequestId, type Scope, scopes } from '#schemas';
 import { InvalidArgumentError } from 'commander';
 
 /** Postgres counts in 32-bit integers. */
@@ -61,7 +61,7 @@ export function scopeList(text: string): Scope[] {
 export function workspaceName(text: string): string {
   if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(text) || text.endsWith(' '))
     throw new InvalidArgumentError('Expected 1 to 100 letters, digits, spaces, or any of "._@-".');
-  if (/^[0-9a-f-]{36}$/.test(text)) throw new InvalidArgumentError('The name would be taken for an id.');
+  if (isUuid(text)) throw new InvalidArgumentError('The name would be taken for an id.');
   return text;
 }
 

@@ -62,6 +62,18 @@ interface FailedFilter {
 /** Both are of the reconciler's and of the workers' doing within seconds. */
 const maxLate = `interval '1 minute'`;
 
+const workspaceStates = `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
+    file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
+  FROM workspace, LATERAL (
+    SELECT count(*)::integer AS files, coalesce(sum(bytes), 0)::float AS "fileBytes"
+    FROM stored_object WHERE workspace_id = workspace.id AND delete_at > router_statement_now()
+  ) AS uploads, LATERAL (
+    SELECT count(*)::float AS "runsToday", count(*) FILTER (WHERE outcome = 'succeeded')::float AS "succeededToday",
+      coalesce(sum(billed_micros), 0)::float AS "billedMicrosToday"
+    FROM audit_record
+    WHERE workspace_id = workspace.id AND completed_at >= date_trunc('day', router_statement_now(), 'UTC')
+  ) AS today`;
+
 /** What operators see of all workspaces. Reads that may take long: they use the connections of lists. */
 @Injectable()
 export class OperatorReader {
@@ -70,21 +82,19 @@ export class OperatorReader {
   /** By name, those behind `after`; `like` is a part of the name, or the id. */
   async workspaces(like: string | undefined, { after = '', limit }: Page): Promise<WorkspaceState[]> {
     return this.database.list<WorkspaceState>({
-      text: `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
-          file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
-        FROM workspace, LATERAL (
-          SELECT count(*)::integer AS files, coalesce(sum(bytes), 0)::float AS "fileBytes"
-          FROM stored_object WHERE workspace_id = workspace.id AND delete_at > router_statement_now()
-        ) AS uploads, LATERAL (
-          SELECT count(*)::float AS "runsToday", count(*) FILTER (WHERE outcome = 'succeeded')::float AS "succeededToday",
-            coalesce(sum(billed_micros), 0)::float AS "billedMicrosToday"
-          FROM audit_record
-          WHERE workspace_id = workspace.id AND completed_at >= date_trunc('day', router_statement_now(), 'UTC')
-        ) AS today
+      text: `${workspaceStates}
         WHERE name > $1 AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0 OR id::text = $2)
         ORDER BY name LIMIT $3`,
       values: [after, like ?? null, limit],
     });
+  }
+
+  async workspace(id: string): Promise<WorkspaceState | null> {
+    const [state] = await this.database.list<WorkspaceState>({
+      text: `${workspaceStates} WHERE id = $1`,
+      values: [id],
+    });
+    return state ?? null;
   }
 
   /** Whose run it is, as long as it or its audit record is kept. */

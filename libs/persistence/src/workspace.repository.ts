@@ -1,3 +1,4 @@
+import { isOneLine, isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
@@ -62,8 +63,9 @@ export class WorkspaceRepository {
 
   /** By name or id. */
   async find(nameOrId: string): Promise<Workspace> {
-    const isId = /^[0-9a-f-]{36}$/.test(nameOrId);
-    const found = await this.workspaces.findOneBy(isId ? { id: nameOrId } : { name: nameOrId });
+    // What cannot be stored names nothing, and Postgres would not take it as a parameter either.
+    if (!isOneLine(nameOrId)) throw new UnknownWorkspace(nameOrId);
+    const found = await this.workspaces.findOneBy(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId });
     if (!found) throw new UnknownWorkspace(nameOrId);
     return found;
   }

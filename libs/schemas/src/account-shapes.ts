@@ -3,6 +3,7 @@ import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
 import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
+import { oneLine } from './stored-text.js';
 import { routerWebhookDelivery } from './webhook.js';
 
 export const moment = (description: string) => z.iso.datetime().meta({ description });
@@ -123,12 +124,7 @@ export const routerWorkspace = z
   })
   .meta({ id: 'RouterWorkspace', description: 'The workspace of the caller.' });
 
-const keyName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .regex(/^\P{Cc}*$/u);
+const keyName = oneLine(z.string().trim().min(1).max(200));
 
 /** The body of a new key. */
 export const routerKeyInput = z

@@ -3,6 +3,7 @@ import { z } from 'zod';
 const segment = /^[a-z0-9]+([._-][a-z0-9]+)*$/;
 const modelId = /^[a-z0-9]+([._-][a-z0-9]+)*\/[a-z0-9]+([._-][a-z0-9]+)*$/;
 const pageCursor = /^[A-Za-z0-9._~+/=-]+$/;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const requestId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The partner that runs a model, as it stands in ids and paths. */
@@ -47,3 +48,6 @@ export const routerQueueRequestId = z.string().max(36).regex(requestId).meta({
   description: 'The id of one queued run.',
   example: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234',
 });
+
+/** Whether Postgres takes the text for an id, in letters of either case. */
+export const isUuid = (text: string): boolean => uuid.test(text);

@@ -64,6 +64,7 @@ export {
   routerFileListResponse,
 } from './file-shapes.js';
 export {
+  isUuid,
   routerModelId,
   routerModelSegment,
   routerPageCursor,
@@ -152,6 +153,7 @@ export {
   type SettingsShape,
 } from './settings.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
+export { isOneLine, oneLine } from './stored-text.js';
 export {
   isOriginOf,
   type RouterRunCompleted,

@@ -4,6 +4,7 @@ import { routerErrorType } from './error-shapes.js';
 import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { maxCents } from './money.js';
 import { routerQueueStatus } from './queue-shapes.js';
+import { oneLine, severalLines } from './stored-text.js';
 
 const count = (description: string) => z.int().min(0).meta({ description });
 const seconds = (description: string) => z.number().min(0).meta({ description });
@@ -11,7 +12,7 @@ const cents = (description: string) =>
   z.number().meta({ description: `${description}, in US dollar cents, as a decimal number.` });
 const text = (description: string) => z.string().meta({ description });
 
-const globs = z.array(z.string().min(1).max(200)).max(1000);
+const globs = z.array(oneLine(z.string().min(1).max(200))).max(1000);
 const facts = {
   enabled: z.boolean().meta({ description: 'Whether the router is switched on for it.' }),
   visible: globs.meta({ description: 'Globs of the models that it may see.' }),
@@ -79,7 +80,9 @@ export const operatorWorkspaceChange = z
       .min(-maxCents)
       .max(maxCents)
       .meta({ description: 'Credits to add, or, negative, to take back.' }),
-    note: z.string().trim().min(1).max(500).meta({ description: 'Why the credits change, for the ledger.' }),
+    note: severalLines(z.string().trim().min(1).max(500)).meta({
+      description: 'Why the credits change, for the ledger.',
+    }),
   })
   .partial()
   .refine(
@@ -144,7 +147,9 @@ export const operatorProviderListResponse = z
 
 export const operatorPauseInput = z
   .strictObject({
-    reason: z.string().trim().min(1).max(500).meta({ description: 'Why, for other operators.' }),
+    reason: severalLines(z.string().trim().min(1).max(500)).meta({
+      description: 'Why, for other operators.',
+    }),
   })
   .meta({ id: 'OperatorPauseInput', description: 'Why a provider is paused.' });
 

@@ -8,6 +8,7 @@ it.each([
   ['no name', '{"scopes":["run"]}'],
   ['an empty name', '{"name":" ","scopes":["run"]}'],
   ['a name of two lines', '{"name":"a\\nb","scopes":["run"]}'],
+  ['half a surrogate pair in the name', '{"name":"\\ud800","scopes":["run"]}'],
   ['no scopes', '{"name":"a","scopes":[]}'],
   ['an unknown scope', '{"name":"a","scopes":["everything"]}'],
   ['the scope of operators', '{"name":"a","scopes":["operate"]}'],

@@ -16,7 +16,13 @@ it('knows no other provider, and suggests those that are near', async () => {
   }
 });
 
-it.each(['{}', '{"reason":" "}', '{"reason":"x","until":1}'])('refuses the pause %s', async (body) => {
+it.each([
+  '{}',
+  '{"reason":" "}',
+  '{"reason":"x","until":1}',
+  '{"reason":"a\\u0000"}',
+  '{"reason":"\\ud800"}',
+])('refuses the pause %s', async (body) => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('POST', '/v2/operator/providers/vidu/pause', { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

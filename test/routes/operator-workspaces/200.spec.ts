@@ -49,6 +49,27 @@ it('lists every workspace with its limits, what is in use, its credits and what 
   expect(one.json()).toMatchObject({ name: workspace.name, today: { runs: 1 } });
 });
 
+it('answers with the workspace of an id, whatever others are called', async () => {
+  const { workspace } = await gateway().caller();
+  await gateway().operate((all) => all.create(`a namesake of ${workspace.id}`, {}));
+  const { caller } = await gateway().caller({}, ['operate']);
+  for (const id of [workspace.id, workspace.id.toUpperCase()]) {
+    const path = `/v2/operator/workspaces/${id}`;
+    for (const answer of [
+      await caller.call('GET', path),
+      await caller.call('PATCH', path, { body: '{"markup":2}' }),
+    ])
+      expect([answer.status, answer.json()['id']]).toEqual([200, workspace.id]);
+  }
+});
+
+it('takes a note of several lines', async () => {
+  const { workspace, caller } = await gateway().caller({}, ['operate']);
+  const body = JSON.stringify({ add_credits_cents: 1, note: 'invoice 12\n\tand 13 🦊' });
+  const answer = await caller.call('PATCH', `/v2/operator/workspaces/${workspace.id}`, { body });
+  expect(answer.status).toBe(200);
+});
+
 it('goes from page to page by name', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const made = [await gateway().caller(), await gateway().caller()].map(({ workspace }) => workspace.name);

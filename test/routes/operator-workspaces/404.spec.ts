@@ -3,9 +3,12 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it.each(['nobody', '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'])('knows no workspace %s', async (name) => {
-  const { caller } = await gateway().caller({}, ['operate']);
-  const path = `/v2/operator/workspaces/${name}`;
-  for (const answer of [await caller.call('GET', path), await caller.call('PATCH', path, { body: '{}' })])
-    expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
-});
+it.each(['nobody', '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234', '-'.repeat(36), 'a'.repeat(36), '%00', 'a%0Ab'])(
+  'knows no workspace %s',
+  async (name) => {
+    const { caller } = await gateway().caller({}, ['operate']);
+    const path = `/v2/operator/workspaces/${name}`;
+    for (const answer of [await caller.call('GET', path), await caller.call('PATCH', path, { body: '{}' })])
+      expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
+  },
+);

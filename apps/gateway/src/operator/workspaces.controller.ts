@@ -11,6 +11,7 @@ import { RunQueues } from '#queue';
 import {
   centsFromMicros,
   microsFromCents,
+  oneLine,
   type OperatorWorkspace,
   operatorWorkspace,
   operatorWorkspaceChange,
@@ -31,8 +32,7 @@ import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 
 const workspaceQuery = pageQuery.extend({
-  q: once()
-    .max(200)
+  q: oneLine(once().max(200))
     .optional()
     .meta({ description: 'Only workspaces whose name holds this text, or whose id it is.' }),
 });
@@ -118,8 +118,8 @@ export class OperatorWorkspacesController {
   }
 
   private async stateOf({ id }: Workspace): Promise<OperatorWorkspace> {
-    const [state] = await this.reader.workspaces(id, { limit: 1 });
-    if (!state) throw new Error('the workspace is gone');
+    const state = await this.reader.workspace(id);
+    if (state === null) throw new Error('the workspace is gone');
     return shown(state);
   }
 }
