@@ -69,3 +69,11 @@ it('has no queue routes', async () => {
   ] as const)
     expect(await answered(method, path, { authorization: token })).toEqual([404, 'invalid_input']);
 });
+
+it('knows no estimate of costs: its path is one of three segments', async () => {
+  for (const method of ['GET', 'POST'])
+    expect(await answered(method, '/v1/models/bfl/flux-2-pro/cost', { authorization: token })).toEqual([
+      404,
+      'model_not_found',
+    ]);
+});

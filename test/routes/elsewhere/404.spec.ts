@@ -13,6 +13,7 @@ it.each([
   ['GET', '/v2/models/bfl/flux-2-pro/requests'],
   ['PATCH', '/v2/models/bfl/flux-2-pro/requests'],
   ['POST', '/v2/models/bfl/flux-2-pro/openapi.json'],
+  ['GET', '/v2/models/bfl/flux-2-pro/cost'],
   ['POST', '/v2/models/bfl/flux-2-pro/requests/x/status'],
   ['GET', '/v2/models/bfl/flux-2-pro/requests/x/cancel'],
   ['GET', '/v2/models/a/b/c/d'],

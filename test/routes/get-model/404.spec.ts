@@ -34,8 +34,19 @@ it('does not know, nor suggest, a model that the caller may not see', async () =
 
 it('answers the joined id first for a path of three segments', async () => {
   const { caller } = await gateway().caller();
-  for (const rest of ['', '/openapi.json']) {
-    const answer = await caller.call('GET', `/v2/models/bfl/flux-2/pro${rest}`);
+  const run = '/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
+  for (const [method, rest] of [
+    ['GET', ''],
+    ['GET', '/openapi.json'],
+    ['POST', ''],
+    ['POST', '/cost'],
+    ['POST', '/requests'],
+    ['GET', run],
+    ['GET', `${run}/status`],
+    ['GET', `${run}/status/stream`],
+    ['PUT', `${run}/cancel`],
+  ] as const) {
+    const answer = await caller.call(method, `/v2/models/bfl/flux-2/pro${rest}`);
     expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);
     expect(answer.json()['detail']).toContain('Did you mean bfl/flux-2-pro,');
   }

@@ -1,8 +1,10 @@
-import { LiveCatalog } from '#catalog';
-import { Controller, Get, Param, Post, Put, UseGuards } from '@nestjs/common';
+import { type Generation, LiveCatalog } from '#catalog';
+import { Controller, Get, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { generationOf } from '../http/origin.js';
 import { ApiExcludeController } from '../reference/api-route.js';
 import { type ModelSegments, modelNotFound } from './find-model.js';
 
@@ -13,7 +15,10 @@ interface VariantSegments extends ModelSegments {
 const v1 = 'v1/models/:provider/:model/:variant';
 const v2 = 'v2/models/:provider/:model/:variant';
 /** The last segments of routes with two-segment ids: there they are no variants. */
-const routeWords = new Set(['requests', 'openapi.json']);
+const routeWords = {
+  v1: new Set(['requests', 'openapi.json']),
+  v2: new Set(['requests', 'openapi.json', 'cost']),
+} as const satisfies Record<Generation, ReadonlySet<string>>;
 
 /** A variant is part of the model segment. Ids of three segments are answered with the id they probably mean. */
 @Controller()
@@ -24,30 +29,42 @@ export class VariantPathsController {
 
   @Get([v1, `${v1}/openapi.json`, v2, `${v2}/openapi.json`])
   @Access({ scope: 'catalog' })
-  read(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
-    throw this.refusal(caller, segments);
+  read(@Calling() caller: Caller, @Param() segments: VariantSegments, @Req() request: FastifyRequest): never {
+    throw this.refusal(caller, segments, generationOf(request));
   }
 
-  @Get([`${v2}/requests/:requestId`, `${v2}/requests/:requestId/status`])
+  @Get([
+    `${v2}/requests/:requestId`,
+    `${v2}/requests/:requestId/status`,
+    `${v2}/requests/:requestId/status/stream`,
+  ])
   @Access({ scope: 'run' })
-  readRun(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
-    throw this.refusal(caller, segments);
+  readRun(
+    @Calling() caller: Caller,
+    @Param() segments: VariantSegments,
+    @Req() request: FastifyRequest,
+  ): never {
+    throw this.refusal(caller, segments, generationOf(request));
   }
 
-  @Post([v1, v2, `${v2}/requests`])
+  @Post([v1, v2, `${v2}/requests`, `${v2}/cost`])
   @Access({ scope: 'run' })
-  run(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
-    throw this.refusal(caller, segments);
+  run(@Calling() caller: Caller, @Param() segments: VariantSegments, @Req() request: FastifyRequest): never {
+    throw this.refusal(caller, segments, generationOf(request));
   }
 
   @Put(`${v2}/requests/:requestId/cancel`)
   @Access({ scope: 'run' })
-  cancel(@Calling() caller: Caller, @Param() segments: VariantSegments): never {
-    throw this.refusal(caller, segments);
+  cancel(
+    @Calling() caller: Caller,
+    @Param() segments: VariantSegments,
+    @Req() request: FastifyRequest,
+  ): never {
+    throw this.refusal(caller, segments, generationOf(request));
   }
 
-  private refusal(caller: Caller, { provider, model, variant }: VariantSegments) {
-    if (routeWords.has(variant)) return unknownPath();
+  private refusal(caller: Caller, { provider, model, variant }: VariantSegments, generation: Generation) {
+    if (routeWords[generation].has(variant)) return unknownPath();
     return modelNotFound(this.catalog.current, caller, `${provider}/${model}/${variant}`);
   }
 }
