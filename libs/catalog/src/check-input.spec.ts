@@ -108,6 +108,18 @@ describe('checkInput', () => {
     ]);
   });
 
+  it.each(['1e400', '-9007199254740993', '[0.5,{"a":-1e400}]'])(
+    'leaves %s out of the echo: it would be another number',
+    (text) => {
+      const [error] = errorsOf({ type: 'string' }, JSON.parse(text));
+      expect(error).toEqual({ loc: ['body', 'v'], msg: expect.any(String), type: 'string_type' });
+    },
+  );
+
+  it.each([9_007_199_254_740_991, 1e-300, [0.1, { a: null }]])('echoes %j', (value) => {
+    expect(errorsOf({ type: 'string' }, value)[0]?.input).toEqual(value);
+  });
+
   it('tells of a hugely wrong input only the first failing field', () => {
     const model = modelOf({ type: 'array', items: { type: 'string' } });
     expect(inputErrors(model, { v: Array.from({ length: 100 }, () => 1) })).toHaveLength(100);

@@ -42,12 +42,22 @@ function locate(instancePath: string, body: unknown): (string | number)[] {
   });
 }
 
-/** Long strings, mostly inline images, are cut; objects too heavy to repeat are left out. */
+/**
+ * Long strings, mostly inline images, are cut. Objects too heavy to repeat are left out, and so are numbers that would
+ * be repeated as other ones.
+ */
 function echo(value: unknown): { input?: unknown } {
   if (typeof value === 'string') {
     return { input: value.length > maxEchoLength ? `${value.slice(0, maxEchoLength)}…` : value };
   }
-  return weighsAtMost(value, maxEchoWeight, 1) ? { input: value } : {};
+  return weighsAtMost(value, maxEchoWeight, 1) && isExact(value) ? { input: value } : {};
+}
+
+/** Whether no number in the value lies beyond those that a double holds exactly. */
+function isExact(value: unknown): boolean {
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isExact);
 }
 
 /**
