@@ -123,6 +123,7 @@ it('narrows by every filter, and by several at once', async () => {
   expect(await found('outcome=failed')).toEqual([broken.requestId]);
   expect(await found('outcome=succeeded')).toEqual([]);
   expect(await found(`key=${other.row.id}`)).toEqual([byOther.requestId]);
+  expect(await found(`key=${other.row.id.toUpperCase()}`)).toEqual([byOther.requestId]);
   expect(await found(`key=${keyId}&status=IN_QUEUE`)).toEqual([waiting.requestId]);
   expect(await found(`request_id=${broken.requestId}`)).toEqual([broken.requestId]);
   const [{ created_at: at } = { created_at: '' }] = (await page(caller, `?request_id=${waiting.requestId}`))

@@ -57,6 +57,8 @@ it('lists failed runs of a time, newest first, by workspace, provider and bucket
     error_status: 502,
     completed_at: expect.any(String),
   });
+  const shouted = `state=failed&workspace=${workspace.id.toUpperCase()}`;
+  expect(await listed(operator.caller, shouted)).toHaveLength(3);
   expect(await listed(operator.caller, `${of}&hours=48`)).toHaveLength(4);
   expect(await listed(operator.caller, `${of}&error_type=provider_timeout`)).toEqual([]);
   expect(await listed(operator.caller, `${of}&provider=fal`)).toEqual([]);

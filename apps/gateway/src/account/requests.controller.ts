@@ -43,7 +43,7 @@ const requestQuery = pageQuery.extend({
   status: routerQueueStatus.optional().meta({ description: 'Only runs in this state.' }),
   outcome: routerRunOutcome.optional().meta({ description: 'Only completed runs that ended so.' }),
   error_type: routerErrorType.optional().meta({ description: 'Only runs that failed with this error.' }),
-  key: z.uuid('must be the id of a key').optional().meta({
+  key: z.uuid('must be the id of a key').toLowerCase().optional().meta({
     description: 'Only runs that this key admitted, by its id.',
   }),
   from: momentQuery('Only runs that were admitted at this time or later.'),
