@@ -1,3 +1,7 @@
+import { replyTo } from './arguments.js';
 import { launch } from './launcher.js';
 
-process.exit(await launch(process.env));
+const reply = replyTo(process.argv.slice(2));
+if (reply === null) process.exit(await launch(process.env));
+(reply.code === 0 ? process.stdout : process.stderr).write(reply.text);
+process.exitCode = reply.code;

@@ -42,6 +42,7 @@ interface LaunchOptions {
   port?: number;
   env?: Record<string, string>;
   main?: string;
+  args?: string[];
   account?: { uid: number; gid: number };
 }
 
@@ -49,7 +50,7 @@ interface LaunchOptions {
 export async function launch(options: LaunchOptions): Promise<Launched> {
   const { PATH = '', HOME = '' } = process.env;
   const port = options.port ?? (await freePort());
-  const child = spawn(process.execPath, [options.main ?? appMain('local')], {
+  const child = spawn(process.execPath, [options.main ?? appMain('local'), ...(options.args ?? [])], {
     ...options.account,
     env: { PATH, HOME, ...longTimeouts, LOCAL_DIR: options.folder, PORT: String(port), ...options.env },
     detached: true,
