@@ -57,3 +57,15 @@ it('tells by the path in a request line that names the whole URL', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   expect(answer).toContain('"error_type":"unauthorized"');
 });
+
+/** The origin that a call with this host is told. */
+async function originNamed(host: string): Promise<string | undefined> {
+  const answer = await answerTo(`GET /llms.txt HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  return /\((http.*)\/openapi\.json\)/.exec(answer)?.[1];
+}
+
+it('names the host of the call, or the address that was connected to when it can be none', async () => {
+  expect(await originNamed('a:65535')).toBe('http://a:65535');
+  for (const host of ['a:65536', 'a:99999', 'a:123456', 'a/b'])
+    expect([host, await originNamed(host)]).toEqual([host, gateway().url]);
+});

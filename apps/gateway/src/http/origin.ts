@@ -8,7 +8,8 @@ declare module 'fastify' {
   }
 }
 
-const host = /^([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i;
+const host = /^([a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
+const maxPort = 65_535;
 
 export function namePublicOrigin(server: FastifyInstance, publicBaseUrl: string | undefined): void {
   server.decorateRequest('publicOrigin', {
@@ -19,7 +20,8 @@ export function namePublicOrigin(server: FastifyInstance, publicBaseUrl: string 
 }
 
 function originOf(request: FastifyRequest): string {
-  if (host.test(request.host)) return `${request.protocol}://${request.host}`;
+  const [named, , port = '0'] = host.exec(request.host) ?? [];
+  if (named !== undefined && Number(port) <= maxPort) return `${request.protocol}://${request.host}`;
   // HTTP/1.0 may leave the host out; then only the address that was connected to is known.
   const { localAddress = '127.0.0.1', localPort = 80, localFamily } = request.socket;
   const address = localFamily === 'IPv6' ? `[${localAddress}]` : localAddress;
