@@ -6,7 +6,6 @@ import { afterEach, expect, it } from '@jest/globals';
 import { Metrics } from '#observability';
 import type { BoundProvider, HttpReply, Signal } from '#providers';
 import { Agent } from 'undici';
-import type { Share } from '../bytes/byte-budget.js';
 import type { Payloads } from '../bytes/payloads.js';
 import type { OutboundAgents } from './outbound-agents.js';
 import { PartnerClient } from './partner-client.js';
@@ -47,12 +46,12 @@ async function partner(answer: RequestListener, adapter: object = {}, secret = '
       operation: 'submit',
       call: { method: 'POST', url: `${base}/run` },
       timeoutMs: 5000,
-      share: { grow: async () => {} } as unknown as Share,
+      share: { grow: async () => {} },
     });
   return { base, call };
 }
 
-const textOf = (signal: Signal) => Buffer.from((signal as HttpReply).body as Uint8Array).toString();
+const textOf = (signal: Signal) => Buffer.from((signal as HttpReply).body).toString();
 
 it('asks for what it can read, and reads what is compressed all the same', async () => {
   const text = JSON.stringify({ picture: 'x'.repeat(1000) });
@@ -95,7 +94,7 @@ it('makes every call that was refused with an expired token once more, and one n
       exchange: {
         call: () => ({ method: 'POST', url: `${base}/token` }),
         read: ({ body }: HttpReply) => ({
-          token: (JSON.parse(Buffer.from(body as Uint8Array).toString()) as { token: string }).token,
+          token: (JSON.parse(Buffer.from(body).toString()) as { token: string }).token,
           lifeMs: 3_600_000,
         }),
       },
