@@ -244,6 +244,13 @@ describe('what callers build with', () => {
         // @ts-expect-error a format is one of three
         await router.run('bfl/flux-2-pro', { prompt: 'x', output_format: 'bmp' });
         await router.run('acme/paint', { anything: 1 });
+        interface Input { prompt: string }
+        const input: Input = { prompt: 'x' };
+        await router.run('acme/paint', input);
+        await router.run('bfl/flux-2-pro', input);
+        await router.run('bfl/flux-2-pro', { prompt: 'x', of_tomorrow: 1 });
+        const bytes: Uint8Array = new Uint8Array(1);
+        await router.upload(bytes);
         const sound: Blob = (await router.run('openai/tts-1', { input: 'x', voice: 'ash' })).output;
         try { throw url ?? sound; } catch (error) {
           if (error instanceof RouterError && error.bucket === 'rate_limited') throw error;

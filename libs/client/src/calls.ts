@@ -1,4 +1,5 @@
 import { errorOf, RouterError } from './router-error.js';
+import { chunksOf, timeLimit, unlessAborted } from './time-limit.js';
 
 export interface Connection {
   /** Without a slash at its end. */
@@ -17,6 +18,8 @@ export interface Request {
   idempotencyKey?: string;
   /** Of one try. A synchronous run has the time limit of the whole call only. */
   tryMs?: number;
+  /** Whether an error that a retry may help against is how the run ended: then each try ends the same. */
+  isOutcome?: (error: RouterError) => Promise<boolean>;
 }
 
 export interface Answer {
@@ -30,13 +33,19 @@ const defaultTryMs = 60_000;
 
 /** Makes a request until it is answered, as often as that can neither start nor cost anything twice. */
 export async function call(connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
+  let tries = 0;
+  let hadNone: boolean | undefined;
+  for (;;) {
     try {
       return await tried(connection, request, signal);
     } catch (error) {
       if (!(error instanceof RouterError)) throw error;
+      // An answer in between says that the router is there: tries without one count in a row only.
+      const hasNone = error.bucket === 'service_unavailable';
+      tries = hasNone === hadNone ? tries + 1 : 1;
+      hadNone = hasNone;
       const waitMs = waitBeforeRetry(error, tries);
-      if (waitMs === undefined) throw error;
+      if (waitMs === undefined || (await request.isOutcome?.(error))) throw error;
       await pause(waitMs, signal);
     }
   }
@@ -48,39 +57,61 @@ export function prepared(
   { url, headers, idempotencyKey }: Pick<Request, 'url' | 'headers' | 'idempotencyKey'>,
 ): { url: string; headers: Record<string, string> } {
   const given = url.startsWith('/') ? undefined : new URL(url);
-  return {
-    url: given ? new URL(given.pathname + given.search, baseUrl).href : baseUrl + url,
-    headers: {
-      ...credential,
-      ...headers,
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    },
+  const all = {
+    ...credential,
+    ...headers,
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   };
+  // Throws here, where it is no lost connection, what no header can hold.
+  void new Headers(all);
+  return { url: given ? new URL(given.pathname + given.search, baseUrl).href : baseUrl + url, headers: all };
 }
 
 async function tried(connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> {
   const { method, body, idempotencyKey, tryMs = defaultTryMs } = request;
   const { url, headers } = prepared(connection, request);
+  const limit = timeLimit(tryMs, signal);
   let answer: Answer;
   try {
-    const response = await connection.fetch(url, {
-      method,
-      headers,
-      ...(body !== undefined && { body }),
-      redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(tryMs)]),
-    });
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const response = await send(
+      connection,
+      url,
+      { method, headers, ...(body !== undefined && { body }) },
+      limit.signal,
+    );
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    for await (const chunk of chunksOf(response.body, limit.signal)) chunks.push(chunk);
+    const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
     answer = { status: response.status, headers: response.headers, bytes };
   } catch (cause) {
+    if (cause instanceof RouterError) throw cause;
     signal.throwIfAborted();
     throw new RouterError('service_unavailable', 'The router did not answer.', { cause, idempotencyKey });
+  } finally {
+    limit.end();
   }
   if (answer.status < 400) return answer;
   const said = parsed(answer.bytes);
   // Such a refusal of a cancellation is an answer.
   if ((said as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED') return answer;
   throw errorOf(answer.status, answer.headers, said, idempotencyKey);
+}
+
+/** The answer as soon as its headers are there. A redirect is an error: the credential goes to the router only. */
+export async function send(
+  connection: Connection,
+  url: string,
+  init: RequestInit,
+  signal: AbortSignal,
+): Promise<Response> {
+  const answered = connection.fetch(url, { ...init, redirect: 'manual', signal });
+  const response = await unlessAborted(answered, signal);
+  const { status, headers, type } = response;
+  // Browsers hide what it redirects to.
+  if (type !== 'opaqueredirect' && (status < 300 || status >= 400)) return response;
+  void response.body?.cancel().catch(() => {});
+  const target = headers.get('location') ?? 'another address';
+  throw new RouterError('internal_error', `The base address redirects to ${target}: correct it.`, { status });
 }
 
 /** Undefined where a retry is of no use, or is the caller's to decide. */

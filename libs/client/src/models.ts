@@ -10,10 +10,17 @@ export interface Models {}
 // oxlint-disable-next-line typescript/no-redundant-type-constituents
 export type ModelId = keyof Models | (string & {});
 
-/** The input of a model, in which a file may stand wherever the model takes a text, such as a URL. */
+/**
+ * The input of a model, in which a file may stand wherever the model takes a text, such as a URL. Fields that its schema
+ * does not name are passed on to the provider.
+ */
 export type InputOf<Id extends ModelId> = Id extends keyof Models
-  ? WithFiles<Models[Id] extends { input: infer Input } ? Input : never>
-  : Record<string, unknown>;
+  ? WithFiles<Models[Id] extends { input: infer Input } ? Input : never> & OtherFields
+  : object;
+
+// `unknown` would refuse a value whose type is an interface.
+// oxlint-disable-next-line typescript/no-explicit-any
+type OtherFields = Record<string, any>;
 
 /** What a model gives: parsed JSON, or a `Blob` of anything else. */
 export type OutputOf<Id extends ModelId> = Id extends keyof Models
@@ -24,7 +31,7 @@ export type OutputOf<Id extends ModelId> = Id extends keyof Models
     // oxlint-disable-next-line typescript/no-explicit-any
     any;
 
-export type FileInput = Blob | Uint8Array<ArrayBuffer> | ArrayBuffer;
+export type FileInput = Blob | Uint8Array | ArrayBuffer;
 
 type WithFiles<Value> = Value extends string
   ? string extends Value

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { buckets } from '../../errors/src/index.js';
-import { bucketNames, createRouter, type Router, type RouterError, type RunHandle } from './index.js';
+import { bucketNames, type CallOptions, createRouter, type Router, type RunHandle } from './index.js';
 
 interface Seen {
   method: string;
@@ -107,6 +110,81 @@ describe('a request is repeated', () => {
     });
     expect(seen).toHaveLength(1);
   });
+
+  it('five times without an answer in a row, however many answers came before', async () => {
+    const goesOn = refused(504, 'deadline_exceeded', { 'retry-after': '0' });
+    script = [...Array<Respond>(6).fill(goesOn), lost, json(200, { done: true })];
+    await expect(router.run('a/b', {})).resolves.toMatchObject({ output: { done: true } });
+    expect(seen).toHaveLength(8);
+  });
+
+  it('never for a result that says how the run ended', async () => {
+    script = [
+      refused(503, 'service_unavailable'),
+      json(200, { ...stateOf('COMPLETED'), error_type: 'service_unavailable' }),
+      refused(500, 'internal_error'),
+    ];
+    await expect(router.collect(run)).rejects.toMatchObject({ status: 503, bucket: 'service_unavailable' });
+  });
+});
+
+describe('a mistake in the configuration is thrown at once:', () => {
+  it('a key that no header can hold', async () => {
+    await expect(router.run('a/b', {}, { idempotencyKey: 'order—1' })).rejects.toMatchObject({
+      name: 'TypeError',
+    });
+    expect(seen).toHaveLength(0);
+  });
+
+  it('an address without a scheme', () => {
+    expect(() => createRouter({ key: 'rk_test', baseUrl: 'localhost:8080' })).toThrow('https://');
+  });
+
+  it('an address that redirects, which is never followed', async () => {
+    script = [(response) => response.writeHead(308, { location: 'https://new.example.com/' }).end()];
+    const message = expect.stringContaining('https://new.example.com/');
+    await expect(router.run('a/b', {})).rejects.toMatchObject({ status: 308, message });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('what ends a call', () => {
+  const silent: Respond = () => {};
+  const stalled =
+    (contentType: string): Respond =>
+    (response) =>
+      void response.writeHead(200, { 'content-type': contentType }).write('{"a":');
+  const acts: [string, Respond, (options: CallOptions) => Promise<unknown>][] = [
+    ['before the answer', silent, (options) => router.status(run, options)],
+    ['in its body', stalled('application/json'), (options) => router.run('a/b', {}, options)],
+    [
+      'in a stream of states',
+      stalled('text/event-stream'),
+      (options) => router.subscribe(run, options).next(),
+    ],
+  ];
+
+  describe.each(acts)('survives garbage collections, %s:', (_when, respond, act) => {
+    let collecting: NodeJS.Timeout;
+    beforeEach(() => {
+      script = [respond];
+      setFlagsFromString('--expose-gc');
+      collecting = setInterval(runInNewContext('gc') as () => void, 50);
+    });
+    afterEach(() => clearInterval(collecting));
+
+    it('the time limit', async () => {
+      await expect(act({ timeoutMs: 500 })).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
+    });
+    it('the signal of the caller', async () => {
+      await expect(act({ signal: AbortSignal.timeout(500) })).rejects.toMatchObject({ name: 'TimeoutError' });
+    });
+  });
+
+  it.each([2 ** 31, Infinity])('may be as late as in %s ms', async (timeoutMs) => {
+    script = [json(200, stateOf('COMPLETED'))];
+    await expect(router.status(run, { timeoutMs })).resolves.toMatchObject({ status: 'COMPLETED' });
+  });
 });
 
 describe('states', () => {
@@ -157,12 +235,6 @@ describe('the credential', () => {
     });
   });
 
-  it('follows no redirect', async () => {
-    script = [(response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()];
-    const failed = router.status(run, { timeoutMs: 1_500 });
-    await expect(failed).rejects.toMatchObject({ status: 0 } satisfies Partial<RouterError>);
-  });
-
   it('is a key or a token', async () => {
     script = [json(202, { request_id: 'r', status: 'CANCELLATION_REQUESTED' })];
     const { baseUrl } = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -191,6 +263,29 @@ it('uploads the files of an input, each once, and sends their URLs', async () =>
     more: ['https://files.example.com/mask', 'https://files.example.com/mask', 'https://x.example.com'],
     depth: { image: 'https://files.example.com/image' },
   });
+});
+
+it('finds files in any object, and leaves what makes its own JSON', async () => {
+  class Input {
+    image = new Blob(['image']);
+    at = new Date(0);
+    depth: object = Object.assign(Object.create(null), { mask: new Uint8Array(1) });
+  }
+  script = [(response, call) => json(201, { url: call.url, ...stateOf('IN_QUEUE') })(response, call)];
+  await router.submit('a/b', new Input());
+  const [url, at] = ['/v2/files', '1970-01-01T00:00:00.000Z'];
+  expect(JSON.parse(seen[2]?.body ?? '')).toEqual({ image: url, at, depth: { mask: url } });
+});
+
+it.each([
+  ['a stream', new ReadableStream()],
+  ['a stream of Node', Readable.from([])],
+  ['a path', '/etc/hostname'],
+  ['numbers', new Float32Array(1)],
+])('uploads no text of %s', async (_what, value) => {
+  await expect(router.upload(value as unknown as Blob)).rejects.toThrow(TypeError);
+  if (typeof value === 'object') await expect(router.submit('a/b', { value })).rejects.toThrow(TypeError);
+  expect(seen).toHaveLength(0);
 });
 
 it('names the buckets that the router has', () => {

@@ -2,6 +2,7 @@ import { type Answer, call, type Connection, parsed, type Request } from './call
 import { follow, statusOf } from './follow.js';
 import type { FileInput, InputOf, ModelId, OutputOf } from './models.js';
 import { RouterError } from './router-error.js';
+import { timeLimit } from './time-limit.js';
 import { uploaded, withFilesUploaded } from './uploads.js';
 import type { CancelAnswer, ModelEntry, ModelPage, RunHandle, RunStatus } from './wire.js';
 
@@ -51,6 +52,8 @@ const defaultTimeoutMs = 900_000;
 /** A client of a model router. */
 export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: RouterOptions) {
   if ((key === undefined) === (token === undefined)) throw new TypeError('Give a key or a token.');
+  if (!/^https?:\/\//i.test(baseUrl))
+    throw new TypeError('The baseUrl has to start with https:// or http://.');
   const connection: Connection = {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     credential: key === undefined ? { authorization: `Bearer ${token}` } : { 'x-api-key': key },
@@ -59,12 +62,12 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
 
   /** What ends a call: the caller's signal, which keeps its reason, and the time limit, which becomes an error. */
   function bounds({ signal, timeoutMs: ofCall }: CallOptions, idempotencyKey?: string) {
-    const limit = AbortSignal.timeout(ofCall ?? timeoutMs ?? defaultTimeoutMs);
+    const limit = timeLimit(ofCall ?? timeoutMs ?? defaultTimeoutMs, signal);
     const explained = (error: unknown): unknown =>
-      limit.aborted && error === limit.reason
+      limit.hasPassed() && error === limit.signal.reason
         ? new RouterError('deadline_exceeded', 'The time limit of the call has passed.', { idempotencyKey })
         : error;
-    return { signal: signal ? AbortSignal.any([signal, limit]) : limit, explained };
+    return { ...limit, explained };
   }
 
   async function bounded<T>(
@@ -72,11 +75,13 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
     act: (signal: AbortSignal) => Promise<T>,
     idempotencyKey?: string,
   ): Promise<T> {
-    const { signal, explained } = bounds(options, idempotencyKey);
+    const { signal, explained, end } = bounds(options, idempotencyKey);
     try {
       return await act(signal);
     } catch (error) {
       throw explained(error);
+    } finally {
+      end();
     }
   }
 
@@ -91,10 +96,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
     return bounded(
       options,
       async (signal) => {
-        const body =
-          typeof input === 'string'
-            ? input
-            : JSON.stringify(await withFilesUploaded(connection, input, signal));
+        const body = typeof input === 'string' ? input : await withFilesUploaded(connection, input, signal);
         const headers = { 'content-type': 'application/json' };
         const request: Request = { method: 'POST', url: path, headers, body, idempotencyKey };
         return call(connection, tryMs === undefined ? request : { ...request, tryMs }, signal);
@@ -131,18 +133,22 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
 
     /** Yields every change of the run's state, and ends when the run has completed. */
     async *subscribe(run: RunHandle, options: CallOptions = {}): AsyncGenerator<RunStatus> {
-      const { signal, explained } = bounds(options);
+      const { signal, explained, end } = bounds(options);
       try {
         yield* follow(connection, run, signal);
       } catch (error) {
         throw explained(error);
+      } finally {
+        end();
       }
     },
 
     /** The result of a run, as soon as it has completed; a run that failed or was cancelled throws its error. */
     collect<Output = unknown>(run: RunHandle<Output>, options: CallOptions = {}): Promise<RunResult<Output>> {
       return bounded(options, async (signal) => {
-        const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs } as const;
+        const isOutcome = async ({ status, bucket }: RouterError) =>
+          status !== 0 && (await statusOf(connection, run, signal)).error_type === bucket;
+        const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs, isOutcome } as const;
         let answer = await call(connection, request, signal);
         while (answer.status === 202) {
           for await (const _state of follow(connection, run, signal));

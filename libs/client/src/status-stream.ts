@@ -1,5 +1,6 @@
-import { type Connection, prepared } from './calls.js';
+import { type Connection, prepared, send } from './calls.js';
 import { RouterError } from './router-error.js';
+import { chunksOf, type TimeLimit, timeLimit } from './time-limit.js';
 import type { RunHandle, RunStatus } from './wire.js';
 
 /** A line comes every 15 s, if only a comment: a stream that is silent for so long is broken. */
@@ -14,49 +15,37 @@ export async function* streamedStates(
   run: RunHandle,
   signal: AbortSignal,
 ): AsyncGenerator<RunStatus> {
-  const silence = new AbortController();
-  const heard = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(), maxSilenceMs);
-  };
-  let timer = setTimeout(() => silence.abort(), maxSilenceMs);
+  const silence = timeLimit(maxSilenceMs, signal);
   try {
     const { url, headers } = prepared(connection, {
       url: `${run.status_url}/stream`,
       headers: { accept: 'text/event-stream' },
     });
-    const response = await connection.fetch(url, {
-      headers,
-      redirect: 'error',
-      signal: AbortSignal.any([signal, silence.signal]),
-    });
+    const response = await send(connection, url, { headers }, silence.signal);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     if (!response.ok || !isStream || response.body === null) {
       await response.body?.cancel();
       throw new RouterError('invalid_input', 'There is no such stream.', { status: response.status });
     }
     let state: RunStatus | undefined;
-    for await (const { event, data } of eventsOf(response.body, heard)) {
+    for await (const { event, data } of eventsOf(response.body, silence)) {
       const said = JSON.parse(data) as Partial<RunStatus>;
       if (event === 'progress' && state !== undefined) state = { ...state, progress: Number(said.progress) };
       else if (event !== 'progress') state = said as RunStatus;
       if (state !== undefined) yield state;
     }
   } finally {
-    clearTimeout(timer);
     // Also when the reader of the states leaves early.
-    silence.abort();
+    silence.end();
   }
 }
 
-async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, heard: () => void) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, silence: TimeLimit) {
+  const decoder = new TextDecoder();
   let rest = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    heard();
-    const blocks = `${rest}${value}`.split(/\r?\n\r?\n/);
+  for await (const chunk of chunksOf(body, silence.signal)) {
+    silence.restart();
+    const blocks = `${rest}${decoder.decode(chunk, { stream: true })}`.split(/\r?\n\r?\n/);
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
       const field = (name: string) =>

@@ -7,31 +7,41 @@ export async function uploaded(
   file: FileInput,
   signal: AbortSignal,
 ): Promise<string> {
-  const blob = file instanceof Blob ? file : new Blob([file]);
+  if (!isFile(file)) throw new TypeError('Only a Blob, a Uint8Array or an ArrayBuffer can be uploaded.');
+  // Bytes that threads share are refused at run time.
+  const blob = file instanceof Blob ? file : new Blob([file as ArrayBuffer]);
   const headers = { 'content-type': blob.type || 'application/octet-stream' };
   const request = { method: 'POST', url: '/v2/files', headers, body: blob, tryMs: 600_000 } as const;
   return (parsed((await call(connection, request, signal)).bytes) as { url: string }).url;
 }
 
-/** The input with the URL of each file in its place; a file that stands in it twice is uploaded once. */
+/** The input as JSON, with the URL of each file in its place; a file that stands in it twice is uploaded once. */
 export async function withFilesUploaded(
   connection: Connection,
   input: unknown,
   signal: AbortSignal,
-): Promise<unknown> {
-  const urls = new Map<FileInput, Promise<string>>();
-  const replaced = async (value: unknown): Promise<unknown> => {
-    if (value instanceof Blob || value instanceof Uint8Array || value instanceof ArrayBuffer) {
-      const file = value as FileInput;
-      const url = urls.get(file) ?? uploaded(connection, file, signal);
-      urls.set(file, url);
-      return url;
-    }
-    if (Array.isArray(value)) return Promise.all(value.map(replaced));
-    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
-      return value;
-    const members = Object.entries(value).map(async ([name, member]) => [name, await replaced(member)]);
-    return Object.fromEntries(await Promise.all(members));
-  };
-  return replaced(input);
+): Promise<string> {
+  const upload = async (file: FileInput) => [file, await uploaded(connection, file, signal)] as const;
+  const urls = new Map<unknown, string>(await Promise.all([...filesIn(input)].map(upload)));
+  return JSON.stringify(input, function (this: Record<string, unknown>, name, value: unknown) {
+    // `value` is what a Buffer's toJSON gives, and this the Buffer.
+    return urls.get(this[name]) ?? value;
+  });
+}
+
+function isFile(value: unknown): value is FileInput {
+  return value instanceof Blob || value instanceof Uint8Array || value instanceof ArrayBuffer;
+}
+
+function filesIn(value: unknown, files = new Set<FileInput>(), seen = new Set<unknown>()): Set<FileInput> {
+  if (isFile(value)) return files.add(value);
+  if (typeof value !== 'object' || value === null || seen.has(value)) return files;
+  seen.add(value);
+  const { getReader, pipe } = value as { getReader?: unknown; pipe?: unknown };
+  if (ArrayBuffer.isView(value) || typeof getReader === 'function' || typeof pipe === 'function')
+    throw new TypeError('A stream or an array of numbers cannot be uploaded: make a Blob of it.');
+  // What makes its own JSON, as a Date does, holds no file.
+  if ('toJSON' in value) return files;
+  for (const member of Object.values(value)) filesIn(member, files, seen);
+  return files;
 }

@@ -31,6 +31,16 @@ describe('verifyWebhook', () => {
     await refused(body, signed(), ['whsec_AAAA']);
   });
 
+  it('reads headers in any case', async () => {
+    const headers = Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]);
+    await expect(verifyWebhook(body, Object.fromEntries(headers), secret)).resolves.toBeDefined();
+  });
+
+  it.each(['', 'whsec_', 'whsec_-_-_', 'change me!'])('names %j as no secret', async (bad) => {
+    await expect(verifyWebhook(body, signed({ by: '' }), bad)).rejects.toThrow(TypeError);
+    await expect(verifyWebhook(body, signed(), [secret, bad])).rejects.toThrow('Secret 2');
+  });
+
   it('refuses another body, another secret, another time and missing headers', async () => {
     await refused(`${body} `, signed(), secret);
     await refused(body, signed({ by: 'whsec_AAAA' }), secret);
