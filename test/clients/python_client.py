@@ -8,9 +8,12 @@ import os
 import time
 import unittest
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
+from unittest import mock
 
+import model_router
 from model_router import Router, RouterError, WebhookVerificationError, verify_webhook
 
 BASE_URL = os.environ["BASE_URL"]
@@ -128,6 +131,114 @@ class Proxies(unittest.TestCase):
         self.assertEqual((error.fields, error.retry_after), ([], None))
 
 
+class Stubs(unittest.TestCase):
+    """What the clients do with answers that no running system gives at will."""
+
+    def setUp(self):
+        self.seen = []
+        self.script = []
+        test = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self):
+                test.seen.append(self)
+                status, headers, body = test.script.pop(0) if len(test.script) > 1 else test.script[0]
+                if status == 0:
+                    return
+                if status != 413:
+                    self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                for part in body:
+                    self.wfile.write(part)
+
+            do_GET = do_POST = answer
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, *_):
+                pass
+
+        server = Server(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        self.router = Router(self.url, key="x")
+
+    def failure(self, act):
+        with self.assertRaises(RouterError) as failed:
+            act()
+        return failed.exception
+
+    def test_the_refusal_of_a_large_upload_is_read(self):
+        self.script = [(413, {"X-Service-Error-Type": "invalid_input"}, [b'{"detail": "Too large."}'])]
+        error = self.failure(lambda: self.router.upload(bytes(50_000_000)))
+        self.assertEqual((error.bucket, error.status, len(self.seen)), ("invalid_input", 413, 1))
+
+    def test_a_slow_body_ends_at_the_time_limit(self):
+        def slowly():
+            for _ in range(30):
+                time.sleep(0.2)
+                yield b" "
+
+        self.script = [(200, {"Content-Type": "application/json"}, slowly())]
+        started = time.monotonic()
+        error = self.failure(lambda: self.router.run(MODEL, {}, timeout=1))
+        self.assertEqual((error.bucket, error.status), ("deadline_exceeded", 0))
+        self.assertLess(time.monotonic() - started, 3)
+
+    def test_an_answer_that_is_no_json(self):
+        self.script = [(200, {"Content-Type": "application/json"}, [b"<html>"])]
+        for act in (self.router.run, self.router.submit):
+            error = self.failure(lambda: act(MODEL, {}, idempotency_key="k"))
+            self.assertEqual((error.bucket, error.status, error.idempotency_key), ("internal_error", 200, "k"))
+
+    def test_half_a_body_is_no_answer(self):
+        half = (200, {"Content-Type": "application/json", "Content-Length": "20"}, [b'{"a":'])
+        self.script = [half, (200, {"Content-Type": "application/json"}, [b"{}"])]
+        self.assertEqual(self.router.run(MODEL, {}).output, {})
+
+    def test_mistakes_in_the_configuration_are_raised_at_once(self):
+        with self.assertRaises(ValueError):
+            Router("localhost:8080", key="x")
+        self.script = [(308, {"Location": "https://new.example.com/"}, [])]
+        with self.assertRaises(ValueError):
+            self.router.run(MODEL, {}, idempotency_key="order\u2014\u0031")
+        error = self.failure(lambda: self.router.run("acme/a b \u00fc?", {}))
+        self.assertEqual(error.status, 308)
+        self.assertIn("https://new.example.com/", str(error))
+        self.assertEqual([each.path for each in self.seen], ["/v2/models/acme/a%20b%20%C3%BC%3F"])
+
+    def test_five_tries_without_an_answer_are_counted_in_a_row(self):
+        goes_on = (504, {"X-Service-Error-Type": "deadline_exceeded", "Retry-After": "0"}, [b"{}"])
+        self.script = [goes_on] * 6 + [(0, {}, []), (200, {"Content-Type": "application/json"}, [b"{}"])]
+        self.assertEqual(self.router.run(MODEL, {}).output, {})
+        self.assertEqual(len(self.seen), 8)
+
+    def test_a_result_that_says_how_the_run_ended_is_not_repeated(self):
+        unavailable = {"X-Service-Error-Type": "service_unavailable"}
+        state = b'{"status": "COMPLETED", "error_type": "service_unavailable"}'
+        self.script = [(503, unavailable, [b"{}"]), (200, {}, [state]), (500, {}, [b"{}"])]
+        error = self.failure(lambda: self.router.collect({"response_url": "/r", "status_url": "/s"}))
+        self.assertEqual((error.bucket, error.status), ("service_unavailable", 503))
+
+    def test_a_proxy_of_the_environment_is_used(self):
+        self.script = [(200, {"Content-Type": "application/json"}, [b"{}"])]
+        with mock.patch.dict(os.environ, {"http_proxy": self.url.replace("//", "//me:you@")}):
+            Router("http://router.example.com", key="x").run(MODEL, {})
+        self.assertEqual(self.seen[0].path, f"http://router.example.com/v2/models/{MODEL}")
+        self.assertEqual(self.seen[0].headers["Proxy-Authorization"], "Basic bWU6eW91")
+
+    def test_the_package_has_types(self):
+        self.assertTrue((Path(model_router.__file__).parent / "py.typed").exists())
+
+
 class Webhooks(unittest.TestCase):
     secret = "whsec_" + base64.b64encode(b"a secret of tests").decode()
     body = b'{"type": "run.completed", "data": {"request_id": "r"}}'
@@ -152,6 +263,13 @@ class Webhooks(unittest.TestCase):
         ]:
             with self.assertRaises(WebhookVerificationError):
                 verify_webhook(body, sent, secret)
+
+
+    def test_are_never_verified_with_a_secret_that_is_none(self):
+        headers = self.signed(int(time.time()))
+        for bad in ("", "whsec_", "whsec_-_-_", "change me!"):
+            with self.assertRaisesRegex(ValueError, "Secret 2"):
+                verify_webhook(self.body, headers, [self.secret, bad])
 
 
 unittest.main()

@@ -65,7 +65,7 @@ class Router:
         timeout: Optional[float] = None,
     ) -> Result:
         """Runs a model and waits for its result on one connection. A text as the input is sent as it is."""
-        return _result(self._requested(f"/v2/models/{model}", input, idempotency_key, timeout, _SYNC_S))
+        return _result(self._requested(f"/v2/models/{_path_of(model)}", input, idempotency_key, timeout, _SYNC_S))
 
     def submit(
         self,
@@ -78,7 +78,7 @@ class Router:
     ) -> Run:
         """Puts a run into the queue and returns its handle, which is all that the other methods take."""
         query = "" if webhook_url is None else f"?webhook_url={quote(webhook_url, safe='')}"
-        path = f"/v2/models/{model}/requests{query}"
+        path = f"/v2/models/{_path_of(model)}/requests{query}"
         return self._requested(path, input, idempotency_key, timeout).json()
 
     def status(self, run: Run, *, timeout: Optional[float] = None) -> Run:
@@ -91,8 +91,17 @@ class Router:
     def collect(self, run: Run, *, timeout: Optional[float] = None) -> Result:
         """The result, as soon as the run has completed; one that failed or was cancelled raises its error."""
         deadline = self._deadline(timeout)
+
+        def is_outcome(error: RouterError) -> bool:
+            if error.status == 0:
+                return False
+            state = self._connection.call("GET", run["status_url"], deadline).json()
+            return state.get("error_type") == error.bucket
+
         while True:
-            answer = self._connection.call("GET", run["response_url"], deadline, try_s=_SYNC_S)
+            answer = self._connection.call(
+                "GET", run["response_url"], deadline, try_s=_SYNC_S, is_outcome=is_outcome
+            )
             if answer.status != 202:
                 return _result(answer)
             for _ in self._follow(run, deadline):
@@ -152,6 +161,8 @@ class Router:
 
     def _uploaded(self, file: Any, content_type: Optional[str], deadline: Deadline) -> str:
         data = file.read_bytes() if isinstance(file, Path) else file.read() if hasattr(file, "read") else bytes(file)
+        if not isinstance(data, (bytes, bytearray)):
+            raise TypeError("A file is uploaded as bytes: open it with mode 'rb'.")
         kind = content_type or "application/octet-stream"
         return self._connection.call(
             "POST", "/v2/files", deadline, body=data, content_type=kind, try_s=_UPLOAD_S
@@ -202,6 +213,10 @@ class Router:
                     yield state
             elif line == "":
                 event = ""
+
+
+def _path_of(model: str) -> str:
+    return quote(model, safe="/:@")
 
 
 def _result(answer: Answer) -> Result:

@@ -4,13 +4,12 @@ import http.client
 import json
 import random
 import time
-import urllib.error
-import urllib.request
 from email.utils import parsedate_to_datetime
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from ._errors import RouterError
+from ._transport import Response, send
 
 _MAX_TRIES = 5
 
@@ -19,19 +18,26 @@ class Answer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+    idempotency_key: Optional[str] = None
 
     def json(self) -> Any:
-        return json.loads(self.body)
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            message = "The answer is no JSON. Is something else at the base address?"
+            raise RouterError(
+                "internal_error", message, status=self.status, idempotency_key=self.idempotency_key
+            ) from error
 
 
 class Deadline:
     """When a method gives up."""
 
     def __init__(self, timeout_s: float) -> None:
-        self._ends_at = time.monotonic() + timeout_s
+        self.ends_at = time.monotonic() + timeout_s
 
     def left(self, idempotency_key: Optional[str] = None) -> float:
-        left_s = self._ends_at - time.monotonic()
+        left_s = self.ends_at - time.monotonic()
         if left_s <= 0:
             message = "The time limit of the call has passed."
             raise RouterError("deadline_exceeded", message, idempotency_key=idempotency_key)
@@ -42,18 +48,14 @@ class Deadline:
         self.left(idempotency_key)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The credential goes to the router only."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 class Connection:
     def __init__(self, base_url: str, credential: Dict[str, str]) -> None:
+        address = urlsplit(base_url)
+        # Reading the port says what is wrong with it.
+        if address.scheme not in ("http", "https") or not address.hostname or address.port == 0:
+            raise ValueError("The base URL has to start with https:// or http://.")
         self._base_url = base_url
         self._credential = credential
-        self._opener = urllib.request.build_opener(_NoRedirects())
 
     def call(
         self,
@@ -65,69 +67,94 @@ class Connection:
         content_type: Optional[str] = None,
         idempotency_key: Optional[str] = None,
         try_s: float = 60.0,
+        is_outcome: Callable[[RouterError], bool] = lambda _: False,
     ) -> Answer:
-        """Makes a request until it is answered, as often as that can neither start nor cost anything twice."""
-        request = self._request(method, url, body)
+        """Makes a request until it is answered, as often as that can neither start nor cost anything twice.
+
+        `is_outcome` tells whether an error that a retry may help against is how the run ended.
+        """
+        headers: Dict[str, str] = {}
         if content_type is not None:
-            request.add_header("Content-Type", content_type)
+            headers["Content-Type"] = content_type
         if idempotency_key is not None:
-            request.add_header("Idempotency-Key", idempotency_key)
-        tries = 1
+            headers["Idempotency-Key"] = idempotency_key
+        tries = 0
+        had_none: Optional[bool] = None
         while True:
+            ends_at = time.monotonic() + min(try_s, deadline.left(idempotency_key))
             try:
-                return self._tried(request, min(try_s, deadline.left(idempotency_key)), idempotency_key)
+                return self._tried(method, url, headers, body, ends_at, idempotency_key)
             except RouterError as error:
+                # An answer in between says that the router is there: tries without one count in a row only.
+                has_none = error.bucket == "service_unavailable"
+                tries = tries + 1 if has_none == had_none else 1
+                had_none = has_none
                 wait_s = _wait_before_retry(error, tries)
-                if wait_s is None:
+                if error.status == 0:
+                    deadline.left(idempotency_key)
+                if wait_s is None or is_outcome(error):
                     raise
                 deadline.pause(wait_s, idempotency_key)
-            tries += 1
 
     def lines(self, url: str, deadline: Deadline, max_silence_s: float) -> Iterator[str]:
         """The lines of a stream of events; raises `RouterError` where there is none."""
-        request = self._request("GET", url, None)
-        request.add_header("Accept", "text/event-stream")
+        ends_at = time.monotonic() + min(max_silence_s, deadline.left())
+        response = self._sent("GET", url, {"Accept": "text/event-stream"}, None, ends_at)
         try:
-            response = self._opener.open(request, timeout=min(max_silence_s, deadline.left()))
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise RouterError("invalid_input", "There is no such stream.", status=error.code) from None
-        with response:
-            if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+            if response.status != 200 or not response.headers.get("Content-Type", "").startswith("text/event-stream"):
                 raise RouterError("invalid_input", "There is no such stream.", status=response.status)
-            for line in response:
-                deadline.left()
-                yield line.decode().rstrip("\r\n")
+            rest = b""
+            for chunk in response.chunks(deadline.ends_at, max_silence_s):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    yield line.decode().rstrip("\r")
+        finally:
+            response.close()
 
-    def _request(self, method: str, url: str, body: Optional[bytes]) -> urllib.request.Request:
+    def _sent(
+        self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], ends_at: float
+    ) -> Response:
         """Addresses that the router gave are called at the origin that the key is for."""
         if url.startswith("/"):
             address = self._base_url + url
         else:
             own, given = urlsplit(self._base_url), urlsplit(url)
             address = given._replace(scheme=own.scheme, netloc=own.netloc).geturl()
-        return urllib.request.Request(address, body, dict(self._credential), method=method)
+        return send(method, address, {**self._credential, **headers}, body, ends_at)
 
     def _tried(
-        self, request: urllib.request.Request, timeout_s: float, idempotency_key: Optional[str]
+        self,
+        method: str,
+        url: str,
+        headers: Dict[str, str],
+        body: Optional[bytes],
+        ends_at: float,
+        idempotency_key: Optional[str],
     ) -> Answer:
         try:
+            response = self._sent(method, url, headers, body, ends_at)
             try:
-                with self._opener.open(request, timeout=timeout_s) as response:
-                    return Answer(response.status, response.headers, response.read())
-            except urllib.error.HTTPError as error:
-                with error:
-                    answer = Answer(error.code, error.headers, error.read())
+                content = b"".join(response.chunks(ends_at))
+            finally:
+                response.close()
+        except http.client.InvalidURL:
+            raise
         except (OSError, http.client.HTTPException) as error:
             message = "The router did not answer."
             raise RouterError("service_unavailable", message, idempotency_key=idempotency_key) from error
+        answer = Answer(response.status, response.headers, content, idempotency_key)
+        if answer.status < 300:
+            return answer
         try:
-            said = answer.json()
+            said = json.loads(content)
         except ValueError:
             said = None
         # What stands between us and the router may answer with anything.
         if not isinstance(said, dict):
             said = {}
+        if answer.status < 400:
+            target = answer.headers.get("Location", "another address")
+            said = {"detail": f"The base address redirects to {target}: correct it."}
         # Such a refusal of a cancellation is an answer.
         if said.get("status") == "ALREADY_COMPLETED":
             return answer
