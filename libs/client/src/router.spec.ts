@@ -148,12 +148,12 @@ describe('a mistake in the configuration is thrown at once:', () => {
   });
 });
 
+const silent: Respond = () => {};
+const stalled =
+  (contentType: string): Respond =>
+  (response) =>
+    void response.writeHead(200, { 'content-type': contentType }).write('{"a":');
 describe('what ends a call', () => {
-  const silent: Respond = () => {};
-  const stalled =
-    (contentType: string): Respond =>
-    (response) =>
-      void response.writeHead(200, { 'content-type': contentType }).write('{"a":');
   const acts: [string, Respond, (options: CallOptions) => Promise<unknown>][] = [
     ['before the answer', silent, (options) => router.status(run, options)],
     ['in its body', stalled('application/json'), (options) => router.run('a/b', {}, options)],
@@ -169,6 +169,8 @@ describe('what ends a call', () => {
     beforeEach(() => {
       script = [respond];
       setFlagsFromString('--expose-gc');
+      // Not waited for: it only collects at any time.
+      // oxlint-disable-next-line no-restricted-globals
       collecting = setInterval(runInNewContext('gc') as () => void, 50);
     });
     afterEach(() => clearInterval(collecting));
@@ -280,11 +282,11 @@ it('finds files in any object, and leaves what makes its own JSON', async () => 
 it.each([
   ['a stream', new ReadableStream()],
   ['a stream of Node', Readable.from([])],
-  ['a path', '/etc/hostname'],
   ['numbers', new Float32Array(1)],
 ])('uploads no text of %s', async (_what, value) => {
   await expect(router.upload(value as unknown as Blob)).rejects.toThrow(TypeError);
-  if (typeof value === 'object') await expect(router.submit('a/b', { value })).rejects.toThrow(TypeError);
+  await expect(router.submit('a/b', { value })).rejects.toThrow(TypeError);
+  await expect(router.upload('/etc/hostname' as unknown as Blob)).rejects.toThrow(TypeError);
   expect(seen).toHaveLength(0);
 });
 

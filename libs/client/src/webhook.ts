@@ -58,7 +58,7 @@ function headerOf(headers: HeadersLike, name: string): string {
 
 /** An empty key is one that everybody knows. */
 function keyOf(secret: string, index: number): Uint8Array<ArrayBuffer> {
-  const bytes = fromBase64(String(secret).replace(/^whsec_/, ''));
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
   if (bytes.length === 0) throw new TypeError(`Secret ${index + 1} is empty, or no base64.`);
   return bytes;
 }
