@@ -149,7 +149,8 @@ describe('the words for a keyword', () => {
       { type: 'literal_error', msg: "Input should be 'dev'", ctx: { expected: "'dev'" } },
     ],
   ])('%j refuses %j', (schema, value, words) =>
-    expect(errorsOf(schema, value)).toEqual([{ loc, input: value, ...words }]),
+    // What no JSON can repeat is left out.
+    expect(errorsOf(schema, value)).toEqual([{ loc, ...(value !== Infinity && { input: value }), ...words }]),
   );
 
   it('names a missing field and echoes the object that lacks it', () => {
