@@ -143,7 +143,7 @@ describeWith('every page of the console', () => {
   ])('leads from what does not exist to its list: %s', async (path, said, action, title) => {
     const page = await shown.open(path, { size: 'phone' });
     const alert = page.getByRole('alert');
-    await alert.getByText(said).waitFor();
+    await alert.getByRole('heading', { name: said }).waitFor();
     await settled(page);
     await keepScreenshot(page, { name: `missing-${title}`, size: 'phone', theme: 'light' });
     expect(await alert.textContent()).not.toMatch(/Try again|Correct the input|was spent/);

@@ -94,7 +94,7 @@ export async function fill(
   };
 }
 
-const long = 'A slow pan over a harbour at night [[sim:takes=300000]]';
+const long = 'A slow pan over a harbour at night [[sim:takes=530000]]';
 
 type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
 
