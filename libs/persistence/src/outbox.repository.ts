@@ -144,9 +144,9 @@ export class OutboxRepository {
    * Parked runs that cost more than all of their workspace's spend may be, since it was lowered: they can never start, and
    * the first of them holds up what is behind it.
    */
-  async unaffordable(limit: number): Promise<(ClaimedRun & { provider: string; model: string })[]> {
+  async unaffordable(limit: number): Promise<ClaimedRun[]> {
     return this.database.read(
-      `SELECT run.id AS "runId", run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model
+      `SELECT run.id AS "runId", run.epoch, run.workspace_id AS "workspaceId"
         FROM workspace
         CROSS JOIN LATERAL (
           SELECT reserved_micros FROM outbox

@@ -94,12 +94,15 @@ export const fieldError = (
   msg: Json | undefined,
   type: Json | undefined,
   ctx: Readonly<Record<string, Json>> = {},
-): FieldError => ({
-  loc: ['body', ...path],
-  msg: (path.length === 0 ? publicSentence : publicText)(typeof msg === 'string' ? msg : ''),
-  type: typeof type === 'string' || typeof type === 'number' ? String(type) : 'bad_request',
-  ...(Object.keys(ctx).length > 0 && { ctx: { ...ctx } }),
-});
+): FieldError => {
+  const loc = ['body', ...path];
+  return {
+    loc,
+    msg: cleanerFor(loc)(typeof msg === 'string' ? msg : ''),
+    type: typeof type === 'string' || typeof type === 'number' ? String(type) : 'bad_request',
+    ...(Object.keys(ctx).length > 0 && { ctx: { ...ctx } }),
+  };
+};
 
 /** `width`, `/image/0/url`, `items[2].url`: the segments of a field's name, numbers for list places. */
 export const pathOf = (name: string): (string | number)[] =>

@@ -1,5 +1,9 @@
 import { Readable } from 'node:stream';
+import { Header } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+
+/** For a handler that returns JSON as text or bytes. */
+export const asJson = Header('content-type', 'application/json; charset=utf-8');
 
 /** Aborts when the caller's connection has closed, or when the answer has been sent. */
 export function callerGone(reply: FastifyReply): AbortSignal {

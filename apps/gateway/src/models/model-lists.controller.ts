@@ -9,13 +9,14 @@ import {
   sealCursor,
 } from '#catalog';
 import { routerModelListResponse, routerModelPage } from '#schemas';
-import { Controller, Get, Header, Inject, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
+import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
@@ -34,7 +35,6 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
-const asJson = Header('content-type', 'application/json; charset=utf-8');
 
 /** A page as it was sent, and whom and what it was made for. */
 interface SentPage {

@@ -8,12 +8,13 @@ import {
   openApiDocument,
 } from '#catalog';
 import { routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
-import { Controller, Get, Header, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { generationOf } from '../http/origin.js';
+import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, json, modelNotFound } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
@@ -37,7 +38,7 @@ export class ModelsController {
   }
 
   @Get(':provider/:model')
-  @Header('content-type', 'application/json; charset=utf-8')
+  @asJson
   @Access({ scope: 'catalog' })
   @ApiRoute({
     name: 'GetModel',

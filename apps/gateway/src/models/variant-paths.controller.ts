@@ -1,5 +1,5 @@
 import { type Generation, LiveCatalog } from '#catalog';
-import { Controller, Get, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, Post, Put, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
@@ -8,9 +8,7 @@ import { generationOf } from '../http/origin.js';
 import { ApiExcludeController } from '../reference/api-route.js';
 import { type ModelSegments, modelNotFound } from './find-model.js';
 
-interface VariantSegments extends ModelSegments {
-  variant: string;
-}
+type VariantRequest = FastifyRequest<{ Params: ModelSegments & { variant: string } }>;
 
 const v1 = 'v1/models/:provider/:model/:variant';
 const v2 = 'v2/models/:provider/:model/:variant';
@@ -29,8 +27,8 @@ export class VariantPathsController {
 
   @Get([v1, `${v1}/openapi.json`, v2, `${v2}/openapi.json`])
   @Access({ scope: 'catalog' })
-  read(@Calling() caller: Caller, @Param() segments: VariantSegments, @Req() request: FastifyRequest): never {
-    throw this.refusal(caller, segments, generationOf(request));
+  read(@Calling() caller: Caller, @Req() request: VariantRequest): never {
+    throw this.refusal(caller, request);
   }
 
   @Get([
@@ -39,32 +37,25 @@ export class VariantPathsController {
     `${v2}/requests/:requestId/status/stream`,
   ])
   @Access({ scope: 'run' })
-  readRun(
-    @Calling() caller: Caller,
-    @Param() segments: VariantSegments,
-    @Req() request: FastifyRequest,
-  ): never {
-    throw this.refusal(caller, segments, generationOf(request));
+  readRun(@Calling() caller: Caller, @Req() request: VariantRequest): never {
+    throw this.refusal(caller, request);
   }
 
   @Post([v1, v2, `${v2}/requests`, `${v2}/cost`])
   @Access({ scope: 'run' })
-  run(@Calling() caller: Caller, @Param() segments: VariantSegments, @Req() request: FastifyRequest): never {
-    throw this.refusal(caller, segments, generationOf(request));
+  run(@Calling() caller: Caller, @Req() request: VariantRequest): never {
+    throw this.refusal(caller, request);
   }
 
   @Put(`${v2}/requests/:requestId/cancel`)
   @Access({ scope: 'run' })
-  cancel(
-    @Calling() caller: Caller,
-    @Param() segments: VariantSegments,
-    @Req() request: FastifyRequest,
-  ): never {
-    throw this.refusal(caller, segments, generationOf(request));
+  cancel(@Calling() caller: Caller, @Req() request: VariantRequest): never {
+    throw this.refusal(caller, request);
   }
 
-  private refusal(caller: Caller, { provider, model, variant }: VariantSegments, generation: Generation) {
-    if (routeWords[generation].has(variant)) return unknownPath();
+  private refusal(caller: Caller, request: VariantRequest) {
+    const { provider, model, variant } = request.params;
+    if (routeWords[generationOf(request)].has(variant)) return unknownPath();
     return modelNotFound(this.catalog.current, caller, `${provider}/${model}/${variant}`);
   }
 }

@@ -84,7 +84,7 @@ export class RunAdmission {
     } catch (error) {
       if (!(error instanceof Retry)) throw error;
       const { modelId, key, earlier } = error;
-      return this.joined(caller, { modelId, key, runId: earlier.runId, delivered: earlier.delivered });
+      return this.joined(caller, { modelId, key, ...earlier });
     }
   }
 
@@ -126,10 +126,19 @@ export class RunAdmission {
         void this.lost.withdraw(workspaceId, model.id, runId);
       throw error;
     });
-    const run = { workspaceId, modelId: model.id, key };
     if (admitted.kind === 'admitted') {
       if (admitted.ready) await this.enqueue(row.provider, runId);
-      return { ...run, runId, position: admitted.position, origin, replayed: false, delivered: false };
+      const { position } = admitted;
+      return {
+        workspaceId,
+        modelId: model.id,
+        key,
+        runId,
+        position,
+        origin,
+        replayed: false,
+        delivered: false,
+      };
     }
     await this.input.discard(input);
     if (admitted.kind === 'refused') {

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type Catalog, LiveCatalog, type Model, visibleProvider } from '#catalog';
+import { LiveCatalog, type Model, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
@@ -107,14 +107,14 @@ export class RunInput {
     refusal: unknown,
     request: FastifyRequest,
     { workspaceId }: Caller,
-    segments: ModelSegments,
+    { provider, model }: ModelSegments,
   ): Promise<never> {
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string' || !visibleAscii.test(key)) throw refusal;
     // Only then is the body of a refused call of interest.
     const earlier = await this.runs.admittedWith(workspaceId, key);
     if (earlier === null) throw refusal;
-    const modelId = idNamed(this.catalog.current, segments);
+    const modelId = this.catalog.current.idOf(`${provider}/${model}`);
     const fingerprint = fingerprintOf(request, { id: modelId });
     const { release } = await this.bodies.read(request.raw, workspaceId, (chunk) =>
       fingerprint.update(chunk),
@@ -127,12 +127,6 @@ export class RunInput {
   discard({ body }: AcceptedInput): Promise<void> {
     return this.payloads.discardInput(body);
   }
-}
-
-/** The id of the model that the path names, also by an alias and after its end; the path's own when nobody knows it. */
-function idNamed({ models, ended }: Catalog, { provider, model }: ModelSegments): string {
-  const name = `${provider}/${model}`;
-  return [...models, ...ended].find(({ id, aliases }) => id === name || aliases.includes(name))?.id ?? name;
 }
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/;

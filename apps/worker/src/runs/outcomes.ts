@@ -17,8 +17,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { findAssets } from '../assets/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 
+/** A run whose outcome is known. */
+interface EndingRun extends ClaimedRun {
+  /** What the partner's last reply says that it cost. */
+  reportedMicros?: number | undefined;
+}
+
 /** A run as far as its outcome is concerned. */
-export interface Finishing extends ClaimedRun {
+export interface Finishing extends EndingRun {
   provider: string;
   model: string;
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
@@ -26,8 +32,6 @@ export interface Finishing extends ClaimedRun {
   assets: readonly string[];
   /** Another provider serves it when this one provably did not take it. */
   hasFallback?: boolean;
-  /** What the partner's last reply says that it cost. */
-  reportedMicros?: number | undefined;
 }
 
 /** From the row of a run whose claim stands. */
@@ -90,7 +94,7 @@ export class Outcomes {
   /** A worker died during the submission: whether the partner accepted it is unknown, so it is not repeated. */
   async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<void> {
     const won = await this.failInternally(
-      { ...claim, runId, chargesOnPolicyRejection: 'no', assets: [] },
+      { ...claim, runId },
       'Outcome unknown: the provider may have received this run, so it was not submitted again.',
       'abandoned submission',
     );
@@ -100,9 +104,9 @@ export class Outcomes {
   }
 
   /** It waited when the ceiling was lowered; a new call of this price is refused with the same words. */
-  async endUnaffordable(run: ClaimedRun & { provider: string; model: string }): Promise<void> {
+  async endUnaffordable(run: ClaimedRun): Promise<void> {
     await this.finish(
-      { ...run, chargesOnPolicyRejection: 'no', assets: [] },
+      run,
       {
         outcome: 'failed',
         bucket: 'concurrency_limit_exceeded',
@@ -128,7 +132,7 @@ export class Outcomes {
   }
 
   /** The router's own failure. `note` is for the log. False when the run already has its outcome. */
-  async failInternally(run: Finishing, detail: string, note: string): Promise<boolean> {
+  async failInternally(run: EndingRun, detail: string, note: string): Promise<boolean> {
     return this.finish(
       run,
       { outcome: 'failed', bucket: 'internal_error', status: 500, detail, billable: false },
@@ -137,7 +141,7 @@ export class Outcomes {
   }
 
   /** True when this was the write that counts. */
-  async finish(run: Finishing, ending: Ending, note?: string): Promise<boolean> {
+  async finish(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
     const finished = await this.runs.finish(run, ending, run.reportedMicros);
     await failpoint('finish.afterCommit', run.runId);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ProviderAdapter, Run } from '../contract.js';
 import { providerList } from '../providers.js';
 import { declaredProvider } from './declared.js';
+import { adapterOf, reply, run } from '../testing/declared-adapter.js';
 
 const sound = {
   provider: 'acme',
@@ -20,23 +20,6 @@ const polled = {
   },
 };
 
-function adapterOf(row: object): ProviderAdapter {
-  const declared = declaredProvider(row);
-  if (!declared.definition) throw new Error(JSON.stringify(declared.problems));
-  return declared.definition.create(declared.definition.defaultBase, {});
-}
-
-const run: Run = {
-  runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
-  model: 'acme/paint',
-  upstream: { path: 'paint/fast' },
-  body: new TextEncoder().encode('{"prompt":"a cat"}'),
-};
-const reply = (body: string, status = 200, type = 'application/json') => ({
-  status,
-  headers: { 'content-type': type },
-  body: new TextEncoder().encode(body),
-});
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
 
 describe('a declared provider', () => {

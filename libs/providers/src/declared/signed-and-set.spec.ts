@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { HttpCall, ProviderAdapter, Run } from '../contract.js';
+import type { HttpCall } from '../contract.js';
 import { credentialUrl } from '../trusted-origins.js';
 import { declaredProvider } from './declared.js';
+import { adapterOf, run } from '../testing/declared-adapter.js';
 
 const sound = {
   provider: 'acme',
@@ -10,19 +11,6 @@ const sound = {
   submit: { url: '{base}/v1/{upstream.path}' },
 };
 const credential = { tc3: { service: 'acme' } };
-const run: Run = {
-  runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
-  model: 'acme/paint',
-  upstream: { path: 'paint/fast' },
-  body: Buffer.from('{"prompt":"a cat"}'),
-};
-
-function adapterOf(row: object): ProviderAdapter {
-  const declared = declaredProvider(row);
-  if (!declared.definition) throw new Error(JSON.stringify(declared.problems));
-  return declared.definition.create(declared.definition.defaultBase, {});
-}
-
 describe('a declared provider', () => {
   it('signs each call beside its header fields', () => {
     const adapter = adapterOf({ ...sound, auth: { 'x-version': '2' }, credential });
