@@ -81,8 +81,8 @@ function page() {
   return `# Configuration
 
 Every process reads its settings from environment variables, once, at start. An empty variable counts as absent. A bad
-environment ends the process with all its problems on standard error. This page is generated from the settings shapes in
-the code (\`node scripts/docs-configuration.mjs\` after a build); edit the shapes, not the page.
+environment ends the process with all its problems on standard error. A time in milliseconds (\`…_MS\`) is at most a week.
+This page is generated from the settings shapes in the code (\`node scripts/docs-configuration.mjs\` after a build); edit the shapes, not the page.
 
 The admin command line reads its database settings for every command that needs the database, and the \`JWT_\` ones for
 \`token create\`. The local launcher passes its whole environment on to the apps that it starts.

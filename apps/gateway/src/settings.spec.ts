@@ -8,6 +8,9 @@ const least = {
   SIGNING_SECRET: 'y'.repeat(32),
 };
 
+const withSetting = (name: string, value: string) =>
+  readSettings(gatewaySettings, { ...least, [name]: value });
+
 describe('the settings of a gateway', () => {
   it('have defaults for all but the database and two secrets', () => {
     expect(readSettings(gatewaySettings, least)).toMatchObject({
@@ -51,6 +54,20 @@ describe('the settings of a gateway', () => {
       JWT_JWKS_ALGORITHMS: ['RS256', 'ES256', 'EdDSA'],
     });
     expect(() => readGatewaySettings(others)).toThrow('one of JWT_SECRET and JWT_JWKS_URL is required');
+  });
+
+  it('take no time that a timer would cut to a millisecond', () => {
+    expect(withSetting('SYNC_DEADLINE_MS', '604800000')).toMatchObject({ SYNC_DEADLINE_MS: 604_800_000 });
+    expect(() => withSetting('SYNC_DEADLINE_MS', '3000000000')).toThrow(
+      'SYNC_DEADLINE_MS: must be at most 604800000, a week',
+    );
+  });
+
+  it('take a database at a socket, and no URL that the driver cannot read', () => {
+    const socket = 'postgres://router:secret@/router?host=/run/postgresql';
+    expect(withSetting('DATABASE_URL', socket)).toMatchObject({ DATABASE_URL: socket });
+    for (const url of ['postgres://a:b@host:99999/router', 'postgres://a:p#w@host/router'])
+      expect(() => withSetting('DATABASE_URL', url)).toThrow('DATABASE_URL: is no URL');
   });
 
   it.each([

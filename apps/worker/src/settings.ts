@@ -3,7 +3,7 @@ import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
-import { count, list, webhookSettings } from '#schemas';
+import { count, list, milliseconds, webhookSettings } from '#schemas';
 import { storageSettings } from '#storage';
 import { z } from 'zod';
 
@@ -28,19 +28,19 @@ export const workerSettings = {
     200,
     'Concurrency slots for polls and fetches, per provider and worker: partners whose polls hang hold up no other partner’s.',
   ),
-  WORKER_CLOSE_MS: count(
+  WORKER_CLOSE_MS: milliseconds(
     8000,
     'How long a stopping worker waits for submissions in the air, and at most 8 s of it for other calls. A submission that is cut fails its run, and may have been paid for.',
   ),
-  CLAIM_LEASE_MS: count(
+  CLAIM_LEASE_MS: milliseconds(
     15_000,
     'How long a claim stands without renewal; a crashed dispatch is found again after it.',
   ),
-  GAUGES_EVERY_MS: count(
+  GAUGES_EVERY_MS: milliseconds(
     10_000,
     'Pause between two readings of live runs and queues for the metrics, in milliseconds.',
   ),
-  RETENTION_EVERY_MS: count(
+  RETENTION_EVERY_MS: milliseconds(
     60_000,
     'Pause between two rounds that delete what has aged out, in milliseconds.',
   ),
@@ -55,15 +55,15 @@ export const workerSettings = {
     10,
     'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
   ),
-  PROVIDER_POLL_TIMEOUT_MS: count(
+  PROVIDER_POLL_TIMEOUT_MS: milliseconds(
     20_000,
     'Longest a poll, fetch or cancel call to a partner may take, reply included.',
   ),
-  PROVIDER_POLL_PAUSE_MS: count(
+  PROVIDER_POLL_PAUSE_MS: milliseconds(
     60_000,
     'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
   ),
-  PROVIDER_LANE_PAUSE_MS: count(
+  PROVIDER_LANE_PAUSE_MS: milliseconds(
     60_000,
     'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
   ),
@@ -76,7 +76,7 @@ export const workerSettings = {
     20,
     'Concurrency slots for runs whose assets are copied, per provider and worker.',
   ),
-  ASSET_COPY_MS: count(
+  ASSET_COPY_MS: milliseconds(
     45_000,
     'Longest the copies of all assets of a result may take together; then the URLs of the rest stay the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
   ),

@@ -1,4 +1,4 @@
-import { count } from '#schemas';
+import { milliseconds } from '#schemas';
 import { z } from 'zod';
 
 /** What every process that runs on the catalog reads. */
@@ -8,7 +8,7 @@ export const catalogSettings = {
       'A directory of model rows and provider declarations that add to, replace or hide the built-in ones; read again when it changes.',
     example: '/etc/model-router/catalog',
   }),
-  CATALOG_POLL_MS: count(
+  CATALOG_POLL_MS: milliseconds(
     10_000,
     'How often CATALOG_DIR is looked at where the system does not tell of changes, in milliseconds.',
   ),

@@ -1,4 +1,4 @@
-import { count, databaseUrlSettings } from '#schemas';
+import { count, databaseUrlSettings, milliseconds } from '#schemas';
 import type { z } from 'zod';
 
 export const databaseSettings = {
@@ -12,8 +12,8 @@ export const databaseSettings = {
     2,
     'Connections a gateway uses for the node registry and for lists of runs and usage, so that their readers take none from runs.',
   ),
-  DATABASE_ACQUIRE_MS: count(2000, 'Longest wait for a connection, in milliseconds.'),
-  DATABASE_STATEMENT_MS: count(5000, 'Longest a statement may run, in milliseconds.'),
+  DATABASE_ACQUIRE_MS: milliseconds(2000, 'Longest wait for a connection, in milliseconds.'),
+  DATABASE_STATEMENT_MS: milliseconds(5000, 'Longest a statement may run, in milliseconds.'),
 };
 
 /** Gateways decide by these what a caller is told, and workers what is deleted: all need the same values. */

@@ -38,6 +38,13 @@ describe('queue settings', () => {
       expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow(/REDIS_URL: must look like/);
     },
   );
+
+  it.each(['redis://a:99999', 'redis://a:1,redis://:p#w@b:2'])(
+    'refuse %s, which no client can read',
+    (url) => {
+      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: is no URL');
+    },
+  );
 });
 
 describe('session options', () => {

@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import { count } from '#schemas';
+import { milliseconds } from '#schemas';
 
 const redisUrl = z
   .string()
   .regex(
     /^(rediss?:\/\/[^,\s]+(,\s*rediss?:\/\/[^,\s]+)*|redis\+sentinel:\/\/[^\s/]+\/[^\s/]+)$/,
     'must look like redis://host:6379, several of them separated by commas, or redis+sentinel://host:26379,host:26379/name',
+  )
+  .refine(
+    (urls) => urls.startsWith('redis+sentinel:') || urls.split(',').every((url) => URL.canParse(url.trim())),
+    'is no URL: its host, port or password is malformed',
   );
 
 /** What the queues read beside the settings of the database, which carries them without `REDIS_URL`. */
@@ -15,14 +19,14 @@ export const queueSettings = {
       'Redis or Valkey that carries run ids and wake-ups; several URLs separated by commas mean a cluster; redis+sentinel://:password@host:26379,host:26379/name finds the primary of that name by its sentinels. Absent: the database carries them.',
     example: 'redis://127.0.0.1:6379',
   }),
-  QUEUE_COMMAND_TIMEOUT_MS: count(
+  QUEUE_COMMAND_TIMEOUT_MS: milliseconds(
     500,
     'How long a caller waits for the queue server before the run is left to the reconciler.',
   ),
-  QUEUE_LOCK_MS: count(15_000, 'How long a worker owns a job without renewing its lock.'),
+  QUEUE_LOCK_MS: milliseconds(15_000, 'How long a worker owns a job without renewing its lock.'),
   // A look may be skipped because the one before it was a moment late, so a killed worker's jobs wait for
   // the lock and twice this time: 19 s.
-  QUEUE_STALLED_MS: count(2_000, 'How often workers look for jobs whose owner has died.'),
+  QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs whose owner has died.'),
 };
 
 export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>> {

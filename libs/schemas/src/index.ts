@@ -149,6 +149,7 @@ export {
   count,
   databaseUrlSettings,
   list,
+  milliseconds,
   readSettings,
   type SettingsShape,
 } from './settings.js';

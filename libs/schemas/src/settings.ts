@@ -42,6 +42,13 @@ export const count = (byDefault: number, description: string) =>
     .default(byDefault)
     .meta({ description, example: String(byDefault) });
 
+/** A timer of more than 2³¹-1 ms fires at once; a week leaves room for what is added to it. */
+const maxMs = 7 * 24 * 60 * 60 * 1000;
+
+/** A time of at least one millisecond that timers and Postgres can take. */
+export const milliseconds = (byDefault: number, description: string) =>
+  count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs}, a week`);
+
 /** A comma-separated list; absent means empty, unless a default is given. */
 export const list = (byDefault = '') =>
   z
@@ -56,7 +63,12 @@ export const list = (byDefault = '') =>
 
 const postgresUrl = z
   .string()
-  .regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/name');
+  .regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/name')
+  // The driver takes an empty host, for a socket whose folder is a parameter; a URL does not.
+  .refine(
+    (url) => URL.canParse(url.replace('@/', '@host/')),
+    'is no URL: its host, port or password is malformed',
+  );
 
 /** Where the database is: repositories read it, and so does the queue when no Redis carries the run ids. */
 export const databaseUrlSettings = {

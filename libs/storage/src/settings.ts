@@ -1,4 +1,4 @@
-import { BadSettings, count, list } from '#schemas';
+import { BadSettings, count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
@@ -23,7 +23,10 @@ export const storageSettings = {
     3600,
     'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',
   ),
-  STORE_PAYLOAD_MS: count(20_000, 'Time limit for storing a large input or output, and for opening one.'),
+  STORE_PAYLOAD_MS: milliseconds(
+    20_000,
+    'Time limit for storing a large input or output, and for opening one.',
+  ),
   S3_BUCKET: z.string().min(1).optional().meta({
     description: 'Bucket for assets and large payloads. Absent: files in ASSET_DIR.',
     example: 'router-assets',
@@ -57,7 +60,7 @@ export const storageSettings = {
       'Whether the bucket stands in the path instead of the host name. Absent: yes with S3_ENDPOINT, no on AWS.',
     example: 'true',
   }),
-  S3_REQUEST_TIMEOUT_MS: count(
+  S3_REQUEST_TIMEOUT_MS: milliseconds(
     30_000,
     'Time limit for a response of S3 to begin, and for each pause within one.',
   ),

@@ -1,4 +1,4 @@
-import { accessTokenSettings, count, list } from '#schemas';
+import { accessTokenSettings, count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 // Asymmetric ones only: a published key must never serve as the secret of an HMAC.
@@ -53,11 +53,11 @@ export const authSettings = {
     30,
     'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
   ),
-  AUTH_CACHE_MS: count(
+  AUTH_CACHE_MS: milliseconds(
     30_000,
     'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
   ).refine((ms) => ms <= 30_000, 'must be at most 30000'),
-  AUTH_REFUSED_CACHE_MS: count(2_000, 'How long the refusal of an unknown credential is cached.'),
+  AUTH_REFUSED_CACHE_MS: milliseconds(2_000, 'How long the refusal of an unknown credential is cached.'),
 };
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;

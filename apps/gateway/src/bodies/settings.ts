@@ -1,4 +1,4 @@
-import { count } from '#schemas';
+import { count, milliseconds } from '#schemas';
 import type { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
@@ -11,7 +11,7 @@ export const bodySettings = {
     256 * mebibyte,
     'Maximum size of all bodies above 64 KiB that a gateway holds at once, in bytes. A workspace may hold as much of it as is left free; above that its calls answer 503.',
   ),
-  BODY_CHECK_TIMEOUT_MS: count(
+  BODY_CHECK_TIMEOUT_MS: milliseconds(
     15_000,
     'Time limit for checking a large body, its wait for a thread included.',
   ),

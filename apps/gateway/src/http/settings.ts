@@ -1,4 +1,4 @@
-import { count, list } from '#schemas';
+import { count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -42,11 +42,11 @@ export const httpSettings = {
     5000,
     'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
   ),
-  KEEP_ALIVE_TIMEOUT_MS: count(
+  KEEP_ALIVE_TIMEOUT_MS: milliseconds(
     75_000,
     'How long an idle connection stays open; longer than the idle time of the load balancer in front.',
   ),
-  CLOSE_TIMEOUT_MS: count(
+  CLOSE_TIMEOUT_MS: milliseconds(
     20_000,
     'Time limit for a stop in all: calls in flight are answered, then connections are closed.',
   ),
