@@ -69,6 +69,8 @@ export const creditsCommands: CommandGroup = (program, desk) => {
 };
 
 function nameOf(argument: string | undefined, { workspace }: NameOption, command: Command): string {
+  if (workspace !== undefined && argument !== undefined && workspace !== argument)
+    command.error(`error: both "${argument}" and "${workspace}" are named: name one workspace`);
   return workspace ?? argument ?? command.error("error: required option '--workspace <name>' not specified");
 }
 
