@@ -69,7 +69,15 @@ describe('instant', () => {
     expect(instant('2026-01-31T12:00:00.5+02:00').toISOString()).toBe('2026-01-31T10:00:00.500Z');
   });
 
-  it.each(['', 'yesterday', '2026-13-01', '2026-01-31T12:00:00', '1769860800'])('refuses %j', (text) => {
+  it.each([
+    '',
+    'yesterday',
+    '2026-13-01',
+    '2026-02-30',
+    '2026-02-30T12:00:00+02:00',
+    '2026-01-31T12:00:00',
+    '1769860800',
+  ])('refuses %j', (text) => {
     expect(() => instant(text)).toThrow(InvalidArgumentError);
   });
 });

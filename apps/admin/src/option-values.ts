@@ -1,4 +1,12 @@
-import { isUuid, maxCents, microsFromCents, routerQueueRequestId, type Scope, scopes } from '#schemas';
+import {
+  isUuid,
+  maxCents,
+  microsFromCents,
+  momentOf,
+  routerQueueRequestId,
+  type Scope,
+  scopes,
+} from '#schemas';
 import { InvalidArgumentError } from 'commander';
 
 /** Postgres counts in 32-bit integers. */
@@ -68,8 +76,8 @@ export function workspaceName(text: string): string {
 /** A point in time: ISO 8601 with its offset, or a day, which begins at midnight UTC. */
 export function instant(text: string): Date {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-  const time = new Date(text);
-  if (!form.test(text) || Number.isNaN(time.getTime()))
+  const time = form.test(text) ? momentOf(text) : null;
+  if (time === null)
     throw new InvalidArgumentError('Expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
   return time;
 }
