@@ -61,6 +61,20 @@ describe('admin run, usage, provider and key', () => {
     expect(await refusal('run', 'list')).toContain('--workspace <name>, --stuck or --failed');
   });
 
+  it.each([
+    ['--stuck', '--model', 'bfl/flux-2-pro'],
+    ['--failed', '--model', 'bfl/flux-2-pro'],
+    ['--stuck', '--status', 'COMPLETED'],
+    ['--failed', '--status', 'COMPLETED'],
+    ['--stuck', '--error-type', 'provider_error'],
+    ['--stuck', '--hours', '2'],
+    ['--workspace', 'acme', '--hours', '2'],
+  ])('refuses a filter that it would not heed: %s %s %s', async (...words) => {
+    const { code, out, error } = await runAdmin(env, 'run', 'list', ...words);
+    expect([code, out]).toEqual([2, '']);
+    expect(error).toContain('cannot be used with option');
+  });
+
   it('shows one run, whoever’s it is', async () => {
     expect(await answerOf(env, 'run', 'show', runs.broken)).toMatchObject({
       request_id: runs.broken,

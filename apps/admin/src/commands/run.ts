@@ -51,14 +51,28 @@ export const runCommands: CommandGroup = (program, desk) => {
       new Option('--stuck', 'live runs that do not come forward, oldest first').conflicts('workspace'),
     )
     .addOption(new Option('--failed', 'runs that failed lately').conflicts(['workspace', 'stuck']))
-    .option('--hours <n>', 'with --failed: how long ago', wholeNumber(1, 744), 24)
-    .option('--model <id>', 'with --workspace: only those of a model, by its id or an alias')
     .addOption(
-      new Option('--status <status>', 'with --workspace: only those in a state').choices(
-        routerQueueStatus.options,
-      ),
+      new Option('--hours <n>', 'with --failed: how long ago')
+        .argParser(wholeNumber(1, 744))
+        .default(24)
+        .conflicts(['workspace', 'stuck']),
     )
-    .addOption(new Option('--error-type <type>', 'only those that ended so').choices(routerErrorType.options))
+    .addOption(
+      new Option('--model <id>', 'with --workspace: only those of a model, by its id or an alias').conflicts([
+        'stuck',
+        'failed',
+      ]),
+    )
+    .addOption(
+      new Option('--status <status>', 'with --workspace: only those in a state')
+        .choices(routerQueueStatus.options)
+        .conflicts(['stuck', 'failed']),
+    )
+    .addOption(
+      new Option('--error-type <type>', 'only those that ended so')
+        .choices(routerErrorType.options)
+        .conflicts('stuck'),
+    )
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 50)
     .action(async (options: ListOptions) => desk.answer(await list(desk, options)));
 
