@@ -160,6 +160,8 @@ describe('admin run, usage, provider and key', () => {
     const endsInMs = Date.parse(next.replaces.expires_at) - Date.now();
     expect(Math.abs(endsInMs - 7_200_000)).toBeLessThan(120_000);
     expect([await keys.byApiKey(made.key), await keys.byApiKey(next.key)]).not.toContain(null);
+    const again = await runAdmin(env, 'key', 'rotate', made.prefix);
+    expect(again.out).toContain(`It expires at ${next.replaces.expires_at}.\n`);
     await expect(rotate('--keep-hours', '0')).rejects.toThrow('repeat it with --yes');
     await rotate('--keep-hours', '0', '--yes');
     expect(await keys.byApiKey(made.key)).toBeNull();

@@ -61,7 +61,9 @@ export const keyCommands: CommandGroup = (program, desk) => {
 
   key
     .command('rotate')
-    .description('Make a key like another one, which goes on working for a time.')
+    .description(
+      'Make a key like another one, which goes on working for a time. If that one was to expire, so will the new one.',
+    )
     .argument('<prefix|id>', 'as "key list" shows it')
     .option(
       '--keep-hours <n>',
@@ -95,13 +97,17 @@ async function create(
   });
   return {
     document: newKeyDocument(key, row, workspace.name),
-    text: [
-      key,
-      '',
-      `This is the only time the key is shown. Its prefix is ${row.prefix}, its workspace ${workspace.name}.`,
-    ].join('\n'),
+    text: newKeyLines(key, row, workspace.name).join('\n'),
   };
 }
+
+/** That a key ends is said at once: one that replaces another ends with it, and so may one made by a second rotation. */
+const newKeyLines = (key: string, { prefix, expiresAt }: KeyRow, workspace: string): string[] => [
+  key,
+  '',
+  `This is the only time the key is shown. Its prefix is ${prefix}, its workspace ${workspace}.`,
+  ...(expiresAt === null ? [] : [`It expires at ${expiresAt.toISOString()}.`]),
+];
 
 const newKeyDocument = (key: string, row: KeyRow, workspace: string) => ({
   key,
@@ -201,9 +207,7 @@ async function rotate(
       replaces: { ...keyDocument(old, workspace.name), expires_at: endsAt.toISOString() },
     },
     text: [
-      key,
-      '',
-      `This is the only time the key is shown. Its prefix is ${row.prefix}, its workspace ${workspace.name}.`,
+      ...newKeyLines(key, row, workspace.name),
       `${old.prefix} ${keepHours === 0 ? 'is revoked' : `works until ${endsAt.toISOString()}`}.`,
     ].join('\n'),
   };
