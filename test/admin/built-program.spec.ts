@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
-import { runBuiltAdmin } from './run-built-admin.js';
+import { readFileSync } from 'node:fs';
+import { runBuilt, runBuiltAdmin } from './run-built-admin.js';
 
 describe('the admin program as a process', () => {
   let database: TestDatabase;
@@ -23,6 +24,17 @@ describe('the admin program as a process', () => {
       code: 2,
       out: '',
       error: expect.stringMatching(/^error: [^\n]+\n$/),
+    });
+  });
+
+  it('reads the file of --env-file itself: Node would take the option for its own', async () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { admin: string } };
+    const nodeArguments = /exec node (.+) dist\//.exec(scripts.admin)?.[1]?.split(' ') ?? [];
+    const words = ['--env-file', 'nowhere.env', 'workspace', 'list'];
+    expect(await runBuilt({}, { nodeArguments, words })).toEqual({
+      code: 1,
+      out: '',
+      error: expect.stringMatching(/^error: nowhere\.env cannot be read: [^\n]+\n$/),
     });
   });
 
