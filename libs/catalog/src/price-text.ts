@@ -7,7 +7,8 @@ export const priceText = (price: Price): string => [price, ...price.plus].map(te
 /** The least that one unit costs, and what the units are: the first term whose cheapest options are not free. */
 export function priceFrom(price: Price): { usd: number; unit: string } {
   const terms = [price, ...price.plus].map(({ usd, times }) => ({
-    usd: times.reduce((product, factor) => product * smallestOf(factor), usd),
+    // Without the noise of binary fractions: 0.28 × 5 is 1.4.
+    usd: Number(times.reduce((product, factor) => product * smallestOf(factor), usd).toPrecision(12)),
     unit:
       times
         .filter((factor) => !('table' in factor))
@@ -20,10 +21,14 @@ export function priceFrom(price: Price): { usd: number; unit: string } {
 /** What one unit is multiplied with at least; a value that makes the term free chooses another term. */
 const smallestOf = (factor: Factor): number => {
   if ('table' in factor) return Math.min(...Object.values(factor.values).filter((value) => value > 0));
+  if ('present' in factor) return factor.each;
   return 'per' in factor ? 1 / factor.per : 1;
 };
 
-const unitOf = (factor: Factor): string => factorText({ ...factor, ...('per' in factor && { per: 1 }) });
+const unitOf = (factor: Factor): string => {
+  if ('present' in factor) return factorText({ present: factor.present, each: 1 });
+  return factorText({ ...factor, ...('per' in factor && { per: 1 }) });
+};
 
 /** Where a reply tells the cost, or nothing: `$0.01 × /cost`. */
 export const reportedText = (price: Price): string =>
@@ -49,7 +54,7 @@ function factorText(factor: Factor): string {
   if ('tokens' in factor) return `tokens of ${name(factor.tokens)}`;
   if ('present' in factor) {
     const [first = '', ...others] = factor.present.map(name);
-    return `number of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+    return `number of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}${each(factor)}`;
   }
   if ('absent' in factor) return `without ${factor.absent.map(name).join(' and ')}`;
   const values = Object.values(factor.values);
@@ -57,6 +62,11 @@ function factorText(factor: Factor): string {
 }
 
 const per = (factor: { per: number }): string => (factor.per === 1 ? '' : ` / ${factor.per}`);
+
+const each = ({ each: least, most = least }: { each: number; most?: number | undefined }): string => {
+  if (least === 1 && most === 1) return '';
+  return ` (${least === most ? '' : `${number(least)} to `}${number(most)} each)`;
+};
 
 const less = (units: string, { minus }: { minus: number }): string =>
   minus === 0 ? units : `(${units} - ${number(minus)})`;
