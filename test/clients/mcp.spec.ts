@@ -17,13 +17,13 @@ interface ToolResult {
   isError?: boolean;
 }
 
-// The official client speaks to it in test/operations/agents.spec.ts.
+// The official client speaks to it in test/operations/callers.spec.ts.
 describe('POST /mcp', () => {
   const system = sharedSystem(transport);
   let caller: TestCaller;
 
   beforeAll(async () => {
-    caller = await system.caller();
+    caller = await system.caller({}, undefined, ['catalog', 'run', 'requests']);
   });
 
   const post = (body: string, headers: Record<string, string> = {}) =>
@@ -83,6 +83,17 @@ describe('POST /mcp', () => {
     expect(isError).toBe(false);
     expect(value()).toMatchObject({ status: 'COMPLETED', output: { status: 'Ready' } });
     expect(value()['cost_cents']).toBeGreaterThan(0);
+  });
+
+  it('changes no number of an input or an output', async () => {
+    const input = '{ "prompt":"a red fox", "seed":9007199254740993, "tomorrow":1.0 }';
+    const params = `{"name":"run_model","arguments":{"model":"${model}","input":${input}}}`;
+    const answer = await post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+    const text = await answer.text();
+    expect(text).toContain(String.raw`\"seed\":18446744073709551615`);
+    const [id] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text.slice(text.indexOf('request_id'))) ?? [];
+    const sent = await caller.call('GET', `/v2/requests/${id}/input`);
+    expect(sent.bytes.toString()).toBe(input);
   });
 
   it('gives a sound as a sound', async () => {

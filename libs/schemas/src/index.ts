@@ -74,6 +74,7 @@ export {
 export {
   type JsonExcess,
   jsonExcess,
+  longStringsOf,
   type JsonPlace,
   membersOf,
   placesOf,

@@ -13,7 +13,16 @@ import {
   tuple,
 } from 'fast-check';
 import { type Json, valuesAt } from './json-pointer.js';
-import { jsonExcess, membersOf, placesOf, replaceStrings, textAt, withMembersFirst } from './json-text.js';
+import {
+  jsonExcess,
+  longStringsOf,
+  membersOf,
+  placesOf,
+  replaceStrings,
+  stringAt,
+  textAt,
+  withMembersFirst,
+} from './json-text.js';
 
 const bytes = (text: string) => Buffer.from(text);
 /** The values there, by the text alone. */
@@ -95,6 +104,14 @@ describe('replaceStrings', () => {
 
 const membersIn = (text: string) =>
   membersOf(bytes(text)).map((member) => [member.name, textAt(bytes(text), member)]);
+
+describe('longStringsOf', () => {
+  it('finds strings by their bytes, at any depth, names too, and nothing within one', () => {
+    const json = bytes('{"long name":["four","a \\"long\\" one"],"b":[{"c":"éé"}],"d":123456789}');
+    const texts = longStringsOf(json, 6).map((place) => stringAt(json, place));
+    expect(texts).toEqual(['long name', 'a "long" one']);
+  });
+});
 
 describe('membersOf', () => {
   it.each([

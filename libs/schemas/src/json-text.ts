@@ -114,6 +114,17 @@ function readMembers(json: Uint8Array, tokens: JsonTokens, readValue: (nameOf: (
   }
 }
 
+/** Where the strings stand that take more than so many bytes, the names of members among them. */
+export function longStringsOf(json: Uint8Array, maxBytes: number): JsonPlace[] {
+  const tokens = new JsonTokens(json);
+  const places: JsonPlace[] = [];
+  while (tokens.next() !== endOfText) {
+    const { kind, start, end } = tokens;
+    if (kind === quote && end - start > maxBytes) places.push({ start, end });
+  }
+  return places;
+}
+
 /** The text of an object with these members first, and every byte of its own as it was. */
 export function withMembersFirst(json: Uint8Array, members: Readonly<Record<string, Json>>): Uint8Array {
   const added = JSON.stringify(members).slice(1, -1);

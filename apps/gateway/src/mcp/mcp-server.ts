@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { routerModelId, routerQueueRequestId } from '#schemas';
+import { placesOf, routerModelId, routerQueueRequestId, textAt } from '#schemas';
 import { z } from 'zod';
 import type { OwnRoutes, RouteAnswer } from './own-routes.js';
 import { failureResult, outputResult, textResult } from './tool-results.js';
@@ -20,8 +20,8 @@ const waiting = z
 const instructions =
   'Runs generative models of many providers. Find a model, read what it takes, run it. A run that does not end within the wait goes on: follow it with get_run. Each run costs money, so do not repeat one whose result is still to come. URLs in results work for 24 hours.';
 
-/** A server for one request: its tools are calls of the gateway's own routes. */
-export function mcpServer(routes: OwnRoutes, signal: AbortSignal): McpServer {
+/** A server for one request, whose body `message` is: its tools are calls of the gateway's own routes. */
+export function mcpServer(routes: OwnRoutes, message: Buffer, signal: AbortSignal): McpServer {
   const server = new McpServer({ name: 'model-router', version: '1.0' }, { instructions });
 
   server.registerTool(
@@ -70,9 +70,11 @@ export function mcpServer(routes: OwnRoutes, signal: AbortSignal): McpServer {
         wait_seconds: waiting,
       }),
     },
-    async ({ model: id, input, idempotency_key: idempotencyKey, wait_seconds: waitS }) => {
+    async ({ model: id, idempotency_key: idempotencyKey, wait_seconds: waitS }) => {
+      // The bytes that were sent, as on any other route: the parsed input has lost the digits of a 64-bit seed.
+      const input = placesOf(message, ['/params/arguments/input']).at(-1);
       const options = {
-        body: JSON.stringify(input),
+        ...(input !== undefined && { body: textAt(message, input) }),
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       };
       const submitted = await routes('POST', `/v2/models/${id}/requests`, options);

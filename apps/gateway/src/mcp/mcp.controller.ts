@@ -48,7 +48,7 @@ export class McpController {
     try {
       if (bytes.length > maxMessageBytes) throw tooLarge();
       const parsedBody = parseInput(bytes);
-      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), gone));
+      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), bytes, gone));
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',
         headers: Object.entries(request.headers).map(([name, value]): [string, string] => [

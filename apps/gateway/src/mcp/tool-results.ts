@@ -1,4 +1,5 @@
 import { type Bucket, bucketNames } from '#errors';
+import { longStringsOf, replaceStrings, stringAt } from '#schemas';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer } from './own-routes.js';
 
@@ -39,15 +40,18 @@ export function failureResult({ headers, bytes }: RouteAnswer): CallToolResult {
   return { ...textResult(`${bucket}: ${said}\n${advice[bucket]}`), isError: true };
 }
 
-/** The output of a run, as much of it as a model can read; the whole is at `response_url`. */
+/**
+ * The output of a run, as much of it as a model can read; the whole is at `response_url`. JSON stays text: a parser
+ * would change the seed that repeats a result, when it has 64 bits.
+ */
 export function outputResult({ headers, bytes }: RouteAnswer, run: Record<string, unknown>): CallToolResult {
   const mediaType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
   const facts = { ...run, cost_cents: Number(headers['x-service-cost-cents']) };
   if (mediaType === 'application/json') {
-    const output = JSON.stringify(JSON.parse(bytes.toString()), shortened, 1);
-    if (output.length <= maxTextLength)
-      return textResult({ ...facts, output: JSON.parse(output) as unknown });
-    return textResult({ ...facts, output: shortText(output, maxTextLength) });
+    const output = withShortStrings(bytes).toString();
+    return output.length <= maxTextLength
+      ? textResult(`${JSON.stringify(facts).slice(0, -1)},"output":${output}}`)
+      : textResult({ ...facts, output: shortText(output, maxTextLength) });
   }
   const result = textResult({ ...facts, output: `${bytes.length} bytes of ${mediaType}, at response_url` });
   const [kind] = mediaType.split('/');
@@ -56,8 +60,14 @@ export function outputResult({ headers, bytes }: RouteAnswer, run: Record<string
   return result;
 }
 
-const shortened = (_name: string, value: unknown): unknown =>
-  typeof value === 'string' ? shortText(value, maxStringLength) : value;
+const withShortStrings = (json: Buffer): Buffer =>
+  replaceStrings(
+    json,
+    longStringsOf(json, maxStringLength).map((place) => ({
+      ...place,
+      text: shortText(stringAt(json, place), maxStringLength),
+    })),
+  );
 
 const shortText = (text: string, maxLength: number): string =>
   text.length <= maxLength
