@@ -230,7 +230,7 @@ export const wan: Partner = {
         path: `/services/aigc/${service}`,
         headers: { 'x-dashscope-async': 'enable' },
         promptOf: (body) => memberOf(body, 'input')['prompt'],
-        promptOptional: (model) => /(i2v|r2v|edit|-video|prime)$/.test(model),
+        promptOptional: (model) => /(i2v|i2v-preview|r2v|edit|-video|prime)$/.test(model),
       })),
       poll: { path: '/tasks/:id' },
       variantOf: ({ generation }) => (generation.path.includes('video') ? '-video' : ''),
