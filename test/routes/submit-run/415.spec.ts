@@ -15,4 +15,5 @@ it.each([
   const headers = { 'content-type': type, ...encoding };
   const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
   expect([answer.status, answer.bucket]).toEqual([415, 'invalid_input']);
+  expect(answer.json()['detail']).toContain('without a Content-Encoding');
 });

@@ -41,7 +41,11 @@ export class BodyReader {
     const announced = Number(request.headers['content-length'] ?? 0);
     const hasBody = announced > 0 || request.headers['transfer-encoding'] !== undefined;
     if (hasBody && !announcesJson(request.headers)) {
-      throw new RouterError('invalid_input', 'The body must be sent as application/json.', { status: 415 });
+      throw new RouterError(
+        'invalid_input',
+        'The body must be sent as application/json, without a Content-Encoding.',
+        { status: 415 },
+      );
     }
     const { BODY_LIMIT: limit } = this.settings;
     if (announced > limit) throw tooLarge(limit);
