@@ -50,6 +50,7 @@ describe('a range of an asset', () => {
   it('behind its end is refused with the size', async () => {
     const answer = await get({ range: 'bytes=256-' });
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */256']);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(await answer.json()).toEqual({ error: 'invalid_input', message: expect.any(String) });
   });
 
@@ -72,6 +73,12 @@ it('is not sent again to a caller that has it', async () => {
   const etag = (await get()).headers.get('etag') ?? '';
   const answer = await get({ 'if-none-match': etag });
   expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([304, etag, '']);
+});
+
+it('does not tell HEAD that it is empty, when it has not changed', async () => {
+  const etag = (await get()).headers.get('etag') ?? '';
+  const answer = await get({ 'if-none-match': etag }, 'HEAD');
+  expect([answer.status, answer.headers.get('content-length')]).toEqual([304, null]);
 });
 
 it('tells HEAD its size', async () => {

@@ -25,6 +25,15 @@ it.each([
   expect(answer.headers.get('cache-control')).toBe('private, max-age=300, must-revalidate');
 });
 
+it('does not tell HEAD that the document has no length', async () => {
+  const answer = await caller.call('HEAD', path, { headers: { 'if-none-match': etag } });
+  expect([answer.status, answer.headers.get('etag'), answer.headers.get('content-length')]).toEqual([
+    304,
+    etag,
+    null,
+  ]);
+});
+
 it('serves the document for other tags', async () => {
   for (const header of ['"other"', etag.slice(1, -1), '']) {
     const answer = await caller.call('GET', path, { headers: { 'if-none-match': header } });

@@ -73,6 +73,7 @@ export class AssetsController {
         .code(416)
         .header('content-type', 'application/json; charset=utf-8')
         .header('content-range', `bytes */${bytes}`)
+        .header('cache-control', 'no-store')
         .send({
           error: 'invalid_input',
           message: 'The asset has no such bytes.',

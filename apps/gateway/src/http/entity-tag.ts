@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { noBody } from './replies.js';
 
 /** The header of a conditional request, for the service document. */
 export const ifNoneMatch = z.object({
@@ -24,6 +25,6 @@ export function noneMatchCovers(header: string | undefined, etag: string): boole
 export function sentUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag);
   const isUnchanged = noneMatchCovers(request.headers['if-none-match'], etag);
-  if (isUnchanged) void reply.code(304).send();
+  if (isUnchanged) void reply.code(304).send(noBody());
   return isUnchanged;
 }
