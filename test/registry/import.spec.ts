@@ -130,6 +130,7 @@ describe('registry import', () => {
     expect(reasonAt(4)).toContain('id: ');
     expect(reasonAt(5)).toMatch(/downloads: .*/);
     expect(reasonAt(7)).toContain('u0000');
+    expect(reasonAt(11)).toContain('latest_version.version: ');
     expect(
       await reader.ids('latest=true&node_id=good-1&node_id=good-2&node_id=backslash&node_id=half'),
     ).toEqual(['backslash', 'good-1', 'good-2']);
@@ -149,6 +150,14 @@ describe('registry import', () => {
       [array, 3],
       [page, 4],
     ]);
+  });
+
+  it('takes an empty version and an empty publisher for none', async () => {
+    const record = { id: 'bare', latest_version: { version: '1.0.0' }, publisher: { id: 'someone' } };
+    await put(record);
+    expect(await put({ id: 'bare', latest_version: {}, publisher: {} })).toMatchObject({ rejected: [] });
+    const [node] = (await reader.list('latest=true&node_id=bare')).nodes;
+    expect(node).toMatchObject(record);
   });
 
   it('changes what a record carries, leaves the rest, and clears what is null', async () => {

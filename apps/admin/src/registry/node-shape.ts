@@ -65,6 +65,10 @@ export const versionShape = z.object({
   tags_admin: texts,
 });
 
+/** Some registries write an object of which they know nothing as `{}`. */
+const unlessEmpty = <Shape extends z.ZodType>(shape: Shape) =>
+  z.preprocess((given) => (JSON.stringify(given) === '{}' ? undefined : given), shape.nullish()).optional();
+
 /**
  * A node as it is read from a file or from another registry: the interface's own shape or a part of it; null and
  * absent are allowed everywhere but in ids. `versions` holds more versions than the latest one, and
@@ -92,9 +96,9 @@ export const nodeShape = z.object({
   preempted_app_node_names: texts,
   ...platforms,
   translations: z.record(z.string(), z.record(z.string(), z.unknown())).nullish(),
-  latest_version: versionShape.nullish(),
+  latest_version: unlessEmpty(versionShape),
   versions: z.array(versionShape).nullish(),
-  publisher: publisherShape.nullish(),
+  publisher: unlessEmpty(publisherShape),
   publisher_id: bounded(1).toLowerCase().nullish(),
 });
 
