@@ -25,6 +25,6 @@ export function noneMatchCovers(header: string | undefined, etag: string): boole
 export function sentUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag);
   const isUnchanged = noneMatchCovers(request.headers['if-none-match'], etag);
-  if (isUnchanged) void reply.code(304).send(noBody());
+  if (isUnchanged) void reply.code(304).send(request.method === 'HEAD' ? noBody() : undefined);
   return isUnchanged;
 }
