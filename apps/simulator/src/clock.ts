@@ -1,6 +1,7 @@
 /**
  * The simulator's clock: real time plus an offset that an admin route moves, so that a test sees a URL
- * expire without waiting. The state of every generation is computed from it when somebody asks.
+ * expire without waiting. The state of every generation is computed from it when somebody asks. A machine
+ * whose clock is set forward meanwhile, as after a pause, must not end them.
  */
 export interface Clock {
   now(): number;
@@ -8,7 +9,7 @@ export interface Clock {
   reset(): void;
 }
 
-export function createClock(time: () => number = Date.now): Clock {
+export function createClock(time: () => number = sinceStart): Clock {
   let offsetMs = 0;
   return {
     now: () => time() + offsetMs,
@@ -16,3 +17,5 @@ export function createClock(time: () => number = Date.now): Clock {
     reset: () => void (offsetMs = 0),
   };
 }
+
+const sinceStart = () => Math.floor(performance.timeOrigin + performance.now());

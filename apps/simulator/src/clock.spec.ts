@@ -1,0 +1,15 @@
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { createClock } from './clock.js';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it('is moved by its admin and not by the clock of the machine', () => {
+  const clock = createClock();
+  const before = clock.now();
+  jest.spyOn(Date, 'now').mockReturnValue(before + 3_600_000);
+  expect(clock.now() - before).toBeLessThan(60_000);
+  clock.advance(3_600_000);
+  expect(clock.now() - before).toBeGreaterThanOrEqual(3_600_000);
+});
