@@ -14,7 +14,8 @@ const exposedHeaders = [...new Set(exposed)].join(', ');
 /** Pages of any origin may read the registry: what it answers, its failures too, and what it is asked before. */
 export function allowRegistryReaders(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (requestPath(request.url) !== '/nodes') return done();
+    // What no route takes may be meant for it as well: another method, or the question before a call.
+    if ((request.routeOptions.url ?? requestPath(request.url)) !== '/nodes') return done();
     reply.header('access-control-allow-origin', '*');
     if (request.method !== 'OPTIONS') return done();
     permit(reply, 'GET', '*');

@@ -3,16 +3,21 @@ import { momentOf } from '#schemas';
 import type { PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
 
-/** Parses query parameters by their shape. A parameter that does not fit is named in a 400, `invalid_input`. */
+/** Parses query parameters by their shape, for a handler's argument. */
 export class QueryPipe<Shape extends z.ZodObject> implements PipeTransform {
   constructor(private readonly shape: Shape) {}
 
   transform(query: unknown): z.output<Shape> {
-    const parsed = this.shape.safeParse(query);
-    if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
-    throw new RouterError('invalid_input', `${issue?.path.join('.')} ${issue?.message}.`);
+    return readQuery(this.shape, query);
   }
+}
+
+/** A parameter that does not fit is named in a 400, `invalid_input`. */
+export function readQuery<Shape extends z.ZodObject>(shape: Shape, query: unknown): z.output<Shape> {
+  const parsed = shape.safeParse(query);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new RouterError('invalid_input', `${issue?.path.join('.')} ${issue?.message}.`);
 }
 
 /** A parameter that may not be repeated. */

@@ -19,9 +19,7 @@ function lists() {
     { SIGNING_SECRET: ['s'.repeat(32)] } as unknown as GatewaySettings,
   );
   const read = (caller: Caller) =>
-    controller.search(caller, { limit: 5 }, {
-      url: '/v2/models?limit=5',
-    } as FastifyRequest);
+    controller.search(caller, { url: '/v2/models?limit=5', query: { limit: '5' } } as FastifyRequest);
   const ids = (caller: Caller) =>
     (JSON.parse(read(caller).toString()) as { data: { id: string }[] }).data.map(({ id }) => id);
   return { live, read, ids };

@@ -9,13 +9,13 @@ import {
   sealCursor,
 } from '#catalog';
 import { routerModelListResponse, routerModelPage } from '#schemas';
-import { Controller, Get, Inject, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { QueryPipe } from '../http/query.pipe.js';
+import { readQuery } from '../http/query.pipe.js';
 import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
@@ -71,12 +71,10 @@ export class ModelListsController {
     query: pageQuery,
     answers: [answer(200, 'One page.', json(routerModelListResponse)), badQuery],
   })
-  list(
-    @Calling() caller: Caller,
-    @Query(new QueryPipe(pageQuery)) query: z.output<typeof pageQuery>,
-    @Req() request: FastifyRequest,
-  ): Buffer {
-    return this.sent(caller, request, () => this.page(caller, query, shortText));
+  list(@Calling() caller: Caller, @Req() request: FastifyRequest): Buffer {
+    return this.sent(caller, request, () =>
+      this.page(caller, readQuery(pageQuery, request.query), shortText),
+    );
   }
 
   @Get('v2/models')
@@ -87,17 +85,17 @@ export class ModelListsController {
     query: modelQuery,
     answers: [answer(200, 'One page.', json(routerModelPage)), badQuery],
   })
-  search(
-    @Calling() caller: Caller,
-    @Query(new QueryPipe(modelQuery)) query: z.output<typeof modelQuery>,
-    @Req() request: FastifyRequest,
-  ): Buffer {
-    return this.sent(caller, request, () =>
-      this.page(caller, query, query.view === 'full' ? fullText : shortText),
-    );
+  search(@Calling() caller: Caller, @Req() request: FastifyRequest): Buffer {
+    return this.sent(caller, request, () => {
+      const query = readQuery(modelQuery, request.query);
+      return this.page(caller, query, query.view === 'full' ? fullText : shortText);
+    });
   }
 
-  /** The page that the caller got a moment ago, unless its access or the catalog has changed since. */
+  /**
+   * The page that the caller got a moment ago, unless its access or the catalog has changed since. Its query is not read
+   * again: that would take longer than to send it.
+   */
   private sent(caller: Caller, { url }: FastifyRequest, page: () => string): Buffer {
     const name = `${caller.credential} ${url}`;
     const catalog = this.catalog.current;
