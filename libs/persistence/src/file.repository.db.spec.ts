@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { FileRepository } from './file.repository.js';
+import { OperatorReader } from './operator-reader.js';
 import { openRunFixture } from './testing/run-fixture.js';
 
 const fixture = await openRunFixture();
@@ -64,6 +65,18 @@ it('is not begun again at a place that is being swept', async () => {
   const { refusal: _, ...place } = await reserve(await fixture.space());
   expect(await due('2 hours')).toContain(place.key);
   expect(await first.reserve(place)).toMatchObject({ limit: 'place' });
+});
+
+it('that was deleted stays gone while the store does not delete it', async () => {
+  const spaceId = await fixture.space();
+  const { id, key } = await reserve(spaceId);
+  await first.complete(key, png);
+  await first.delete(spaceId, id);
+  expect(await due()).toContain(key);
+  expect([await second.find(spaceId, id), await second.list(spaceId, { limit: 10 })]).toEqual([null, []]);
+  expect(await second.delete(spaceId, id)).toBe(false);
+  const operator = new OperatorReader(fixture.second.database);
+  expect(await operator.workspace(spaceId)).toMatchObject({ files: 0, fileBytes: 0 });
 });
 
 it('is swept when its upload never ended, and cannot end after that', async () => {

@@ -18,7 +18,8 @@ export interface FileRefusal {
 }
 
 const columns = `owner_id AS id, key, content_type AS "contentType", bytes::float8 AS bytes, delete_at AS "expiresAt"`;
-const isThere = 'content_type IS NOT NULL AND delete_at > router_now()';
+// One whose deletion has begun is tried again a little later, and was gone before.
+const isThere = 'content_type IS NOT NULL AND NOT deleting AND delete_at > router_now()';
 const isLive = `workspace_id = $1 AND owner_id = $2 AND ${isThere}`;
 
 /**

@@ -66,7 +66,7 @@ const workspaceStates = `SELECT id, name, enabled, visible, runnable, created_at
     file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
   FROM workspace, LATERAL (
     SELECT count(*)::integer AS files, coalesce(sum(bytes), 0)::float AS "fileBytes"
-    FROM stored_object WHERE workspace_id = workspace.id AND delete_at > router_statement_now()
+    FROM stored_object WHERE workspace_id = workspace.id AND NOT deleting AND delete_at > router_statement_now()
   ) AS uploads, LATERAL (
     SELECT count(*)::float AS "runsToday", count(*) FILTER (WHERE outcome = 'succeeded')::float AS "succeededToday",
       coalesce(sum(billed_micros), 0)::float AS "billedMicrosToday"
