@@ -56,7 +56,6 @@ export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions
   entities,
   namingStrategy: new PostgresNames(),
   migrations: [InitialSchema1763700000000],
-  migrationsTransactionMode: 'each',
   synchronize: false,
   installExtensions: false,
   poolSize: settings.DATABASE_POOL,
