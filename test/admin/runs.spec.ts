@@ -195,6 +195,8 @@ describe('admin run, usage, provider and key', () => {
     const { runId } = await maker.admit({ workspaceId: id, credential: 'token:ci' });
     await tell('ALTER TABLE operator_action ADD CONSTRAINT full_up CHECK (false) NOT VALID');
     for (const words of [
+      ['workspace', 'create', 'unrecorded'],
+      ['workspace', 'create', 'unrecorded', '--credits-cents', 'unlimited'],
       ['key', 'revoke', prefix],
       ['key', 'rotate', prefix],
       ['run', 'cancel', runId],
@@ -202,6 +204,7 @@ describe('admin run, usage, provider and key', () => {
     ])
       expect(await refusal(...words, '--yes')).toContain('full_up');
     await tell('ALTER TABLE operator_action DROP CONSTRAINT full_up');
+    expect(await refusal('workspace', 'show', 'unrecorded')).toContain('There is no workspace "unrecorded".');
     const { keys } = await answerOf<{ keys: { prefix: string }[] }>(
       env,
       'key',

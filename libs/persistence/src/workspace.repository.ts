@@ -61,6 +61,35 @@ export class WorkspaceRepository {
     return this.find(name);
   }
 
+  /**
+   * Creates one as an operator does: all of it, or nothing, and who did. Its credits, null for unlimited ones, come in
+   * through the ledger, so that its entries add up to the balance from the first one on.
+   */
+  async open(
+    name: string,
+    settings: WorkspaceSettings & WorkspaceLimits,
+    creditsMicros: number | null,
+    by: string,
+  ): Promise<Workspace> {
+    const id = v7();
+    await this.workspaces.manager.transaction(async (manager) => {
+      await manager.insert(Workspace, {
+        id,
+        name,
+        ...settings,
+        balanceMicros: creditsMicros === null ? null : 0,
+      });
+      if (creditsMicros) await manager.query(addToBalance, [id, creditsMicros, 'opening credits']);
+      await manager.insert(OperatorAction, {
+        actor: by,
+        action: 'workspace.create',
+        subject: name,
+        details: { id, ...settings, balanceMicros: creditsMicros },
+      });
+    });
+    return this.find(id);
+  }
+
   /** By name or id. */
   async find(nameOrId: string): Promise<Workspace> {
     // What cannot be stored names nothing, and Postgres would not take it as a parameter either.

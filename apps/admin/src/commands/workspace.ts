@@ -131,15 +131,10 @@ async function create(
   if ((await workspaces.list()).some((workspace) => workspace.name === name))
     throw new Error(`There is already a workspace "${name}".`);
   const { creditsCents: credits = microsFromCents(openingCents) } = options;
-  const created = await workspaces.create(name, {
-    ...settingsOf(options),
-    ...limitsOf(options),
-    balanceMicros: credits === 'unlimited' ? null : 0,
-  });
-  if (credits === 'unlimited' || credits === 0) return workspaceAnswer(created);
-  // Credits come in through the ledger, so that its entries add up to the balance from the first one on.
-  const opening = { addedMicros: credits, note: 'opening credits' };
-  return workspaceAnswer((await workspaces.change(created.id, opening, actor())).workspace);
+  const settings = { ...settingsOf(options), ...limitsOf(options) };
+  return workspaceAnswer(
+    await workspaces.open(name, settings, credits === 'unlimited' ? null : credits, actor()),
+  );
 }
 
 async function change(
