@@ -140,6 +140,7 @@ describe('admin workspace and credits', () => {
     [['workspace', 'create', 'a/b']],
     [['credits', 'add', '--workspace', 'open']],
     [['credits', 'add', '--workspace', 'open', '--cents', '1.5']],
+    [['credits', 'add', '--workspace', 'open', '--cents', '0']],
     [['credits', 'add', 'narrow', '--workspace', 'open', '--cents', '5']],
   ])('answers %j with exit code 2, and changes nothing', async (words) => {
     const { code, out, error } = await runAdmin(env, ...words);

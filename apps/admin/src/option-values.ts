@@ -28,6 +28,13 @@ export const centsToMicros =
   (text: string): number =>
     microsFromCents(wholeNumber(least, maxCents)(text));
 
+/** Whole US cents to add, or, negative, to take back, in micro-dollars. To add none would still end unlimited credits. */
+export function addedCentsToMicros(text: string): number {
+  const micros = centsToMicros(-maxCents)(text);
+  if (micros === 0) throw new InvalidArgumentError('Expected a number of cents other than 0.');
+  return micros;
+}
+
 /** Micro-dollars, or no limit. Not null for the latter: commander turns a parsed null into an empty text. */
 export type Credits = number | 'unlimited';
 

@@ -155,6 +155,20 @@ describe('an operator’s change of credits', () => {
     );
   });
 
+  it('that changes nothing leaves no entry', async () => {
+    const { id, name } = await one.workspace({ balanceMicros: null });
+    const workspaces = await one.workspaces();
+    for (const balanceMicros of [null, 0, 0, cents(10), cents(10), null, null])
+      await workspaces.change(name, { balanceMicros, note: 'set' }, 'test');
+    expect(
+      (await ledgerOf(id)).map(({ amountMicros, balanceMicros }) => [amountMicros, balanceMicros]),
+    ).toEqual([
+      [0, 0],
+      [cents(10), cents(10)],
+      [-cents(10), null],
+    ]);
+  });
+
   it('counts at once, and is lost by no outcome beside it', async () => {
     const { id, name } = await one.workspace({ balanceMicros: cents(40) });
     const runs = await Promise.all(

@@ -26,10 +26,11 @@ export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
 }
 
 const setBalance = `WITH before AS (
-    SELECT id, coalesce(balance_micros, 0) AS balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
+    SELECT id, balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
   ), changed AS (
-    UPDATE workspace SET balance_micros = $2::bigint FROM before WHERE workspace.id = before.id
-    RETURNING workspace.id, coalesce($2::bigint, 0) - before.balance_micros AS difference
+    UPDATE workspace SET balance_micros = $2::bigint FROM before
+    WHERE workspace.id = before.id AND before.balance_micros IS DISTINCT FROM $2::bigint
+    RETURNING workspace.id, coalesce($2::bigint, 0) - coalesce(before.balance_micros, 0) AS difference
   )
   INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
   SELECT id, difference, $2::bigint, $3 FROM changed`;

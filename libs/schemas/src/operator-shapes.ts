@@ -79,6 +79,8 @@ export const operatorWorkspaceChange = z
       .int()
       .min(-maxCents)
       .max(maxCents)
+      // To add none would still end unlimited credits.
+      .refine((cents) => cents !== 0, 'must not be 0')
       .meta({ description: 'Credits to add, or, negative, to take back.' }),
     note: severalLines(z.string().trim().min(1).max(500)).meta({
       description: 'Why the credits change, for the ledger.',

@@ -8,6 +8,7 @@ it.each([
   ['an unknown limit', '{"limits":{"inflights":1}}'],
   ['a negative limit', '{"limits":{"inflight":-1}}'],
   ['a part of a cent', '{"add_credits_cents":0.5}'],
+  ['no credits to add', '{"add_credits_cents":0}'],
   ['a mark-up that is too large', '{"markup":101}'],
   ['two ways to change credits', '{"credits_cents":5,"add_credits_cents":5}'],
   ['a NUL in the note', '{"note":"\\u0000","add_credits_cents":1}'],

@@ -1,10 +1,10 @@
 import { UsageReader, type Workspace, type LedgerLine } from '#persistence';
-import { centsFromMicros, centsText, maxCents } from '#schemas';
+import { centsFromMicros, centsText } from '#schemas';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
-import { centsToMicros, line, wholeNumber } from '../option-values.js';
+import { addedCentsToMicros, line, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 
@@ -34,7 +34,7 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     )
     .argument('[name]', formerly)
     .option('--workspace <name>', 'its name or id')
-    .requiredOption('--cents <n>', 'US cents; a negative number takes credits back', centsToMicros(-maxCents))
+    .requiredOption('--cents <n>', 'US cents; a negative number takes credits back', addedCentsToMicros)
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
     .action(async (name: string | undefined, options: AddOptions, command: Command) => {
       const { cents: micros, note } = options;
