@@ -2,7 +2,7 @@ import { RouterError, StartupError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { dataSourceOptions, isPooled, plannedOnce, poolOptions } from './data-source.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
@@ -263,6 +263,14 @@ function translated(error: unknown, Kind: typeof RouterError = RouterError): nev
     cause: error,
   });
 }
+
+/** The same of what is done past `Database`, by TypeORM itself. */
+export const orUnavailable = <Result>(work: Promise<Result>): Promise<Result> =>
+  work.catch((error: unknown) => {
+    if (error instanceof QueryFailedError) return translated(error.driverError);
+    if (error instanceof TypeORMError) throw error;
+    return translated(error);
+  });
 
 const isUnavailable = (error: unknown): boolean =>
   error instanceof RouterError && error.bucket === 'service_unavailable';

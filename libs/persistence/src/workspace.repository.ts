@@ -1,8 +1,9 @@
 import { isOneLine, isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { type EntityManager, Repository } from 'typeorm';
 import { v7 } from 'uuid';
+import { orUnavailable } from './database.js';
 import { OperatorAction } from './entities/operations.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import type { Granted } from './run-facts.js';
@@ -73,7 +74,7 @@ export class WorkspaceRepository {
     by: string,
   ): Promise<Workspace> {
     const id = v7();
-    await this.workspaces.manager.transaction(async (manager) => {
+    await this.transaction(async (manager) => {
       await manager.insert(Workspace, {
         id,
         name,
@@ -95,7 +96,9 @@ export class WorkspaceRepository {
   async find(nameOrId: string): Promise<Workspace> {
     // What cannot be stored names nothing, and Postgres would not take it as a parameter either.
     if (!isOneLine(nameOrId)) throw new UnknownWorkspace(nameOrId);
-    const found = await this.workspaces.findOneBy(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId });
+    const found = await orUnavailable(
+      this.workspaces.findOneBy(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }),
+    );
     if (!found) throw new UnknownWorkspace(nameOrId);
     return found;
   }
@@ -115,7 +118,7 @@ export class WorkspaceRepository {
   ): Promise<{ workspace: Workspace; granted: Granted[] }> {
     const { id, name } = await this.find(nameOrId);
     const { balanceMicros, addedMicros, note = 'credits set', ...columns } = change;
-    const granted = await this.workspaces.manager.transaction(async (manager) => {
+    const granted = await this.transaction(async (manager) => {
       if (Object.keys(columns).length > 0) await manager.getRepository(Workspace).update({ id }, columns);
       if (balanceMicros !== undefined) await manager.query(setBalance, [id, balanceMicros, note]);
       if (addedMicros !== undefined) await manager.query(addToBalance, [id, addedMicros, note]);
@@ -136,7 +139,7 @@ export class WorkspaceRepository {
    */
   async delete(nameOrId: string, by: string): Promise<boolean> {
     const { id, name } = await this.find(nameOrId);
-    return this.workspaces.manager.transaction(async (manager) => {
+    return this.transaction(async (manager) => {
       // Whoever admits a run takes this lock first.
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
       const live = await manager.query<unknown[]>('SELECT FROM outbox WHERE workspace_id = $1 LIMIT 1', [id]);
@@ -159,7 +162,7 @@ export class WorkspaceRepository {
   /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */
   async rotateWebhookSecret(nameOrId: string, operator?: string): Promise<Workspace> {
     const { id, name } = await this.find(nameOrId);
-    return this.workspaces.manager.transaction(async (manager) => {
+    return this.transaction(async (manager) => {
       await manager.query(
         `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
           webhook_secret_rotated_at = router_now() WHERE id = $1`,
@@ -181,5 +184,9 @@ export class WorkspaceRepository {
        WHERE action = 'workspace.delete' AND $1 IN (subject, details ->> 'id', '') ORDER BY id`,
       [nameOrId ?? ''],
     );
+  }
+
+  private transaction<Result>(use: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    return orUnavailable(this.workspaces.manager.transaction(use));
   }
 }
