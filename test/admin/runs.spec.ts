@@ -189,6 +189,24 @@ describe('admin run, usage, provider and key', () => {
     );
   });
 
+  it('adds up no usage of one of several that were deleted under one name', async () => {
+    const ids: string[] = [];
+    for (let nth = 1; nth <= 2; nth += 1) {
+      const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'twice');
+      await maker.made({ workspaceId: id, credential: 'token:ci' }, succeeded);
+      await answerOf(env, 'workspace', 'delete', 'twice', '--yes');
+      ids.push(id);
+    }
+    for (const words of [['list'], ['summary', '--by', 'model']]) {
+      const error = await refusal('usage', ...words, '--workspace', 'twice');
+      expect(error).toContain(`2 workspaces that were deleted had the name "twice": name one by its id, `);
+      expect(ids.filter((id) => !error.includes(id))).toEqual([]);
+      for (const id of ids) await answerOf(env, 'usage', ...words, '--workspace', id);
+    }
+    const [, ...lines] = await exportedLines(env, ['--workspace', 'twice']);
+    expect(lines).toHaveLength(2);
+  });
+
   it('changes nothing that it cannot record', async () => {
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'full');
     const { prefix } = await answerOf<{ prefix: string }>(env, 'key', 'create', '--workspace', 'full');

@@ -71,11 +71,7 @@ export const usageCommands: CommandGroup = (program, desk) => {
     });
 
   withRange(
-    usage
-      .command('export')
-      .description(
-        'Print every finished run, oldest first, workspace by workspace. Long exports need --timeout-seconds.',
-      ),
+    usage.command('export').description('Print every finished run, oldest first, workspace by workspace.'),
   )
     .option('--workspace <name>', 'name or id of the only workspace (default: all)')
     .addOption(
@@ -102,7 +98,7 @@ async function summary(
   database: Database,
   { workspace, by, from, until }: SummaryOptions,
 ): Promise<Answer> {
-  const [{ id, name }] = await billed(workspaces, workspace);
+  const { id, name } = await onlyBilled(workspaces, workspace);
   const groups = await new UsageReader(database).groups({ workspaceId: id, from, until }, [by], maxGroups);
   const keys = by === 'key' ? await new ApiKeyRepository(database).list(id) : [];
   const named = new Map(keys.map((key) => [key.id, `${key.prefix} (${key.name})`]));
@@ -136,12 +132,22 @@ async function billed(workspaces: WorkspaceRepository, nameOrId: string): Promis
   }
 }
 
+/** Whose usage is added up. That of several is not: it would be taken for one's. */
+async function onlyBilled(workspaces: WorkspaceRepository, nameOrId: string): Promise<Billed> {
+  const found = await billed(workspaces, nameOrId);
+  if (found.length === 1) return found[0];
+  const ids = found.map(({ id }) => id).join(' or ');
+  throw new Error(
+    `${found.length} workspaces that were deleted had the name "${nameOrId}": name one by its id, ${ids}.`,
+  );
+}
+
 async function list(
   workspaces: WorkspaceRepository,
   usage: UsageReader,
   options: ListOptions,
 ): Promise<Answer> {
-  const [{ id, name }] = await billed(workspaces, options.workspace);
+  const { id, name } = await onlyBilled(workspaces, options.workspace);
   const range: UsageRange = { workspaceId: id, from: options.from, until: options.until };
   const [records, totals] = await Promise.all([usage.latest(range, options.limit), usage.totals(range)]);
   const { runs, billedMicros } = totals;
