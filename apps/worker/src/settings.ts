@@ -3,8 +3,8 @@ import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
-import { count, list, milliseconds, webhookSettings } from '#schemas';
-import { storageSettings } from '#storage';
+import { count, countUpTo, list, milliseconds, webhookSettings } from '#schemas';
+import { maxSignedSeconds, storageSettings } from '#storage';
 import { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
@@ -90,7 +90,11 @@ export const workerSettings = {
     description: 'Media types of assets that are copied, separated by commas; `*` stands for any subtype.',
     example: 'image/*,video/*',
   }),
-  ASSET_URL_TTL: count(86_400, 'How long the URL of a copied asset opens it, in seconds; it is signed once.'),
+  ASSET_URL_TTL: countUpTo(
+    maxSignedSeconds,
+    86_400,
+    'How long the URL of a copied asset opens it, in seconds, a week at most; it is signed once.',
+  ),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:
       'Origins that a URL out of a partner’s reply may name although they are not https or not public, exactly as written.',

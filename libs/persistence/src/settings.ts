@@ -1,4 +1,4 @@
-import { count, databaseUrlSettings, milliseconds } from '#schemas';
+import { count, countUpTo, databaseUrlSettings, milliseconds } from '#schemas';
 import type { z } from 'zod';
 
 export const databaseSettings = {
@@ -16,13 +16,20 @@ export const databaseSettings = {
   DATABASE_STATEMENT_MS: milliseconds(5000, 'Longest a statement may run, in milliseconds.'),
 };
 
+const tenYearsSeconds = 10 * 365 * 86_400;
+
 /** Gateways decide by these what a caller is told, and workers what is deleted: all need the same values. */
 export const retentionSettings = {
-  RESULT_RETENTION_SECONDS: count(
+  RESULT_RETENTION_SECONDS: countUpTo(
+    tenYearsSeconds,
     86_400,
-    'How long after its completion a run answers and its result can be collected, in seconds; then 410. The same on gateways and workers.',
+    'How long after its completion a run answers and its result can be collected, in seconds, ten years at most; then 410. The same on gateways and workers.',
   ),
-  LEDGER_RETENTION_MONTHS: count(13, 'How long ledger entries and audit records are kept, in months.'),
+  LEDGER_RETENTION_MONTHS: countUpTo(
+    1200,
+    13,
+    'How long ledger entries and audit records are kept, in months, a hundred years at most.',
+  ),
 };
 
 /** How long an aged-out run is remembered and answers 410; then 404: a week, as callers are told. */

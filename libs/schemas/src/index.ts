@@ -148,6 +148,7 @@ export {
 export {
   BadSettings,
   count,
+  countUpTo,
   databaseUrlSettings,
   list,
   milliseconds,

@@ -49,6 +49,10 @@ const maxMs = 7 * 24 * 60 * 60 * 1000;
 export const milliseconds = (byDefault: number, description: string) =>
   count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs}, a week`);
 
+/** A count with an end: beyond it a sum of times, or what is given to others, would be refused only where it is used. */
+export const countUpTo = (most: number, byDefault: number, description: string) =>
+  count(byDefault, description).refine((value) => value <= most, `must be at most ${most}`);
+
 /** A comma-separated list; absent means empty, unless a default is given. */
 export const list = (byDefault = '') =>
   z

@@ -42,11 +42,11 @@ function same(expected: string, given: string): boolean {
 }
 
 /** S3 signs for no longer. */
-const maxSeconds = 7 * 24 * 60 * 60;
+export const maxSignedSeconds = 7 * 24 * 60 * 60;
 
 export function signedSeconds(expiresInSeconds: number): number {
-  if (Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1 && expiresInSeconds <= maxSeconds) {
+  if (Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1 && expiresInSeconds <= maxSignedSeconds) {
     return expiresInSeconds;
   }
-  throw new RangeError(`A signed URL lives 1 to ${maxSeconds} seconds, not ${expiresInSeconds}`);
+  throw new RangeError(`A signed URL lives 1 to ${maxSignedSeconds} seconds, not ${expiresInSeconds}`);
 }

@@ -1,4 +1,4 @@
-export type { AssetUrlClaim } from './asset-url.js';
+export { type AssetUrlClaim, maxSignedSeconds } from './asset-url.js';
 export { createStore } from './create-store.js';
 export { dispositionOf } from './disposition.js';
 export {

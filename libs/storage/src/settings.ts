@@ -1,4 +1,4 @@
-import { BadSettings, count, list, milliseconds } from '#schemas';
+import { BadSettings, count, countUpTo, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
@@ -19,9 +19,10 @@ export const storageSettings = {
       'Secret that signs page cursors and the URLs of files, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
-  STORE_DOUBT_SECONDS: count(
+  STORE_DOUBT_SECONDS: countUpTo(
+    365 * 86_400,
     3600,
-    'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take.',
+    'How long an object may be in the store without a run that needs it; then it is deleted. Longer than any upload may take, a year at most.',
   ),
   STORE_PAYLOAD_MS: milliseconds(
     20_000,
