@@ -230,41 +230,60 @@ describe('moderation', () => {
     await reimport();
     expect(await moderatedNode()).toMatchObject({ status: 'NodeStatusBanned', status_detail: 'steals keys' });
     expect(await listedUnbanned()).toEqual([]);
-    await moderation().unban('node', 'moderated');
+    await moderation().unban('node', 'moderated', 'test');
     expect(await moderatedNode()).toMatchObject({ status: 'NodeStatusActive' });
     expect(await moderatedNode()).not.toHaveProperty('status_detail');
 
     await reimport({ status: 'NodeStatusBanned' });
     expect(await listedUnbanned()).toEqual([]);
-    await moderation().unban('node', 'moderated');
+    await moderation().unban('node', 'moderated', 'test');
     await reimport({ status: 'NodeStatusBanned' });
     expect(await listedUnbanned()).toEqual(['moderated']);
 
     await commanded('tag', 'moderated', 'security-warning', 'reviewed');
     await reimport();
     expect((await moderatedNode())?.tags_admin).toEqual(['security-warning', 'reviewed']);
-    await moderation().tag('moderated', []);
+    await moderation().tag('moderated', [], 'test');
     expect((await moderatedNode())?.tags_admin).toEqual([]);
-    await moderation().tag('moderated', null);
+    await moderation().tag('moderated', null, 'test');
     expect((await moderatedNode())?.tags_admin).toEqual(['from-record']);
   });
 
   it('bars the nodes of a banned publisher', async () => {
     await reimport({ status: 'NodeStatusActive' });
-    await moderation().ban('publisher', 'press', null);
+    await moderation().ban('publisher', 'press', null, 'test');
     await reimport({ status: 'NodeStatusActive' });
     expect(await moderatedNode()).toMatchObject({
       status: 'NodeStatusActive',
       publisher: { status: 'PublisherStatusBanned' },
     });
     expect(await listedUnbanned()).toEqual([]);
-    await moderation().unban('publisher', 'press');
+    await moderation().unban('publisher', 'press', 'test');
     expect(await listedUnbanned()).toEqual(['moderated']);
   });
 
+  it('is recorded with who did it, and not where nothing was done', async () => {
+    await commanded('ban', 'moderated', '--reason', 'steals keys');
+    await commanded('unban', 'moderated');
+    await commanded('tag', 'moderated', 'reviewed');
+    await commanded('ban', 'press', '--publisher');
+    await commanded('unban', 'press', '--publisher');
+    await commanded('ban', 'nobody');
+    const actions = await dataSource.query<object[]>(
+      `SELECT action, subject, details FROM operator_action WHERE actor LIKE 'admin:%' ORDER BY id DESC LIMIT 5`,
+    );
+    expect(actions.toReversed()).toEqual([
+      { action: 'node.ban', subject: 'moderated', details: { detail: 'steals keys' } },
+      { action: 'node.unban', subject: 'moderated', details: {} },
+      { action: 'node.tag', subject: 'moderated', details: { tags: ['reviewed'] } },
+      { action: 'publisher.ban', subject: 'press', details: {} },
+      { action: 'publisher.unban', subject: 'press', details: {} },
+    ]);
+  });
+
   it('is refused for what is not there', async () => {
-    expect(await moderation().ban('node', 'nobody', null)).toBe(false);
-    expect(await moderation().tag('nobody', ['x'])).toBe(false);
+    expect(await moderation().ban('node', 'nobody', null, 'test')).toBe(false);
+    expect(await moderation().tag('nobody', ['x'], 'test')).toBe(false);
     expect((await commanded('unban', 'nobody', '--publisher')).code).toBe(1);
   });
 });

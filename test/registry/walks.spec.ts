@@ -37,10 +37,10 @@ function startWriter() {
       dataSource,
       some(turn).map((id) => ({ id, downloads: (turn * 9973) % 1009, latest_version: version })),
     );
-    await moderation.ban('node', ids[(turn * 31) % nodes] ?? '', null);
-    await moderation.unban('node', ids[((turn - 3) * 31) % nodes] ?? '');
-    await moderation.ban('publisher', `publisher-${turn % 9}`, null);
-    await moderation.unban('publisher', `publisher-${(turn + 4) % 9}`);
+    await moderation.ban('node', ids[(turn * 31) % nodes] ?? '', null, 'test');
+    await moderation.unban('node', ids[((turn - 3) * 31) % nodes] ?? '', 'test');
+    await moderation.ban('publisher', `publisher-${turn % 9}`, null, 'test');
+    await moderation.unban('publisher', `publisher-${(turn + 4) % 9}`, 'test');
   };
   let current = Promise.resolve();
   const ended = (async () => {

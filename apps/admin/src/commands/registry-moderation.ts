@@ -1,5 +1,6 @@
 import type { NodeModerationRepository, Moderated } from '#persistence';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import type { Desk } from '../answer.js';
 import { withRegistry } from '../open-database.js';
 import { line } from '../option-values.js';
@@ -27,7 +28,7 @@ export function moderationCommands(registry: Command, desk: Desk): void {
       const kind = kindOf(publisher);
       if (kind === 'publisher' && reason !== undefined)
         throw new Error('A publisher has no status detail: --reason is for nodes.');
-      await moderate(kind, id, 'banned', (moderation) => moderation.ban(kind, id, reason ?? null));
+      await moderate(kind, id, 'banned', (moderation) => moderation.ban(kind, id, reason ?? null, actor()));
     });
 
   registry
@@ -37,7 +38,7 @@ export function moderationCommands(registry: Command, desk: Desk): void {
     .option('--publisher', 'the id is a publisher’s')
     .action(async (id: string, { publisher }: { publisher?: boolean }) => {
       const kind = kindOf(publisher);
-      await moderate(kind, id, 'unbanned', (moderation) => moderation.unban(kind, id));
+      await moderate(kind, id, 'unbanned', (moderation) => moderation.unban(kind, id, actor()));
     });
 
   registry
@@ -49,7 +50,9 @@ export function moderationCommands(registry: Command, desk: Desk): void {
     .action(async (id: string, tags: string[], { reset }: { reset?: boolean }) => {
       if (reset && tags.length > 0) throw new Error('Give tags or --reset, not both.');
       const done = reset ? 'admin tags as in its record' : `admin tags ${tags.join(', ') || 'none'}`;
-      await moderate('node', id, done, (moderation) => moderation.tag(id, reset ? null : [...new Set(tags)]));
+      await moderate('node', id, done, (moderation) =>
+        moderation.tag(id, reset ? null : [...new Set(tags)], actor()),
+      );
     });
 }
 
