@@ -31,6 +31,7 @@ it('is completed by .env, else by what the local start wrote; what the environme
   });
   writeFileSync('.env', 'DATABASE_URL=postgres://dot\n');
   expect(withEnvironmentFile({}, undefined)).toEqual({ DATABASE_URL: 'postgres://dot' });
+  expect(withEnvironmentFile({ DATABASE_URL: '' }, undefined)).toEqual({ DATABASE_URL: 'postgres://dot' });
 });
 
 it('is completed by the file that is given, which must be there', () => {

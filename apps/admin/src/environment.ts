@@ -12,7 +12,9 @@ export function withEnvironmentFile(env: NodeJS.ProcessEnv, given: string | unde
   const file = given ?? (env['DATABASE_URL'] ? undefined : usualFiles.find((name) => existsSync(name)));
   if (file === undefined) return env;
   try {
-    return { ...parseEnv(readFileSync(file, 'utf8')), ...env };
+    // An empty variable counts as absent: it hides nothing of the file.
+    const said = Object.entries(env).filter(([, value]) => value !== '');
+    return { ...parseEnv(readFileSync(file, 'utf8')), ...Object.fromEntries(said) };
   } catch (error) {
     throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
