@@ -125,7 +125,7 @@ export class Metrics {
   );
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
-    'Runs that the reconciler enqueued again.',
+    'Runs whose job was lost, and that the reconciler enqueued again.',
     ['queue'],
   );
   readonly stalledJobs = this.counter(

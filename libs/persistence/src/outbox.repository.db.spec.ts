@@ -22,6 +22,7 @@ describe('what should have moved and did not', () => {
       runId,
       provider: testProvider,
       queue: 'dispatch',
+      waited: false,
     });
   });
 
@@ -35,7 +36,15 @@ describe('what should have moved and did not', () => {
       runId,
       provider: testProvider,
       queue,
+      waited: false,
     });
+  });
+
+  it('is not one that waited for a slot of its provider, which comes back all the same', async () => {
+    const runId = await fixture.first.run(await fixture.space());
+    await fixture.first.outbox.wait(runId);
+    const overdue = await fixture.at('2 minutes').outbox.takeOverdue(10_000);
+    expect(overdue.find((each) => each.runId === runId)).toMatchObject({ queue: 'dispatch', waited: true });
   });
 
   it('is none that is parked, nor one that has its outcome', async () => {

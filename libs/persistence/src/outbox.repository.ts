@@ -9,6 +9,8 @@ export interface OverdueRun {
   runId: string;
   provider: string;
   queue: 'dispatch' | 'poll' | 'assets' | 'webhooks';
+  /** It has waited in its row without a job, for a slot or for the next try of its webhook: none was lost. */
+  waited: boolean;
 }
 
 export interface Drift {
@@ -54,15 +56,15 @@ export class OutboxRepository {
           UPDATE outbox SET due_at = router_now() + interval '10 seconds'
           WHERE (workspace_id, run_id) IN (
             SELECT workspace_id, run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id, provider, queue
+          ) RETURNING run_id, provider, queue, waiting AS waited
         ), webhooks AS (
           UPDATE webhook SET due_at = router_now() + interval '10 seconds'
           WHERE run_id IN (
             SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
             ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id, split_part(model, '/', 1), 'webhooks'
+          ) RETURNING run_id, split_part(model, '/', 1), 'webhooks', waiting OR tries > 0 OR redeliveries > 0
         )
-        SELECT run_id AS "runId", provider, queue FROM runs UNION ALL SELECT * FROM webhooks`,
+        SELECT run_id AS "runId", provider, queue, waited FROM runs UNION ALL SELECT * FROM webhooks`,
       [limit],
     );
   }

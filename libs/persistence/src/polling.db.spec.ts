@@ -120,7 +120,7 @@ describe('a poll', () => {
     for (const offset of ['1 hour', '2 hours', '3 hours', '4 hours', '5 hours']) {
       const next = fixture.at(offset);
       const overdue = await next.outbox.takeOverdue(1000);
-      expect(overdue).toContainEqual({ runId, provider: testProvider, queue: 'poll' });
+      expect(overdue).toContainEqual({ runId, provider: testProvider, queue: 'poll', waited: false });
       expect(await read(runId, next)).toMatchObject({
         stage: 'running',
         epoch,

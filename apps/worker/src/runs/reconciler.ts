@@ -65,7 +65,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async enqueue(runs: readonly OverdueRun[]): Promise<void> {
     await this.queues.enqueue(runs.map((run) => ({ ...run, delayMs: 0 })));
-    for (const { queue } of runs) this.metrics.redelivered.inc({ queue });
+    for (const { queue, waited } of runs) if (!waited) this.metrics.redelivered.inc({ queue });
   }
 
   private async measure(): Promise<void> {

@@ -1,0 +1,50 @@
+import { expect, it } from '@jest/globals';
+import { createLog, Metrics } from '#observability';
+import type { OutboxRepository, OverdueRun } from '#persistence';
+import type { RunQueues } from '#queue';
+import type { Outcomes } from './outcomes.js';
+import { Reconciler } from './reconciler.js';
+
+it('counts a run whose job was lost, and none that waited in its row without one', async () => {
+  const overdue: OverdueRun[] = [
+    { runId: 'lost', provider: 'some', queue: 'dispatch', waited: false },
+    { runId: 'in-the-line', provider: 'some', queue: 'dispatch', waited: true },
+    { runId: 'next-try', provider: 'some', queue: 'webhooks', waited: true },
+  ];
+  const outbox = {
+    promoteAll: async () => [],
+    unaffordable: async () => [],
+    takeOverdue: async () => overdue.splice(0),
+    oldestOverdueSeconds: async () => 0,
+    drift: async () => [],
+  };
+  const queues = {
+    healthy: async () => true,
+    enqueueGranted: async () => {},
+    stateOf: async () => 'missing',
+  };
+  const metrics = new Metrics();
+  const enqueued = await new Promise<readonly { runId: string }[]>((resolve) => {
+    const reconciler: Reconciler = new Reconciler(
+      outbox as unknown as OutboxRepository,
+      {
+        ...queues,
+        enqueue: async (runs: readonly { runId: string }[]) => {
+          void reconciler.onModuleDestroy().then(() => resolve(runs));
+        },
+      } as unknown as RunQueues,
+      {} as Outcomes,
+      metrics,
+      createLog('worker', 'fatal'),
+    );
+    reconciler.onApplicationBootstrap();
+  });
+  expect(enqueued.map(({ runId }) => runId)).toEqual(['lost', 'in-the-line', 'next-try']);
+  const { values } = await metrics.redelivered.get();
+  expect(Object.fromEntries(values.map(({ labels, value }) => [labels.queue, value]))).toEqual({
+    dispatch: 1,
+    poll: 0,
+    assets: 0,
+    webhooks: 0,
+  });
+});
