@@ -104,7 +104,7 @@ export class Metrics {
   );
   readonly oldestJobSeconds = this.gauge(
     'router_queue_oldest_job_age_seconds',
-    'Time since the admission of the oldest waiting run; every worker reports the same value.',
+    'Time since the oldest waiting run had its slot, and of parked ones since its admission; every worker reports the same value.',
     ['queue'],
   );
   readonly queueWaitSeconds = this.histogram(

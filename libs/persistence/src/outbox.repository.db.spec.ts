@@ -182,6 +182,19 @@ describe('what is live', () => {
     for (const { oldestSeconds } of load) expect(oldestSeconds / 3600).toBeCloseTo(1, 0);
   });
 
+  it('waits for a worker only since it has its slot, however long it was parked before', async () => {
+    const spaceId = await fixture.space({ inflightLimit: 0 });
+    const provider = 'granted-late';
+    await fixture.first.run(spaceId, { provider });
+    await fixture.first.sql('UPDATE workspace SET inflight_limit = 1 WHERE id = $1', [spaceId]);
+    await fixture.at('1 hour').outbox.promote(spaceId);
+    const load = await fixture.at('61 minutes').outbox.load();
+    const [waiting] = load.filter((each) => each.provider === provider);
+    expect(waiting).toMatchObject({ state: 'waiting', runs: 1 });
+    expect(Number(waiting?.oldestSeconds) / 60).toBeCloseTo(61, 0);
+    expect(Number(waiting?.waitedSeconds) / 60).toBeCloseTo(1, 0);
+  });
+
   it('is what the counters say; a counter that says otherwise is named', async () => {
     const spaceId = await fixture.space();
     await fixture.run('running', { spaceId });

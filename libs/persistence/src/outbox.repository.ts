@@ -23,12 +23,14 @@ export interface Drift {
 /** At a line whose next runs are just being taken by others. */
 const maxLooks = 10;
 
-/** Live runs of one provider in one state; runs that wait also say since when, in seconds. */
+/** Live runs of one provider in one state, and how many seconds ago the oldest of them was admitted. */
 export interface Load {
   provider: string;
   state: 'parked' | 'waiting' | 'submitting' | 'running' | 'copying';
   runs: number;
   oldestSeconds: number;
+  /** Of waiting ones, since the first of them had its slot; time in which it was parked is none that workers took. */
+  waitedSeconds: number;
   reservedMicros: number;
 }
 
@@ -181,7 +183,9 @@ export class OutboxRepository {
     return this.database.write<Load>(
       `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
           greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
-            AS "oldestSeconds"
+            AS "oldestSeconds",
+          greatest(0, extract(epoch FROM router_now() - min(
+            CASE WHEN state = 'waiting' THEN (SELECT granted_at FROM run WHERE id = run_id) END)))::float AS "waitedSeconds"
         FROM outbox CROSS JOIN LATERAL (SELECT CASE
           WHEN queue = 'backlog' THEN 'parked'
           WHEN queue = 'poll' THEN 'running'

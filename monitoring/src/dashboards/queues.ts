@@ -15,7 +15,7 @@ export const queues: Dashboard = {
         },
         {
           title: 'Oldest waiting run',
-          says: 'Since its admission. If dispatch grows, add workers; parked runs wait for their own workspace.',
+          says: 'Since it had its slot. If dispatch grows, add workers; parked runs, since their admission, wait for their own workspace.',
           unit: 's',
           queries: [['max by (queue) (router_queue_oldest_job_age_seconds)', '{{queue}}']],
         },

@@ -84,9 +84,9 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     oldestJobSeconds.set({ queue: 'parked' }, 0);
     let parkedMicros = 0;
     let heldMicros = 0;
-    for (const { provider, state, runs, oldestSeconds, reservedMicros } of load) {
+    for (const { provider, state, runs, waitedSeconds, reservedMicros } of load) {
       inflightRuns.set({ provider, state }, runs);
-      if (state === 'waiting') oldestJobSeconds.set({ queue: `dispatch-${provider}` }, oldestSeconds);
+      if (state === 'waiting') oldestJobSeconds.set({ queue: `dispatch-${provider}` }, waitedSeconds);
       if (state === 'parked') parkedMicros += reservedMicros;
       heldMicros += reservedMicros;
     }
