@@ -49,7 +49,8 @@ const pausedProviders =
 export const alerts: readonly Alert[] = [
   {
     name: 'RouterAppAbsent',
-    expression: 'absent(up{app="gateway"} == 1) or absent(up{app="worker"} == 1)',
+    // Of a selector alone `absent` takes over the labels.
+    expression: 'absent(router_build_info{app="gateway"}) or absent(router_build_info{app="worker"})',
     holds: '3m',
     severity: 'page',
     summary: 'No {{ $labels.app }} answers Prometheus.',

@@ -32,11 +32,11 @@ const late = (metric: string, inTime: string, all: string): Series => ({
 export const alertCases: Record<string, Case> = {
   RouterAppAbsent: {
     at: '10m',
-    fires: { 'up{app="gateway"}': '1x20', 'up{app="worker"}': '0x20' },
+    fires: { 'router_build_info{app="gateway"}': '1x20', 'router_build_info{app="worker"}': '1x2 stale' },
     rests: {
-      'up{app="gateway",instance="a"}': '0x20',
-      'up{app="gateway",instance="b"}': '1x20',
-      'up{app="worker"}': '1x20',
+      'router_build_info{app="gateway",instance="a"}': '1x2 stale',
+      'router_build_info{app="gateway",instance="b"}': '1x20',
+      'router_build_info{app="worker"}': '1x20',
     },
   },
   RouterErrorBudgetBurnsFast: {

@@ -16,19 +16,26 @@ function promtool(...words: string[]): { status: number | null; said: string } {
   return { status, said: stdout + stderr };
 }
 
-/** The number of firing alerts of the name, whatever their labels. */
-const firing = (name: string) => `count(ALERTS{alertname="${name}",alertstate="firing"}) or vector(0)`;
+/** The number of firing alerts of the name that have these labels, whatever their values. */
+const firing = (name: string, labels: readonly string[] = []) =>
+  `count(ALERTS{alertname="${name}",alertstate="firing"${labels.map((label) => `,${label}!=""`).join('')}}) or vector(0)`;
+/** The labels that a summary tells. */
+const toldBy = (summary: string) => [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
 
 /** promtool's own test file: each alert once over what makes it fire and once over what must not. */
 function testFile(): object {
-  const tests = alerts.flatMap(({ name }) => {
+  const tests = alerts.flatMap(({ name, summary }) => {
     const { at, fires, rests } = alertCases[name] ?? { at: '0m', fires: {}, rests: {} };
     return [fires, rests].map((series, index) => ({
       name: `${name} ${index === 0 ? 'fires' : 'rests'}`,
       interval: '1m',
       input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
       promql_expr_test: [
-        { expr: firing(name), eval_time: at, exp_samples: [{ labels: '{}', value: index === 0 ? 1 : 0 }] },
+        {
+          expr: index === 0 ? firing(name, toldBy(summary)) : firing(name),
+          eval_time: at,
+          exp_samples: [{ labels: '{}', value: index === 0 ? 1 : 0 }],
+        },
       ],
     }));
   });
