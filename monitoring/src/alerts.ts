@@ -87,6 +87,15 @@ export const alerts: readonly Alert[] = [
       '{{ $value | humanizePercentage }} of the calls that wait for no provider have been slow for hours.',
   },
   {
+    name: 'RouterConnectionsRefused',
+    // Nothing else tells of them: they never become calls.
+    expression: 'sum by (instance) (rate(router_connections_refused_total[5m])) > 0',
+    holds: '2m',
+    severity: 'page',
+    summary:
+      'Gateway {{ $labels.instance }} closes new connections of callers: it has MAX_CONNECTIONS of them.',
+  },
+  {
     name: 'RouterRunsWaitForWorkers',
     expression: `max by (queue) (router_queue_oldest_job_age_seconds{queue=~"dispatch.*"}) > 120 unless on (queue) ${pausedProviders}`,
     holds: '5m',
@@ -227,6 +236,14 @@ export const alerts: readonly Alert[] = [
     severity: 'page',
     summary:
       'The clock of {{ $labels.app }} {{ $labels.instance }} is {{ $value | humanizeDuration }} off the database’s: it is not ready.',
+  },
+  {
+    name: 'RouterCatalogRefused',
+    expression: 'max by (app, instance) (router_catalog_refused) > 0',
+    holds: '5m',
+    severity: 'ticket',
+    summary:
+      'The {{ $labels.app }} {{ $labels.instance }} refused the files of CATALOG_DIR and goes on with an older revision: started again, it would exit.',
   },
   {
     name: 'RouterWorkersAtMaximum',

@@ -59,6 +59,11 @@ export const alertCases: Record<string, Case> = {
     fires: quickCalls('0+95x60', '0+100x60'),
     rests: quickCalls('0+99x60', '0+100x60'),
   },
+  RouterConnectionsRefused: {
+    at: '20m',
+    fires: { 'router_connections_refused_total{instance="a"}': '0x10 3+3x10' },
+    rests: { 'router_connections_refused_total{instance="a"}': '70x20' },
+  },
   RouterRunsWaitForWorkers: {
     at: '20m',
     fires: { 'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '0+30x20' },
@@ -196,6 +201,15 @@ export const alertCases: Record<string, Case> = {
     at: '10m',
     fires: { 'router_clock_skew_seconds{app="worker",instance="a"}': '-3x20' },
     rests: { 'router_clock_skew_seconds{app="worker",instance="a"}': '1.5x20' },
+  },
+  RouterCatalogRefused: {
+    at: '20m',
+    fires: {
+      'router_catalog_refused{app="worker",instance="a"}': '0x10 1x10',
+      'router_catalog_refused{app="worker",instance="b"}': '0x20',
+    },
+    // An edit that was mended at once.
+    rests: { 'router_catalog_refused{app="worker",instance="a"}': '0x10 1 1 0x10' },
   },
   RouterWorkersAtMaximum: {
     at: '30m',
