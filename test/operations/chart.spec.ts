@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { builtInDirectories, loadCatalog } from '#catalog';
 import { readSettings } from '#schemas';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -9,6 +10,8 @@ import { gatewaySettings } from '../../apps/gateway/src/settings.js';
 import { workerSettings } from '../../apps/worker/src/settings.js';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
+import { temporaryFolder } from '../harness/index.js';
+import type { Workload } from './objects.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
 
 const { describeWith, tools } = await withTools('kubectl', 'helm');
@@ -121,10 +124,6 @@ describeWith('k8s/chart', () => {
     expect(JSON.stringify(find(manifests, 'PrometheusRule', 'model-router'))).toContain(
       '"https://docs.example.com/alerts#routerappabsent"',
     );
-    const catalog = find(manifests, 'ConfigMap', 'model-router-catalog') as unknown as {
-      data: Record<string, string>;
-    };
-    expect(Object.keys(catalog.data)).toEqual(['models.hidden.yaml']);
     const dashboards = find(manifests, 'ConfigMap', 'dashboards') as unknown as {
       data: Record<string, string>;
     };
@@ -133,8 +132,25 @@ describeWith('k8s/chart', () => {
     );
   });
 
+  it('mounts the files of a catalog where they are read', async () => {
+    const manifests = templated(...valuesOf('production'));
+    const { data } = find(manifests, 'ConfigMap', 'model-router-catalog') as unknown as {
+      data: Record<string, string>;
+    };
+    const { volumes } = (find(manifests, 'Deployment', 'gateway') as Workload).spec.template.spec;
+    // Each key is a file of that name.
+    expect(volumes).toContainEqual({ name: 'catalog', configMap: { name: 'model-router-catalog' } });
+    const folder = temporaryFolder('mounted');
+    for (const [name, text] of Object.entries(data)) writeFileSync(path.join(folder, name), text);
+    const { models } = await loadCatalog({ directories: [...builtInDirectories(), folder] });
+    rmSync(folder, { recursive: true });
+    expect(models.map(({ id }) => id)).toContain('bfl/flux-2-pro');
+    expect(models.map(({ id }) => id)).not.toContain('bfl/flux-dev');
+  });
+
   it.each([
     'gateway.replica=3',
+    'catalog.files.models/hidden\\.yaml=unread',
     'image.tag=latest',
     'config.JWT_SECRET=never-in-a-config-map',
     'network.datastores.cidrs={everywhere}',

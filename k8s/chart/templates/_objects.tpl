@@ -101,11 +101,6 @@
 {{- $catalog := .values.catalog -}}
 {{- if or $catalog.files $catalog.existingConfigMap -}}
   {{- $map := dict "name" ($catalog.existingConfigMap | default "model-router-catalog") -}}
-  {{- if $catalog.files -}}
-    {{- $items := list -}}
-    {{- range $path, $_ := $catalog.files -}}{{- $items = append $items (dict "key" (replace "/" "." $path) "path" $path) -}}{{- end -}}
-    {{- $_ := set $map "items" $items -}}
-  {{- end -}}
   {{- $_ := set .pod "volumes" (append (.pod.volumes | default list) (dict "name" "catalog" "configMap" $map)) -}}
   {{- $_ := set .container "volumeMounts" (append (.container.volumeMounts | default list) (dict "name" "catalog" "mountPath" "/etc/model-router/catalog" "readOnly" true)) -}}
 {{- end -}}
