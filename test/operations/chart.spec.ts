@@ -148,6 +148,16 @@ describeWith('k8s/chart', () => {
     expect(models.map(({ id }) => id)).not.toContain('bfl/flux-dev');
   });
 
+  it('gives the worker the Secret of a provider that only the catalog declares', () => {
+    const manifests = templated('--set', 'secrets.providers.mine=my-keys');
+    const secretsOf = (name: string) =>
+      (find(manifests, 'Deployment', name) as Workload).spec.template.spec.containers[0]?.envFrom?.map(
+        ({ secretRef }) => secretRef?.name,
+      );
+    expect(secretsOf('worker')).toContain('my-keys');
+    expect(secretsOf('gateway')).not.toContain('my-keys');
+  });
+
   it.each([
     'gateway.replica=3',
     'catalog.files.models/hidden\\.yaml=unread',

@@ -68,13 +68,20 @@
 {{- $_ := set $container "image" $image -}}
 {{- $_ := set $container "imagePullPolicy" $values.image.pullPolicy -}}
 {{- with $values.image.pullSecrets -}}{{- $_ := set $pod "imagePullSecrets" . -}}{{- end -}}
+{{- $listed := list -}}
 {{- range $container.envFrom -}}
   {{- with .secretRef -}}
     {{- $provider := trimPrefix "model-router-provider-" .name -}}
+    {{- $listed = append $listed $provider -}}
     {{- if eq .name "model-router" -}}{{- $_ := set . "name" $values.secrets.main -}}
     {{- else if eq .name "model-router-migrate" -}}{{- $_ := set . "name" $values.secrets.migrate -}}
     {{- else if hasKey $values.secrets.providers $provider -}}{{- $_ := set . "name" (get $values.secrets.providers $provider) -}}
     {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- if eq .object.metadata.name "worker" -}}
+  {{- range $provider, $secret := $values.secrets.providers -}}
+    {{- if not (has $provider $listed) -}}{{- $_ := set $container "envFrom" (append $container.envFrom (dict "secretRef" (dict "name" $secret "optional" true))) -}}{{- end -}}
   {{- end -}}
 {{- end -}}
 {{- $labels := dict "app.kubernetes.io/part-of" "model-router" -}}
