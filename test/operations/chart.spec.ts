@@ -158,6 +158,17 @@ describeWith('k8s/chart', () => {
     expect(secretsOf('gateway')).not.toContain('my-keys');
   });
 
+  it('writes a number as it was given', () => {
+    const folder = temporaryFolder('values');
+    const file = path.join(folder, 'values.yaml');
+    writeFileSync(file, 'config: { FILE_LIMIT: 104857600, PROVIDER_GOOGLE_PROJECT: 123456789012 }\n');
+    const { data } = find(templated('--values', file), 'ConfigMap', 'model-router') as unknown as {
+      data: Record<string, string>;
+    };
+    rmSync(folder, { recursive: true });
+    expect(data).toMatchObject({ FILE_LIMIT: '104857600', PROVIDER_GOOGLE_PROJECT: '123456789012' });
+  });
+
   it.each([
     'gateway.replica=3',
     'catalog.files.models/hidden\\.yaml=unread',

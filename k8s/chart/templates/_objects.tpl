@@ -120,6 +120,10 @@
   {{- $_ := set $config (index (splitn "=" 2 .) "_0") (index (splitn "=" 2 .) "_1") -}}
 {{- end -}}
 {{- if or .Values.catalog.files .Values.catalog.existingConfigMap -}}{{- $_ := set $config "CATALOG_DIR" "/etc/model-router/catalog" -}}{{- end -}}
-{{- range $name, $value := .Values.config -}}{{- $_ := set $config $name (toString $value) -}}{{- end -}}
+{{- range $name, $value := .Values.config -}}
+  {{- /* A number of a file of values is a float, which from a million on would be written with an exponent. */ -}}
+  {{- $isWhole := and (kindIs "float64" $value) (eq (floor $value) $value) -}}
+  {{- $_ := set $config $name (ternary (printf "%.0f" $value) (toString $value) $isWhole) -}}
+{{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
