@@ -109,6 +109,7 @@ describeWith('k8s/chart', () => {
     expect(text).not.toContain('model-router-provider-bfl"');
     expect(text).toContain('"mountPath":"/etc/model-router/catalog"');
     expect(text).toContain('"memory":"2Gi"');
+    expect(text).toContain('"--max-old-space-size=1536"');
     expect(text).toContain('"team":"platform"');
     expect(text).not.toContain('"replicas"');
     expect(find(manifests, 'ScaledObject', 'worker')).toMatchObject({ spec: { maxReplicaCount: 40 } });

@@ -90,6 +90,8 @@
   {{- if or (and .autoscaling (dig "enabled" false .autoscaling)) (and .keda (dig "enabled" false .keda)) -}}{{- $_ := unset $spec "replicas" -}}
   {{- else -}}{{- $_ := set $spec "replicas" .replicas -}}{{- end -}}
   {{- with .resources -}}{{- $_ := set $container "resources" (mergeOverwrite $container.resources (deepCopy .)) -}}{{- end -}}
+  {{- $heap := printf "--max-old-space-size=%d" (int .maxOldSpaceMiB) -}}
+  {{- range $container.env -}}{{- if eq .name "NODE_OPTIONS" -}}{{- $_ := set . "value" $heap -}}{{- end -}}{{- end -}}
   {{- with .nodeSelector -}}{{- $_ := set $pod "nodeSelector" . -}}{{- end -}}
   {{- with .tolerations -}}{{- $_ := set $pod "tolerations" . -}}{{- end -}}
   {{- if not .topologySpread -}}{{- $_ := unset $pod "topologySpreadConstraints" -}}{{- end -}}
