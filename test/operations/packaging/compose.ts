@@ -5,6 +5,7 @@ import { textOf } from '../../documents/checkout-files.js';
 export interface Service {
   image: string;
   build?: { target: string };
+  entrypoint?: string[];
   command?: string[];
   environment?: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { pathOf, textOf } from '../../documents/checkout-files.js';
+import { composed, demanded } from './compose.js';
 import { copied, readDockerfile, type Stage } from './dockerfile.js';
 
 const { head, stages } = readDockerfile('docker/Dockerfile');
@@ -62,5 +64,16 @@ describe('docker/Dockerfile', () => {
     expect(last('HEALTHCHECK')).toContain('"docker/health.mjs"');
     expect(last('ENTRYPOINT')).toContain('"docker/entry.mjs"');
     expect(last('CMD')).toBe('["gateway"]');
+  });
+
+  it('leaves --env-file to the app, as compose does: Node would take the option for its own', () => {
+    const { admin } = composed(Object.fromEntries(demanded.map((name) => [name, name]))).services;
+    const image = [...(JSON.parse(last('ENTRYPOINT') ?? '[]') as string[]), 'admin'];
+    for (const [, ...words] of [image, admin?.entrypoint ?? []]) {
+      const command = [...words, '--env-file', 'nowhere.env', 'workspace', 'list'];
+      const { status, stderr } = spawnSync(process.execPath, command, { cwd: pathOf('.'), encoding: 'utf8' });
+      expect(stderr).toMatch(/^error: nowhere\.env cannot be read: [^\n]+\n$/);
+      expect(status).toBe(1);
+    }
   });
 });
