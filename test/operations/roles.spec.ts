@@ -100,6 +100,15 @@ describe('a database with the roles of roles.sql', () => {
     expect(tell(as('router_run'), statement)).rejects.toThrow(denied),
   );
 
+  it('lets a second user do what router_run does, made as the page about keys says', async () => {
+    const [statement = ''] = /CREATE ROLE router_run_2 .*;/.exec(textOf('docs/operations/keys.md')) ?? [];
+    await tell(server.url, statement.replace('…', 'router_run_2'));
+    const second = as('router_run_2');
+    expect(await tell(second, 'SELECT ensure_partitions(9) AS missing')).toEqual([{ missing: 0 }]);
+    await tell(second, 'UPDATE workspace SET inflight_limit = inflight_limit');
+    await expect(tell(second, 'TRUNCATE ledger_entry')).rejects.toThrow(denied);
+  });
+
   it('lets router_scale count what waits, and see nothing else', async () => {
     const scale = as('router_scale');
     expect(await tell(scale, 'SELECT workers_wanted(50, 2000)::float8 AS wanted')).toEqual([{ wanted: 0 }]);
