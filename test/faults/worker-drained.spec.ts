@@ -90,6 +90,36 @@ it('SIGTERM of a worker with a submission in the air, whose reply is the result,
   }
 });
 
+it('SIGTERM of a worker with a submission in the air leaves polls to others at once', async () => {
+  const [transport = 'postgres'] = transports();
+  const system = await System.start({ transport, workers: 0, takesMs });
+  try {
+    const caller = await system.caller();
+    const leaver = await system.startWorker({ WORKER_CLOSE_MS: '40000' });
+    const polled = await caller.submit('bfl/flux-2-pro', '{"prompt":"[[sim:tag=polled]]"}');
+    const run = await caller.submit('ideogram/ideogram-v3', '{"prompt":"[[sim:takes=12000]]"}');
+    const polls = async () => (await system.partner.ledger('polled'))[0]?.pollCount ?? 0;
+    await waitFor(
+      async () =>
+        (await polls()) > 0 && (await system.sql(`SELECT FROM run WHERE stage = 'submitting'`)).length === 1,
+      { withinMs: 30_000, what: 'a poll and the submission', everyMs: 50 },
+    );
+    const before = await polls();
+    system.forget(leaver);
+    expect(await leaver.stop(45_000)).toBe(0);
+    // The one that was on its way; the submission took longer than ten of them.
+    expect((await polls()) - before).toBeLessThanOrEqual(1);
+    // Its assets are copied by another one too.
+    await system.startWorker();
+    expect((await caller.completed(run))['error_type']).toBeUndefined();
+    await system.partner.advance(takesMs);
+    await caller.completed(polled);
+    await holdToInvariants(system);
+  } finally {
+    await system.stop();
+  }
+});
+
 /** The poll queue's jobs, and how many of them were ever taken from a worker that died. */
 async function stalls(system: System): Promise<{ jobs: number; stalled: number }> {
   if (!system.redis) {

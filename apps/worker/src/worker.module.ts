@@ -23,6 +23,7 @@ import { WaitingLine } from './runs/waiting-line.js';
 import { WebhookCalls } from './webhooks/webhook-calls.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 import { WorkerStart } from './worker-start.js';
+import { WorkerStop } from './worker-stop.js';
 
 @Module({
   imports: [InfrastructureModule, CatalogModule],
@@ -50,6 +51,7 @@ import { WorkerStart } from './worker-start.js';
     Gauges,
     RecordGauges,
     WorkerStart,
+    WorkerStop,
   ],
 })
 export class WorkerModule {}
