@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, holdToInvariants, System, type TestServer } from '../harness/faults.js';
 import { failOnLeftovers, unending, waitFor } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
@@ -60,6 +61,29 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
       await holdToInvariants(system);
     },
   );
+
+  it('out of memory for longer than a minute: its workers are not taken for stuck, since no restart would help', async () => {
+    for (const worker of system.workers) await worker.kill('SIGSTOP');
+    const runs = await submitMany(caller, model, 5, 'waiting');
+    await waitFor(async () => (await laneSizes(redis.url, 'dispatch')).waiting > 0, {
+      withinMs: 10_000,
+      what: 'jobs that wait',
+    });
+    await redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '1');
+    for (const worker of system.workers) await worker.kill('SIGCONT');
+    const live = async () => {
+      const asked = system.workers.map(({ url }) => fetch(`${url}/health/live`));
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    // A worker is stuck that takes nothing of what waits for a minute, by counts of every ten seconds.
+    for (let times = 0; times < 16; times += 1) {
+      await pause(5_000);
+      expect(await live()).toEqual(system.workers.map(() => 200));
+    }
+    await redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '0');
+    await expectSuccess(system, runs, 30_000);
+    await holdToInvariants(system);
+  });
 
   async function oldestOverdueSeconds(): Promise<number> {
     const ages = system.workers.map((worker) => metric(worker, 'router_outbox_oldest_age_seconds'));

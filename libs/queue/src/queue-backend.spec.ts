@@ -29,6 +29,18 @@ describe('Activity', () => {
     expect(idle.isStuck).toBe(false);
   });
 
+  it('is not stuck while the server refuses to give it a job', () => {
+    const refused = activity();
+    refused.noteWaiting(3);
+    now = 59_000;
+    refused.noteRefusal();
+    refused.noteWaiting(3);
+    now = 118_000;
+    expect(refused.isStuck).toBe(false);
+    now = 119_000;
+    expect(refused.isStuck).toBe(true);
+  });
+
   it('is not stuck once it took a job, nor while it works on one', async () => {
     const busy = activity();
     busy.noteWaiting(3);

@@ -105,8 +105,8 @@ export abstract class QueueBackend {
 
 /**
  * Whether this worker still takes jobs. It is stuck when work has waited for a minute, it is doing nothing, and it took
- * nothing: then only a restart helps. A server that is away counts no waiting work, so an outage of a dependency never
- * restarts anybody.
+ * nothing: then only a restart helps. A server that is away counts no waiting work, and one that refuses to give any is
+ * no fault of this process, so an outage of a dependency never restarts anybody.
  */
 export class Activity {
   private working = 0;
@@ -136,5 +136,10 @@ export class Activity {
   noteWaiting(jobs: number): void {
     if (jobs === 0 || this.working > 0) this.idleWhileWaitingSinceMs = null;
     else this.idleWhileWaitingSinceMs ??= this.nowMs();
+  }
+
+  /** The server was asked for a job and answered with an error, as one does that is out of memory, or a replica. */
+  noteRefusal(): void {
+    this.idleWhileWaitingSinceMs = null;
   }
 }

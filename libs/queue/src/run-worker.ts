@@ -119,6 +119,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     try {
       return await super.moveToActive(...call);
     } catch (error) {
+      this.host.activity.noteRefusal();
       await sleep(betweenFailuresMs);
       throw error;
     }
