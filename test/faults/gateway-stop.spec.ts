@@ -50,4 +50,25 @@ it('a gateway that stops lets go of who says nothing, and answers who has begun 
   expect(await stopped).toBe(0);
 });
 
+it('a gateway that stops tells an agent the id of the run that it waits for', async () => {
+  const [stopping, agent] = [await system.startGateway(), await system.caller()];
+  const call = {
+    name: 'run_model',
+    arguments: { model: 'bfl/flux-2-pro', input: { prompt: 'waited for' }, wait_seconds: 45 },
+  };
+  const answering = agent.call('POST', `${stopping.url}/mcp`, {
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
+    headers: { accept: 'application/json, text/event-stream' },
+  });
+  const ofAgent = 'SELECT id FROM run WHERE workspace_id = $1';
+  const found = await waitFor(
+    async () => (await system.sql<{ id: string }>(ofAgent, [agent.workspaceId]))[0],
+    { withinMs: 20_000, what: 'the run' },
+  );
+  system.forget(stopping);
+  const stopped = stopping.stop();
+  expect((await answering).bytes.toString()).toContain(found.id);
+  expect(await stopped).toBe(0);
+});
+
 failOnLeftovers();

@@ -20,8 +20,14 @@ const waiting = z
 const instructions =
   'Runs generative models of many providers. Find a model, read what it takes, run it. A run that does not end within the wait goes on: follow it with get_run. Each run costs money, so do not repeat one whose result is still to come. URLs in results work for 24 hours.';
 
+/** `signal` aborts when the caller has gone. A gateway that is stopping takes no calls, its own included. */
+interface Terms {
+  signal: AbortSignal;
+  isStopping: () => boolean;
+}
+
 /** A server for one request, whose body `message` is: its tools are calls of the gateway's own routes. */
-export function mcpServer(routes: OwnRoutes, message: Buffer, signal: AbortSignal): McpServer {
+export function mcpServer(routes: OwnRoutes, message: Buffer, { signal, isStopping }: Terms): McpServer {
   const server = new McpServer({ name: 'model-router', version: '1.0' }, { instructions });
 
   server.registerTool(
@@ -109,17 +115,26 @@ export function mcpServer(routes: OwnRoutes, message: Buffer, signal: AbortSigna
   async function followed(id: string, requestId: string, waitS: number): Promise<CallToolResult> {
     const endsAtMs = performance.now() + waitS * 1000;
     const path = `/v2/models/${id}/requests/${requestId}`;
+    const goesOn = (state: object) =>
+      textResult({
+        model: id,
+        request_id: requestId,
+        ...state,
+        next: 'Not ended yet: call get_run with this model and request_id.',
+      });
     for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
+      // What it has begun is paid: its id is told, for another gateway.
+      if (isStopping()) return goesOn({});
       const status = await routes('GET', `${path}/status`);
       if (status.status !== 200) return failureResult(status);
       const state = parsed(status);
       const run = { model: id, ...state };
       if (state['status'] === 'COMPLETED') {
+        if (isStopping()) return goesOn(state);
         const result = await routes('GET', path);
         return result.status === 200 ? outputResult(result, run) : failureResult(result);
       }
-      if (performance.now() + pauseMs > endsAtMs)
-        return textResult({ ...run, next: 'Not ended yet: call get_run with this model and request_id.' });
+      if (performance.now() + pauseMs > endsAtMs) return goesOn(state);
       await pause(pauseMs, undefined, { signal });
     }
   }

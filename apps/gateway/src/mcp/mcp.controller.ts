@@ -6,6 +6,7 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { parseInput } from '../bodies/parse-input.js';
+import { Readiness } from '../health/readiness.js';
 import { callerGone } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
 import { mcpServer } from './mcp-server.js';
@@ -17,7 +18,10 @@ const maxMessageBytes = 1024 * 1024;
 /** The Model Context Protocol (streamable HTTP, without sessions): agents call the routes of runs as tools. */
 @Controller('mcp')
 export class McpController {
-  constructor(private readonly bodies: BodyReader) {}
+  constructor(
+    private readonly bodies: BodyReader,
+    private readonly readiness: Readiness,
+  ) {}
 
   @Post()
   @UseGuards(CallerGuard)
@@ -44,11 +48,12 @@ export class McpController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const gone = callerGone(reply);
+    const terms = { signal: gone, isStopping: () => this.readiness.stopping };
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
     try {
       if (bytes.length > maxMessageBytes) throw tooLarge();
       const parsedBody = parseInput(bytes);
-      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), bytes, gone));
+      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), bytes, terms));
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',
         headers: Object.entries(request.headers).map(([name, value]): [string, string] => [
