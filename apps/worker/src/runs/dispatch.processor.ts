@@ -44,10 +44,8 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   }
 
   override async onModuleDestroy(): Promise<void> {
-    const closed = super.onModuleDestroy();
-    await this.looking?.stop();
     // Submissions in the air may end; what is waiting stays in its row for another worker.
-    await Promise.all([closed, settlesWithin(Promise.all(this.taken), this.closeGraceMs)]);
+    await Promise.all([super.onModuleDestroy(), settlesWithin(this.idle(), this.closeGraceMs)]);
   }
 
   protected async handle(
@@ -144,6 +142,12 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     const tracked = work.catch((error: unknown) => this.worker.host.outage.trouble(error, whatFailed));
     this.taken.add(tracked);
     void tracked.finally(() => this.taken.delete(tracked));
+  }
+
+  /** A look at the line that was under way has taken runs: they are submitted too. */
+  private async idle(): Promise<void> {
+    await this.looking?.stop();
+    while (this.taken.size > 0) await Promise.all(this.taken);
   }
 
   private async look(): Promise<void> {
