@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '#observability';
 import type { RunRepository } from '#persistence';
 import type { JobResult } from '#queue';
@@ -102,6 +102,15 @@ describe('a cancellation that is to be passed on', () => {
       made: ['polled', 'taken'],
     });
   });
+});
+
+it('a clock that is set forward during a poll spends no time budget', async () => {
+  const nowMs = Date.now();
+  let looks = 0;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => nowMs + 3_600_000 * (looks += 1));
+  const polled = await poll(null, pending, { cancelDue: false, cancelRequested: false });
+  clock.mockRestore();
+  expect(polled).toEqual({ result: { kind: 'retry', delayMs: 1000 }, made: ['polled'] });
 });
 
 describe('a result that is done when the budget is spent', () => {

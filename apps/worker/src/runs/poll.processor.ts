@@ -68,6 +68,7 @@ export class PollProcessor extends RunProcessor {
     if (heldMs > 0) return this.again(run, poll, heldMs);
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
+    const begunMs = performance.now();
     return this.calls.withShare(async (share) => {
       const read = await this.callProvider(provider, run, poll, share, signal);
       if (read === null) return now;
@@ -76,7 +77,8 @@ export class PollProcessor extends RunProcessor {
       if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
         return now;
       const known = { ...run, reportedMicros: read.reportedMicros };
-      const overdue = poll.overdue || Date.now() - startedAtMs >= poll.leftMs;
+      // Not by the machine's clock: one that is set forward meanwhile would end a run that has time left.
+      const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
       // A generation that takes an hour would leave a thousand spans.
       if (goesOn(outcome)) return this.record(known, { ...poll, overdue }, outcome);
       const span = {
