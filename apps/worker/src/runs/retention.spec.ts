@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter, once } from 'node:events';
 import { createLog } from '#observability';
-import type { RetentionRepository, StoredObjectRepository } from '#persistence';
+import type { ClockSkew, RetentionRepository, StoredObjectRepository } from '#persistence';
 import type { AssetStore } from '#storage';
 import { Retention } from './retention.js';
 
@@ -37,22 +37,22 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   return { upkeep, objects, store, calls, end };
 }
 
-const retentionOf = ({
-  upkeep,
-  objects,
-  store,
-}: Pick<ReturnType<typeof scripted>, 'upkeep' | 'objects' | 'store'>) =>
+const retentionOf = (
+  { upkeep, objects, store }: Pick<ReturnType<typeof scripted>, 'upkeep' | 'objects' | 'store'>,
+  problem?: string,
+) =>
   new Retention(
     upkeep as unknown as RetentionRepository,
     store as unknown as AssetStore,
     objects as unknown as StoredObjectRepository,
+    { problem } as ClockSkew,
     { RETENTION_EVERY_MS: 3_600_000, STORE_DOUBT_SECONDS: 60 },
     log,
   );
 
-async function oneRound(script: Parameters<typeof scripted>[0]): Promise<string[]> {
+async function oneRound(script: Parameters<typeof scripted>[0], problem?: string): Promise<string[]> {
   const { calls, end, ...verbs } = scripted(script);
-  const retention = retentionOf(verbs);
+  const retention = retentionOf(verbs, problem);
   retention.onApplicationBootstrap();
   await end;
   await retention.onModuleDestroy();
@@ -60,6 +60,11 @@ async function oneRound(script: Parameters<typeof scripted>[0]): Promise<string[
 }
 
 describe('a round of retention', () => {
+  it('takes no upload for stale by a clock that is wrong', async () => {
+    expect(await oneRound({})).toContain('abortStale');
+    expect(await oneRound({}, 'this clock is ahead')).not.toContain('abortStale');
+  });
+
   it('repeats each verb until nothing is left', async () => {
     expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
       'ensurePartitions',

@@ -1,5 +1,5 @@
 import { every, type Log, LOG, type PeriodicWork, withTimeout } from '#observability';
-import { RetentionRepository, StoredObjectRepository } from '#persistence';
+import { ClockSkew, RetentionRepository, StoredObjectRepository } from '#persistence';
 import { AssetStore } from '#storage';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { SETTINGS } from '../settings.module.js';
@@ -24,6 +24,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly repository: RetentionRepository,
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
+    private readonly clock: ClockSkew,
     @Inject(SETTINGS)
     private readonly settings: Pick<WorkerSettings, 'RETENTION_EVERY_MS' | 'STORE_DOUBT_SECONDS'>,
     @Inject(LOG) private readonly log: Log,
@@ -90,6 +91,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** What killed processes had begun to put. No put takes as long as a doubt may last. */
   private async abortStale(signal: AbortSignal): Promise<number> {
+    // By a clock that is ahead, what others are putting just now is hours old.
+    if (this.clock.problem !== undefined) return 0;
     const beforeMs = Date.now() - this.settings.STORE_DOUBT_SECONDS * 1000;
     return withTimeout(deleteMs, signal, (bounded) => this.store.abortStale(beforeMs, bounded));
   }
