@@ -19,6 +19,22 @@ const run = {
 const fields = [{ loc: ['body', 'prompt'], msg: 'unwritable', type: 'value_error' }];
 const rejected = { class: 'rejected_input' as const, retry: 'never' as const };
 
+it('a handle that cannot be saved is in the log: it says where a paid generation is', async () => {
+  const said: object[] = [];
+  const away = new RouterError('service_unavailable', 'away');
+  const outcomes = new Outcomes(
+    { saveHandle: async () => Promise.reject(away) } as unknown as RunRepository,
+    {} as Payloads,
+    {} as RunQueues,
+    {} as RunSignals,
+    new Metrics(),
+    { error: (facts: object) => said.push(facts) } as unknown as typeof log,
+  );
+  const handle = { v: 1, step: 'poll', id: 'generation' } as const;
+  await expect(outcomes.pending(run, handle, 1000)).rejects.toBe(away);
+  expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
+});
+
 describe('a failure with the words of a partner', () => {
   let written: Ending[];
   beforeEach(() => {

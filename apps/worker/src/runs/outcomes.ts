@@ -67,7 +67,12 @@ export class Outcomes {
   /** The provider works on it: its handle is saved before the first poll, in `afterMs` or at once when it was cancelled meanwhile. */
   async pending(run: Finishing, handle: Handle, afterMs: number): Promise<void> {
     const { runId, epoch } = run;
-    const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
+    const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
+    const saved = await saving.catch((error: unknown) => {
+      // Nothing else says where the generation is, which is paid.
+      this.log.error({ error, run_id: runId, handle }, 'a handle could not be saved');
+      throw error;
+    });
     await failpoint('dispatch.afterHandle', runId);
     if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
     else this.log.error({ run_id: runId, handle }, 'a handle came too late: the claim was lost');
