@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
 import { least } from '../harness/faults.js';
-import { transports } from '../harness/index.js';
+import { tcpProxy, transports } from '../harness/index.js';
 import { enqueueAll, enqueueOne, newProvider, newRunId, type QueueApp } from '../transport/bench.js';
 import { until } from '../transport/until.js';
 import { startConsumerProcess } from './consumer-process.js';
@@ -109,6 +110,27 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
       }
     });
     expect(abortedMs).toBeLessThan(4_000);
+  });
+
+  it('does not say that its server is back when it leaves while that is away', async () => {
+    const proxy = await tcpProxy({ port: Number(new URL(bench().url).port) });
+    try {
+      const { lines } = bench().log;
+      const app = await bench().queues({}, proxy);
+      await until(() => enqueueOne(app, newProvider(), newRunId()), 15_000);
+      const said = lines.length;
+      proxy.set('reset');
+      await until(async () => {
+        await app.signals.publish(newRunId());
+        return lines.slice(said).some((line) => line.includes('is away'));
+      }, 15_000);
+      await app.close();
+      await pause(500);
+      expect(lines.slice(said).filter((line) => line.includes('is back'))).toEqual([]);
+    } finally {
+      await proxy.close();
+      await bench().clear();
+    }
   });
 
   it('tells how often in a row a handler’s process died, and forgets it when one returns', async () => {

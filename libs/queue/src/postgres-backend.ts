@@ -106,7 +106,7 @@ export class PostgresBackend extends QueueBackend {
       await sleep(PROBE_MS, undefined, { signal, ref: false }).catch(() => {});
       answered = await this.answers();
     }
-    this.outage.back();
+    if (answered) this.outage.back();
     this.probing = false;
   }
 
