@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { OutageLog } from './outage-log.js';
 
 const missing = (runId: string) => new Error(`Missing lock for job ${runId}. moveToFinished`);
@@ -24,6 +24,19 @@ describe('outage log', () => {
     outage.back();
     outage.back();
     expect(lines).toEqual(['redis is away; runs are left to the reconciler', 'redis is back']);
+  });
+
+  it('is not silenced by a clock of the machine that is set back', () => {
+    const lines: string[] = [];
+    const say = (_facts: object, message: string) => void lines.push(message);
+    const outage = new OutageLog({ info: say, warn: say, error: say }, 'redis');
+    outage.trouble(new Error('OOM'), 'runs were not enqueued');
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    const time = jest.spyOn(performance, 'now').mockReturnValue(1e9);
+    outage.trouble(new Error('OOM'), 'runs were not enqueued');
+    clock.mockRestore();
+    time.mockRestore();
+    expect(lines).toHaveLength(2);
   });
 
   it('says the same trouble once in ten seconds, whichever job it is about', () => {
