@@ -26,6 +26,7 @@ export async function* run() {
       ...share('runs drained by one worker against BullMQ, the same call and three statements', found, 0.6),
       more: [`a run: ${costText(costs.ours)}`, `bare: ${costText(costs.floor)}`],
     };
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -49,6 +49,7 @@ async function* costs(transport) {
       await runs();
       yield result(`whole queued run of ${model}`, await metered(service, both, runs), aim);
     }
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -46,6 +46,7 @@ async function* compared(outstanding, aims) {
       aim: aims.mebibytes === Infinity ? '' : `≤ ${aims.mebibytes} MiB`,
       reached: ours.mebibytes <= aims.mebibytes,
     };
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -19,6 +19,7 @@ export async function* run() {
     yield await memory(service);
     await service.empty();
     yield await hotWorkspace(service);
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -14,9 +14,11 @@ import { findRedisServer, startRedis } from '../../dist/apps/local/src/servers/r
 import {
   ApiKeyRepository,
   Database,
+  OutboxRepository,
   Workspace,
   WorkspaceRepository,
 } from '../../dist/libs/persistence/src/index.js';
+import { driftLines, moneyLines } from '../../dist/test/harness/books.js';
 
 export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
 const secret = 'b'.repeat(32);
@@ -99,6 +101,7 @@ export async function startService({ transport }) {
       partner,
       start,
       stop,
+      holdToInvariants: () => holdToInvariants(env, client),
       empty: () => empty(env, client),
       customer: (name, limits) => customer(env, name, limits),
       ...(await customer(env, 'bench')),
@@ -109,8 +112,20 @@ export async function startService({ transport }) {
   }
 }
 
+/** Throws unless the counters are those of the live runs and the money is that of the outcomes: no speed is worth that. */
+async function holdToInvariants(env, client) {
+  const database = databaseOf(env);
+  const drift = await new OutboxRepository(database).drift();
+  await database.close();
+  const money = await moneyLines(async (text) => (await client.query(text)).rows);
+  const broken = [...driftLines(drift), ...money];
+  if (broken.length > 0) throw new Error(`Broken invariants:\n${broken.join('\n')}`);
+}
+
 /** Ends a benchmark: what it left would wait in front of the next one's runs. */
-async function empty({ REDIS_URL }, client) {
+async function empty(env, client) {
+  await holdToInvariants(env, client);
+  const { REDIS_URL } = env;
   await client.query('TRUNCATE run, payload, outbox, backlog_chunk, ledger_entry, audit_record');
   await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
   if (REDIS_URL === undefined) {
@@ -122,16 +137,19 @@ async function empty({ REDIS_URL }, client) {
   }
 }
 
-/** A workspace whose other allowances nothing here reaches, and its key. */
-async function customer(env, name, limits) {
-  const database = Database.create({
-    DATABASE_URL: env.DATABASE_URL,
+const databaseOf = ({ DATABASE_URL }) =>
+  Database.create({
+    DATABASE_URL,
     DATABASE_POOL: 1,
     DATABASE_READ_POOL: 1,
     DATABASE_REGISTRY_POOL: 1,
     DATABASE_ACQUIRE_MS: 5000,
     DATABASE_STATEMENT_MS: 10_000,
   });
+
+/** A workspace whose other allowances nothing here reaches, and its key. */
+async function customer(env, name, limits) {
+  const database = databaseOf(env);
   const dataSource = await database.dataSource();
   const workspaces = new WorkspaceRepository(dataSource.getRepository(Workspace));
   const many = 1_000_000_000;

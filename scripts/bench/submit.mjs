@@ -42,6 +42,7 @@ export async function* run() {
       taken: false,
     });
     await bare.stop();
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -34,6 +34,7 @@ export async function* run() {
       const cost = await metered(service, { peer: peer.pid }, () => counted(kinds.peer));
       yield note('CPU of the same call through the peer', `${cost.totalMs.toFixed(2)} ms`);
     }
+    await service.holdToInvariants();
   } finally {
     await peer?.stop();
     await service.stop();

@@ -35,6 +35,7 @@ export async function* run() {
       reached: answers.wrong === 0,
     };
     for (const table of hot) yield verdict(table, samples, answers);
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -44,6 +44,7 @@ async function* throughput(transport) {
         };
       }
     }
+    await service.holdToInvariants();
   } finally {
     await service.stop();
   }

@@ -55,6 +55,8 @@ export class PostgresListener {
    */
   private async untilLost(session: Session): Promise<void> {
     const { signal } = this.closing;
+    // While the session was made: nobody would tell of it any more.
+    if (signal.aborted) return;
     const ended = new Promise<never>((_resolve, reject) =>
       session.once('end', () => reject(new Error('the listening session has ended'))),
     );
