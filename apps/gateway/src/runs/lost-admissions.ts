@@ -8,7 +8,7 @@ import { RunCancellation } from './run-cancellation.js';
 const pauseMs = 250;
 /** How long an unreachable database is tried. */
 const giveUpAfterMs = 600_000;
-/** How long a gateway that stops waits for it: longer than a statement may take. */
+/** How long a gateway that stops waits for it: longer than a statement may take by default, and well within its stop. */
 const stopMs = 8_000;
 
 /** Runs that may have been admitted although their caller got an error, because the database's answer was lost. */
