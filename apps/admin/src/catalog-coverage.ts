@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Catalog, Model } from '#catalog';
-import { packageRoot } from '#providers';
+import { packageRoot } from '#schemas';
 
 /** What the catalog has of one id of a list. */
 interface CoveredId {

@@ -134,9 +134,10 @@ async function migrateDatabase(admin: RunAdmin, { settings, localDir }: LocalCon
   });
 }
 
-function migrationSummary({ migrations }: Record<string, unknown>): string {
+function migrationSummary({ migrations, functions }: Record<string, unknown>): string {
   const count = Array.isArray(migrations) ? migrations.length : 0;
-  return count === 0 ? 'the schema was up to date' : `${count} run`;
+  if (count === 0 && functions !== true) return 'the schema was up to date';
+  return functions === true ? `${count} run, functions replaced` : `${count} run`;
 }
 
 /** Where the gateway is reached from this machine. */

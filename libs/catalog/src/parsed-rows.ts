@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '#providers';
+import { packageRoot } from '#schemas';
 import { parse } from 'yaml';
 
 let known: Readonly<Record<string, unknown>> | undefined;

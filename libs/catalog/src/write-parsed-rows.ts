@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot, writeDeclarations } from '#providers';
+import { writeDeclarations } from '#providers';
+import { packageRoot } from '#schemas';
 
 import { builtInDirectories } from './load-catalog.js';
 import { parsedRows, parsedRowsFile } from './parsed-rows.js';

@@ -18,8 +18,8 @@ import { Payload, Run, Tombstone } from './entities/run.entity.js';
 import { StoredObject } from './entities/stored-object.entity.js';
 import { Webhook } from './entities/webhook.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
-import { InitialSchema1763700000000 } from './migrations/1763700000000-initial-schema.js';
 import { schemaIsCurrent } from './migrate.js';
+import { readMigrations } from './migrations.js';
 import type { DatabaseSettings } from './settings.js';
 
 /** One for each table. */
@@ -55,7 +55,7 @@ export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions
   url: settings.DATABASE_URL,
   entities,
   namingStrategy: new PostgresNames(),
-  migrations: [InitialSchema1763700000000],
+  migrations: readMigrations(),
   synchronize: false,
   installExtensions: false,
   poolSize: settings.DATABASE_POOL,

@@ -13,7 +13,7 @@ export type { Claim, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
-export { migrate, schemaIsCurrent } from './migrate.js';
+export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { recordOperatorAction } from './operator-actions.js';
 export { OperatorReader, type OperatorRun, type WorkspaceState } from './operator-reader.js';

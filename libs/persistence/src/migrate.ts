@@ -1,56 +1,127 @@
 import { StartupError } from '#errors';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { functions, functionsDigest, functionsRevision } from './functions.js';
 import { advisoryLocks } from './locks.js';
-import { SqlMigration } from './sql-migration.js';
+import { schemaFirst, SqlMigration } from './migrations.js';
 
-/** Brings the schema up to date; returns the names of the migrations that ran. Safe to run from many places at once. */
-export async function migrate(dataSource: DataSource): Promise<string[]> {
+/** Postgres' code of a lock that was not granted in time. */
+const lockNotAvailable = '55P03';
+const maxAttempts = 60;
+const pauseMs = 1000;
+
+/** What a call of `migrate` changed. */
+export interface Migrated {
+  /** The names of the migrations that ran. */
+  migrations: string[];
+  /** The functions were replaced. */
+  functions: boolean;
+}
+
+/** Brings the schema up to date. Safe to run from many places at once, and from a release that is older than the schema. */
+export async function migrate(dataSource: DataSource): Promise<Migrated> {
   const runner = dataSource.createQueryRunner();
   try {
     // TypeORM itself takes no lock: two migrators on an empty database would collide.
     await runner.query(`SELECT pg_advisory_lock(${advisoryLocks.migration})`);
-    await ranMigrations(dataSource, runner);
-    // On the session that holds the lock: who loses it migrates no further, and a pool of one connection is enough.
-    const executor = new MigrationExecutor(dataSource, runner);
-    executor.transaction = 'each';
-    const ran = await executor.executePendingMigrations();
-    return ran.map((migration) => migration.name);
+    const before = await schemaState(dataSource, runner);
+    await runPending(dataSource, runner);
+    const { migrations } = await schemaState(dataSource, runner);
+    return {
+      migrations: [...migrations].filter((name) => !before.migrations.has(name)),
+      functions: await replaceFunctions(before, runner),
+    };
   } finally {
     await runner.query(`SELECT pg_advisory_unlock(${advisoryLocks.migration})`).catch(() => {});
     await runner.release();
   }
 }
 
-/** True when no migration is pending. An app refuses to start otherwise. It only reads: TypeORM's own look would make a table. */
+/**
+ * True when no migration is pending and the functions are those of this program or newer. An app refuses to start
+ * otherwise. It only reads: TypeORM's own look would make a table.
+ */
 export async function schemaIsCurrent(dataSource: DataSource): Promise<boolean> {
-  const ran = await ranMigrations(dataSource);
-  return dataSource.migrations.every(({ name }) => name !== undefined && ran.has(name));
+  const { migrations, revision } = await schemaState(dataSource);
+  return (
+    revision >= functionsRevision && dataSource.migrations.every(({ name = '' }) => migrations.has(name))
+  );
+}
+
+/** On the session that holds the lock: a pool of one connection is enough, and a migrator that loses the lock stops. */
+async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const executor = new MigrationExecutor(dataSource, runner);
+    executor.transaction = 'each';
+    try {
+      await executor.executePendingMigrations();
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== lockNotAvailable) throw error;
+      if (attempt === maxAttempts)
+        throw new StartupError(
+          'A transaction has kept a table locked for a minute. End it (see pg_stat_activity), then migrate again: nothing is lost.',
+          { cause: error },
+        );
+      await pause(pauseMs);
+    }
+  }
+}
+
+/** Replaces the functions in one transaction, which locks no table. False when those of the database are these or newer. */
+async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promise<boolean> {
+  if (before.revision > functionsRevision) return false;
+  if (before.revision === functionsRevision && before.functionsDigest === functionsDigest) return false;
+  await runner.startTransaction();
+  try {
+    await runner.query(schemaFirst);
+    for (const statements of functions) await runner.query(statements);
+    await runner.query(`DELETE FROM typeorm_metadata WHERE type = 'FUNCTIONS'`);
+    await runner.query(`INSERT INTO typeorm_metadata (type, name, value) VALUES ('FUNCTIONS', $1, $2)`, [
+      String(functionsRevision),
+      functionsDigest,
+    ]);
+    await runner.commitTransaction();
+    return true;
+  } catch (error) {
+    await runner.rollbackTransaction().catch(() => {});
+    throw error;
+  }
+}
+
+interface SchemaState {
+  /** The names of the migrations that the database has had. */
+  migrations: ReadonlySet<string>;
+  /** Of its functions; 0 for those that its first migration made. */
+  revision: number;
+  functionsDigest: string | undefined;
 }
 
 /**
- * The names of those that the database has had. TypeORM knows a migration by its name alone: it would call a database
- * current that other statements have made.
+ * TypeORM knows a migration by its name alone: it would call a database current that other statements have made, so
+ * the digests are compared here.
  */
-async function ranMigrations(dataSource: DataSource, runner?: QueryRunner): Promise<Set<string>> {
+async function schemaState(dataSource: DataSource, runner?: QueryRunner): Promise<SchemaState> {
   const query = <Row>(text: string) => dataSource.query<Row[]>(text, [], runner);
   const [tables] = await query<{ migrations: boolean; metadata: boolean }>(
     `SELECT to_regclass('migrations') IS NOT NULL AS migrations, to_regclass('typeorm_metadata') IS NOT NULL AS metadata`,
   );
-  if (!tables?.migrations) return new Set();
-  const ran = await query<{ name: string }>('SELECT name FROM migrations');
+  if (!tables?.migrations) return { migrations: new Set(), revision: 0, functionsDigest: undefined };
+  const ran = await query<{ name: string }>('SELECT name FROM migrations ORDER BY id');
   const noted = tables.metadata
-    ? await query<{ name: string; digest: string }>(
-        `SELECT name, value AS digest FROM typeorm_metadata WHERE type = 'MIGRATION'`,
+    ? await query<{ type: string; name: string; value: string }>(
+        `SELECT type, name, value FROM typeorm_metadata WHERE type IN ('MIGRATION', 'FUNCTIONS')`,
       )
     : [];
-  const names = new Set(ran.map(({ name }) => name));
-  const digests = new Map(noted.map(({ name, digest }) => [name, digest]));
+  const migrations = new Set(ran.map(({ name }) => name));
   for (const migration of dataSource.migrations) {
-    if (!(migration instanceof SqlMigration) || !names.has(migration.name)) continue;
-    if (digests.get(migration.name) !== migration.digest)
+    if (!(migration instanceof SqlMigration) || !migrations.has(migration.name)) continue;
+    const digest = noted.find(({ type, name }) => type === 'MIGRATION' && name === migration.name)?.value;
+    if (digest !== migration.digest)
       throw new StartupError(
-        `The database was made by another version: its ${migration.name} had other statements. Run that version, or begin with an empty database.`,
+        `The database was made by another version: its ${migration.name} had other statements. Run that version, or carry its data over to a new database with "admin export" and "admin import".`,
       );
   }
-  return names;
+  const inPlace = noted.find(({ type }) => type === 'FUNCTIONS');
+  return { migrations, revision: Number(inPlace?.name ?? 0), functionsDigest: inPlace?.value };
 }

@@ -22,7 +22,6 @@ export { writeDeclarations } from './declared/built-in.js';
 export { declaredProvider, type RowProblem } from './declared/declared.js';
 export { providerRow } from './declared/shape.js';
 export { job } from './job.js';
-export { packageRoot } from './package-root.js';
 export type { HandleFields, JobSpec, RunStatus } from './job-spec.js';
 export {
   type BoundProvider,

@@ -171,3 +171,4 @@ export {
   webhookSettings,
   webhookStates,
 } from './webhook.js';
+export { packageRoot } from './package-root.js';

@@ -7,15 +7,16 @@ export const migrateCommand: CommandGroup = (program, desk) => {
     .command('migrate')
     .description('Bring the database schema up to date; safe to run from many places at once.')
     .action(async () => {
-      const migrations = await withDatabase(desk.env, async (database) =>
+      const migrated = await withDatabase(desk.env, async (database) =>
         migrate(await database.dataSource()),
       );
+      const lines = [
+        ...migrated.migrations.map((name) => `ran ${name}`),
+        ...(migrated.functions ? ['replaced the functions'] : []),
+      ];
       desk.answer({
-        document: { migrations },
-        text:
-          migrations.length === 0
-            ? 'The schema was up to date already.'
-            : migrations.map((name) => `ran ${name}`).join('\n'),
+        document: migrated,
+        text: lines.length === 0 ? 'The schema was up to date already.' : lines.join('\n'),
       });
     });
 };

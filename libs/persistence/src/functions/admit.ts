@@ -6,11 +6,7 @@
  * refused run leaves nothing behind, its key included.
  */
 export const admit = /* sql */ `
-CREATE TYPE admission AS ("runId" uuid, model text, provider text, mode text, facts jsonb, "reservedMicros" bigint,
-  "computedMicros" bigint, credential text, call jsonb, key text, fingerprint text, "storedAs" text,
-  "bodyFrom" integer, "bodyBytes" integer);
-
-CREATE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
   locked workspace[];

@@ -7,20 +7,20 @@
  * no more than slots, and counting ends at 1,000.
  */
 export const backlog = /* sql */ `
-CREATE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 250;
+CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 250;
 
-CREATE FUNCTION granted_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION granted_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT count(*)::integer FROM (
     SELECT FROM outbox WHERE workspace_id = space_id AND NOT dispatched AND queue = 'dispatch' AND place < before_place
     ORDER BY place LIMIT 1000
   ) AS granted
 $$;
 
-CREATE FUNCTION chunk_of(space_id uuid, of_place bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION chunk_of(space_id uuid, of_place bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT max(first_place) FROM backlog_chunk WHERE workspace_id = space_id AND first_place <= of_place
 $$;
 
-CREATE FUNCTION waiting_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION waiting_ahead(space_id uuid, before_place bigint) RETURNS integer LANGUAGE sql STABLE AS $$
   WITH chunk AS (SELECT chunk_of(space_id, before_place) AS first)
   SELECT granted_ahead(space_id, before_place)
     + (SELECT coalesce(sum(runs), 0)::integer FROM backlog_chunk, chunk WHERE workspace_id = space_id AND first_place < first)
@@ -28,7 +28,7 @@ CREATE FUNCTION waiting_ahead(space_id uuid, before_place bigint) RETURNS intege
         AND place >= first AND place < before_place)
 $$;
 
-CREATE FUNCTION enter_backlog(space_id uuid, from_place bigint, entered integer) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION enter_backlog(space_id uuid, from_place bigint, entered integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE backlog_chunk SET runs = runs + entered
   WHERE workspace_id = space_id AND first_place = chunk_of(space_id, from_place) AND runs < backlog_chunk_size();
@@ -37,7 +37,7 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION leave_backlog(space_id uuid, left_place bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION leave_backlog(space_id uuid, left_place bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   first bigint := chunk_of(space_id, left_place);
 BEGIN

@@ -10,10 +10,10 @@
  */
 export const claim = /* sql */ `
 -- Negative when it is over; a run may be found after a month, whose milliseconds are more than an integer holds.
-CREATE FUNCTION milliseconds_left(deadline timestamptz) RETURNS integer LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION milliseconds_left(deadline timestamptz) RETURNS integer LANGUAGE sql STABLE
 RETURN greatest(-1, extract(epoch FROM deadline - router_now()) * 1000)::integer;
 
-CREATE FUNCTION claim(claimed_id uuid, lease interval, waits boolean)
+CREATE OR REPLACE FUNCTION claim(claimed_id uuid, lease interval, waits boolean)
 RETURNS TABLE (kind text, epoch integer, workspace_id uuid, provider text, model text, facts jsonb, crashes integer, left_ms integer,
   body bytea, stored_as text, free_in_ms integer)
 LANGUAGE plpgsql AS $$
@@ -76,7 +76,7 @@ END $$;
 
 -- Write-ahead of a submission under a claim, whose lease is renewed: whether the claim still stood. Null for a row that is
 -- locked when it does not wait.
-CREATE FUNCTION begin_submission(begun_id uuid, claimed_epoch integer, lease interval, waits boolean)
+CREATE OR REPLACE FUNCTION begin_submission(begun_id uuid, claimed_epoch integer, lease interval, waits boolean)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   this_moment timestamptz := router_now();

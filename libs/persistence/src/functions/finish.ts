@@ -14,10 +14,10 @@
  * reserved.
  */
 export const finish = /* sql */ `
-CREATE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
+CREATE OR REPLACE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
 RETURN greatest(0, extract(epoch FROM until - since) * 1000)::float;
 
-CREATE FUNCTION finish_all(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION finish_all(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
   space workspace%ROWTYPE;
@@ -134,7 +134,7 @@ BEGIN
   RETURN to_jsonb(results);
 END $$;
 
-CREATE FUNCTION finish(space_id uuid, finished_id uuid, claimed_epoch integer, ending jsonb) RETURNS jsonb LANGUAGE sql
+CREATE OR REPLACE FUNCTION finish(space_id uuid, finished_id uuid, claimed_epoch integer, ending jsonb) RETURNS jsonb LANGUAGE sql
 RETURN finish_all(ARRAY[space_id], jsonb_build_array(jsonb_build_object('runId', finished_id, 'epoch', claimed_epoch, 'ending', ending)),
   NULL, true) -> 0;
 `;

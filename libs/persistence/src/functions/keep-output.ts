@@ -3,7 +3,7 @@
  * the partner gave it while its assets are copied. False when the claim was lost.
  */
 export const keepOutput = /* sql */ `
-CREATE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,
+CREATE OR REPLACE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,
   reported bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -3,7 +3,7 @@
  * statements wait for each other. Without `waits` those that somebody else has locked are left out.
  */
 export const lockedWorkspaces = /* sql */ `
-CREATE FUNCTION locked_workspaces(ids uuid[], waits boolean) RETURNS SETOF workspace LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION locked_workspaces(ids uuid[], waits boolean) RETURNS SETOF workspace LANGUAGE plpgsql AS $$
 BEGIN
   IF waits THEN
     RETURN QUERY SELECT * FROM workspace WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;

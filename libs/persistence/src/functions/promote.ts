@@ -5,7 +5,7 @@
  * run would wait for ever. Returns the granted runs, to be enqueued.
  */
 export const promote = /* sql */ `
-CREATE FUNCTION promote(space_id uuid) RETURNS TABLE (run_id uuid, provider text) LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION promote(space_id uuid) RETURNS TABLE (run_id uuid, provider text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   space workspace%ROWTYPE;

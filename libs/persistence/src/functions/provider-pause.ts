@@ -9,7 +9,7 @@
  * once is refused at once. An operator's has no end, so it is looked at again within a minute.
  */
 export const providerPause = /* sql */ `
-CREATE FUNCTION pause_provider(paused text, calls_paused text, requester text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION pause_provider(paused text, calls_paused text, requester text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   this_moment timestamptz := router_now();
   ends timestamptz := coalesce(this_moment + lasting, 'infinity');
@@ -25,7 +25,7 @@ BEGIN
   RETURN stood IS NOT TRUE;
 END $$;
 
-CREATE FUNCTION paused_ms(paused text, calls_paused text) RETURNS integer LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION paused_ms(paused text, calls_paused text) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
     SELECT max(CASE WHEN until = 'infinity' THEN 50000

@@ -4,7 +4,7 @@
  * `completed`, `withdrawn`, or `going_on`, then with the pause between polls when a handle is held.
  */
 export const releaseHeldRun = /* sql */ `
-CREATE FUNCTION release_held_run(held_id uuid, disconnected boolean, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION release_held_run(held_id uuid, disconnected boolean, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   held run%ROWTYPE;
   space_id uuid;

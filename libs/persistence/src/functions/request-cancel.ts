@@ -3,7 +3,7 @@
  * before the answer; otherwise the first request is recorded on the row. Returns null for an unknown run.
  */
 export const requestCancel = /* sql */ `
-CREATE FUNCTION request_cancel(space_id uuid, model_id text, requested_id uuid, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION request_cancel(space_id uuid, model_id text, requested_id uuid, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   found_run run%ROWTYPE;
   finished jsonb;

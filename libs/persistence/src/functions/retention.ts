@@ -3,7 +3,7 @@ import { advisoryLocks } from '../locks.js';
 /** How what has aged out leaves the tables: runs by batch, and then their emptied day at once. */
 export const retention = /* sql */ `
 -- 'kept' while the result can be collected, 'aged_out' while it is remembered, then 'gone'.
-CREATE FUNCTION age_of(completed_at timestamptz, kept_s double precision, remembered_s double precision)
+CREATE OR REPLACE FUNCTION age_of(completed_at timestamptz, kept_s double precision, remembered_s double precision)
 RETURNS text LANGUAGE sql VOLATILE AS $$
   SELECT CASE
     WHEN completed_at IS NULL OR completed_at > router_now() - make_interval(secs => kept_s) THEN 'kept'
@@ -14,7 +14,7 @@ $$;
 
 -- Replaces a batch of runs that completed longer ago than that by their tombstones, oldest ids first; answers
 -- how many. A batch ends at its number of runs or bytes, whichever comes first, so that no call takes long.
-CREATE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint)
+CREATE OR REPLACE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   cutoff timestamptz := router_now() - make_interval(secs => kept_s);
@@ -47,7 +47,7 @@ END $$;
 
 -- By the index: a first look marks the entries of deleted rows there, so that a second one, which is made while
 -- everybody waits, passes over them without reading the table.
-CREATE FUNCTION day_is_empty(day date) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
+CREATE OR REPLACE FUNCTION day_is_empty(day date) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   parent text;
   occupied boolean;
@@ -63,7 +63,7 @@ END $$;
 
 -- Drops the oldest day that has nothing left in it and answers which; null when there is none, or when the
 -- tables are busy. A live run, or one whose result can be collected, keeps its day.
-CREATE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql
 SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
   day date;

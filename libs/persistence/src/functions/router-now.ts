@@ -7,9 +7,9 @@
  * searched with it, and the planner can tell how many rows it will find.
  */
 export const routerNow = /* sql */ `
-CREATE FUNCTION router_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION router_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN clock_timestamp() + coalesce(nullif(current_setting('router.clock_offset', true), '')::interval, '0');
 
-CREATE FUNCTION router_statement_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION router_statement_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
 RETURN statement_timestamp() + coalesce(nullif(current_setting('router.clock_offset', true), '')::interval, '0');
 `;

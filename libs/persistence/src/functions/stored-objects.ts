@@ -9,7 +9,7 @@ import { advisoryLocks } from '../locks.js';
  * and which is not being swept, is taken over.
  */
 export const storedObjects = /* sql */ `
-CREATE FUNCTION need_objects(keys text[], until timestamptz DEFAULT '-infinity') RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION need_objects(keys text[], until timestamptz DEFAULT '-infinity') RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   found integer;
 BEGIN
@@ -21,7 +21,7 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION reserve_file(file_id uuid, file_key text, owner uuid, max_bytes bigint, doubt_s double precision)
+CREATE OR REPLACE FUNCTION reserve_file(file_id uuid, file_key text, owner uuid, max_bytes bigint, doubt_s double precision)
 RETURNS TABLE (refused text, max_allowed bigint) LANGUAGE plpgsql AS $$
 DECLARE
   allowed workspace%ROWTYPE;

@@ -1,7 +1,7 @@
 /** What an autoscaler asks, as a role that may read no table. */
 export const workersWanted = /* sql */ `
 -- A worker for so many runs that wait for their submission, and one for so many generations that are being polled.
-CREATE FUNCTION workers_wanted(submissions_each numeric, polled_each numeric) RETURNS numeric LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION workers_wanted(submissions_each numeric, polled_each numeric) RETURNS numeric LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path FROM CURRENT AS $$
   SELECT count(*) FILTER (WHERE queue = 'dispatch') / submissions_each
     + count(*) FILTER (WHERE queue = 'poll') / polled_each

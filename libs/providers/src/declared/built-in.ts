@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '#schemas';
 import { parse } from 'yaml';
 
 import type { ProviderDefinition } from '../contract.js';
-import { packageRoot } from '../package-root.js';
 import { definitionOf } from './declared.js';
 import { providerRow, type ProviderRow } from './shape.js';
 

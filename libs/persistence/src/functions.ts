@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { admit } from './functions/admit.js';
+import { backlog } from './functions/backlog.js';
+import { claim } from './functions/claim.js';
+import { credentialChanges } from './functions/credential-changes.js';
+import { finish } from './functions/finish.js';
+import { keepOutput } from './functions/keep-output.js';
+import { lockedWorkspaces } from './functions/locked-workspaces.js';
+import { partitions } from './functions/partitions.js';
+import { promote } from './functions/promote.js';
+import { providerPause } from './functions/provider-pause.js';
+import { registryFunctions } from './functions/registry.js';
+import { releaseHeldRun } from './functions/release-held-run.js';
+import { requestCancel } from './functions/request-cancel.js';
+import { retention } from './functions/retention.js';
+import { routerNow } from './functions/router-now.js';
+import { rowTriggers } from './functions/row-triggers.js';
+import { storedObjects } from './functions/stored-objects.js';
+import { webhookSecret } from './functions/webhook-secret.js';
+import { workersWanted } from './functions/workers-wanted.js';
+
+/** Every function of the schema. Postgres resolves the body of a SQL function when it is made, so callees come first. */
+export const functions: readonly string[] = [
+  routerNow,
+  webhookSecret,
+  rowTriggers,
+  partitions,
+  retention,
+  storedObjects,
+  providerPause,
+  backlog,
+  promote,
+  lockedWorkspaces,
+  finish,
+  admit,
+  claim,
+  keepOutput,
+  requestCancel,
+  releaseHeldRun,
+  credentialChanges,
+  registryFunctions,
+  workersWanted,
+];
+
+/** SHA-256 in hex over all of them. */
+export const functionsDigest = createHash('sha256').update(functions.join('\n')).digest('hex');
+
+/**
+ * Counts the changes of the functions, so that `migrate` never replaces newer functions by older ones. A spec holds the
+ * digest of the current revision: whoever changes a function raises the revision by one and notes the new digest there.
+ */
+export const functionsRevision = 1;

@@ -1,0 +1,22 @@
+/** What follows from the writing of nodes, and what the ban of a publisher does to its nodes. */
+export const registryFunctions = /* sql */ `
+-- A statement that changes no node leaves the revision as it is.
+CREATE OR REPLACE FUNCTION renew_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'TRUNCATE' THEN
+    PERFORM FROM written LIMIT 1;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+  END IF;
+  UPDATE registry_revision SET revision = DEFAULT;
+  RETURN NULL;
+END $$;
+
+-- The ban of a publisher bans its nodes: for a reader of changes they have changed.
+CREATE OR REPLACE FUNCTION mark_nodes_of_publisher() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE node SET publisher_banned = NEW.listed_status = 'PublisherStatusBanned',
+      updated_at = greatest(router_now(), created_at)
+    WHERE publisher_id = NEW.id;
+  RETURN NULL;
+END $$;
+`;

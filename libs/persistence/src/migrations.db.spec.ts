@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { readMigrations, SqlMigration } from './migrations.js';
+import { migrationCosts } from './testing/migration-costs.js';
+import { openRunFixture } from './testing/run-fixture.js';
+
+const fixture = await openRunFixture();
+
+beforeAll(async () => {
+  // A table without rows has nothing to scan or to rewrite.
+  for (const stage of ['claimed', 'submitting', 'running', 'copying', 'completed'] as const)
+    await fixture.run(stage);
+});
+
+async function costsOf(migration: SqlMigration): Promise<string[]> {
+  const client = new Client({ connectionString: fixture.database.url });
+  await client.connect();
+  try {
+    return await migrationCosts(client, migration);
+  } finally {
+    await client.end();
+  }
+}
+const planted = (text: string) => new SqlMigration('1764000000000-planted.sql', text);
+
+const [first, ...later] = readMigrations().map((Migration) => new Migration());
+
+it('the first migration is the one that databases of the first release have', () => {
+  expect([first?.name, first?.digest]).toEqual([
+    'InitialSchema1763700000000',
+    '7322374165803537f037741d9426f1307731c047d28b4156e653c881b7bebeb9',
+  ]);
+});
+
+it('no later migration works through a table while it keeps callers from it', async () => {
+  for (const migration of later)
+    expect([migration.name, await costsOf(migration)]).toEqual([migration.name, []]);
+});
+
+describe('a migration that is planted', () => {
+  it.each([
+    ['a nullable column', 'ALTER TABLE outbox ADD COLUMN planted integer'],
+    ['a column with a constant default', `ALTER TABLE run ADD COLUMN planted text NOT NULL DEFAULT 'none'`],
+    ['a reference from a new column', 'ALTER TABLE api_key ADD COLUMN planted uuid REFERENCES api_key (id)'],
+    ['a check that is validated later', 'ALTER TABLE run ADD CHECK (epoch >= 0) NOT VALID'],
+    ['a new table and its index', 'CREATE TABLE planted (id uuid); CREATE INDEX ON planted (id)'],
+    ['a default for rows to come', 'ALTER TABLE workspace ALTER COLUMN inflight_limit SET DEFAULT 6'],
+    [
+      'an index that is built beside callers',
+      '-- without a transaction\nDROP INDEX CONCURRENTLY IF EXISTS planted;\nCREATE INDEX CONCURRENTLY planted ON outbox (provider);\n',
+    ],
+  ])('may make %s', async (_what, text) => {
+    expect(await costsOf(planted(text))).toEqual([]);
+  });
+
+  it.each([
+    ['an index', 'CREATE INDEX planted ON outbox (provider)', ['builds planted']],
+    [
+      'a volatile default',
+      'ALTER TABLE outbox ADD COLUMN planted uuid DEFAULT gen_random_uuid()',
+      ['rewrites outbox'],
+    ],
+    [
+      'a generated column',
+      `ALTER TABLE outbox ADD COLUMN planted text GENERATED ALWAYS AS (provider || '.') STORED`,
+      ['rewrites outbox'],
+    ],
+    [
+      'a column whose domain has a check',
+      'ALTER TABLE outbox ADD COLUMN planted micros',
+      ['rewrites outbox'],
+    ],
+    ['another type', 'ALTER TABLE outbox ALTER COLUMN place TYPE numeric', ['rewrites outbox']],
+    [
+      'a column that becomes NOT NULL',
+      'ALTER TABLE audit_record ALTER COLUMN granted_at SET NOT NULL',
+      ['scans audit_record'],
+    ],
+    ['a check of every row', 'ALTER TABLE outbox ADD CHECK (place > 0)', ['scans outbox']],
+    [
+      'a reference of every row',
+      'ALTER TABLE outbox ADD FOREIGN KEY (workspace_id) REFERENCES workspace',
+      ['scans outbox'],
+    ],
+    ['a value for every row', 'UPDATE workspace SET backlog_limit = 999', ['writes rows of workspace']],
+    ['a primary key', 'ALTER TABLE webhook ADD UNIQUE (run_id, url)', ['builds webhook_run_id_url_key']],
+    [
+      'an index that locks, outside of a transaction',
+      '-- without a transaction\nCREATE INDEX planted ON outbox (provider);\n',
+      ['runs without a transaction: -- without a transaction\nCREATE INDEX planted ON outbox (provider)'],
+    ],
+  ])('is refused for %s', async (_what, text, costs) => {
+    expect(await costsOf(planted(text))).toEqual(expect.arrayContaining(costs));
+  });
+});

@@ -1,0 +1,41 @@
+// A released migration is frozen: databases keep its digest and refuse a program with another one.
+//   node scripts/check-migrations.mjs          fails when a listed file was edited, or a file is not listed
+//   node scripts/check-migrations.mjs --add    lists new files; it never changes a line
+import { createHash } from 'node:crypto';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const folder = 'libs/persistence/src/migrations';
+const listFile = path.join(folder, 'released.sha256');
+const digest = (file) =>
+  createHash('sha256')
+    .update(readFileSync(path.join(folder, file)))
+    .digest('hex');
+
+const listed = readFileSync(listFile, 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => line.split('  '));
+const files = readdirSync(folder)
+  .filter((file) => file.endsWith('.sql'))
+  .sort();
+const names = listed.map(([, file]) => file);
+const added = files.filter((file) => !names.includes(file));
+
+if (process.argv.includes('--add')) {
+  appendFileSync(listFile, added.map((file) => `${digest(file)}  ${file}\n`).join(''));
+  process.exit();
+}
+
+const problems = [
+  ...listed.flatMap(([released, file]) => {
+    if (!files.includes(file)) return [`${file} was released and is missing`];
+    return digest(file) === released ? [] : [`${file} was released and is frozen: write a new migration`];
+  }),
+  ...added.map((file) => `${file} is not listed: node scripts/check-migrations.mjs --add`),
+  ...(names.join() === names.toSorted().join()
+    ? []
+    : [`${listFile} is not in the order of the files' names`]),
+];
+for (const problem of problems) console.error(problem);
+process.exit(problems.length === 0 ? 0 : 1);
