@@ -1,5 +1,5 @@
 import { StartupError } from '#errors';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { AbstractLogger, DataSource, type DataSourceOptions } from 'typeorm';
 import { ApiKey } from './entities/api-key.entity.js';
 import { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
 import { PostgresNames } from './entities/columns.js';
@@ -50,12 +50,18 @@ export const entities = [
 /** A start may wait longer for its first connection than a caller's request for any later one. */
 const minBootConnectMs = 10_000;
 
+/** TypeORM prints to stdout whenever a migration fails, which is where commands print their JSON. Errors reach callers as errors. */
+class SilentLogger extends AbstractLogger {
+  protected override writeLog(): void {}
+}
+
 export const dataSourceOptions = (settings: DatabaseSettings): DataSourceOptions => ({
   type: 'postgres',
   url: settings.DATABASE_URL,
   entities,
   namingStrategy: new PostgresNames(),
   migrations: readMigrations(),
+  logger: new SilentLogger(),
   synchronize: false,
   installExtensions: false,
   poolSize: settings.DATABASE_POOL,

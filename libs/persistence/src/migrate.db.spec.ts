@@ -1,27 +1,214 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readSettings } from '#schemas';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Client } from 'pg';
 import { DataSource, MigrationExecutor } from 'typeorm';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { dataSourceOptions } from './data-source.js';
 import { functionsRevision } from './functions.js';
 import { migrate, schemaIsCurrent } from './migrate.js';
-import { readMigrations } from './migrations.js';
-import { SpecDatabase } from './testing/spec-database.js';
+import { migrationsFolder, readMigrations } from './migrations.js';
+import { databaseSettings } from './settings.js';
+import { RunFixture } from './testing/run-fixture.js';
 import { succeeded } from './testing/runs.js';
+import { SpecDatabase } from './testing/spec-database.js';
 
-const [First] = readMigrations();
+const fixture = new RunFixture(await SpecDatabase.create());
+const { first } = fixture;
 
-const opened: DataSource[] = [];
-const database = await SpecDatabase.create();
-const process = database.process();
-
-/** A migrator of its own with these migrations, on the database of the spec. */
-async function migrator(migrations = readMigrations()): Promise<DataSource> {
-  const settings = process.database.settings;
+/** Lends a connection as `migrate` gets it, with migrations of the caller's choice. */
+async function withMigrations<T>(
+  migrations: ReturnType<typeof readMigrations>,
+  use: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  const settings = readSettings(databaseSettings, { DATABASE_URL: fixture.database.url });
   const dataSource = new DataSource({ ...dataSourceOptions(settings), migrations });
-  opened.push(dataSource);
-  return dataSource.initialize();
+  await dataSource.initialize();
+  try {
+    return await use(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
 }
-afterAll(() => Promise.all(opened.map((each) => each.destroy())));
+const migrated = () => withMigrations(readMigrations(), migrate);
+
+/** The first release as its own `migrate` left it. */
+const makeFirstRelease = () =>
+  withMigrations(readMigrations().slice(0, 1), async (dataSource) => {
+    await dataSource.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const executor = new MigrationExecutor(dataSource);
+    executor.transaction = 'each';
+    await executor.executePendingMigrations();
+  });
+
+/** The functions of the schema, as callers name them. */
+const signatures = async () =>
+  (
+    await first.sql<{ signature: string }>(
+      `SELECT format('%s(%s) %s', proname, pg_get_function_identity_arguments(oid), pg_get_function_result(oid)) AS signature
+       FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
+    )
+  ).map(({ signature }) => signature);
+
+/** Everything in the schema but its functions. */
+const objects = () =>
+  first.sql(
+    `SELECT 'relation' AS kind, relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
+     UNION ALL SELECT 'type', typname FROM pg_type WHERE typnamespace = 'public'::regnamespace
+     UNION ALL SELECT 'trigger', tgrelid::regclass || '.' || tgname FROM pg_trigger
+     UNION ALL SELECT 'constraint', conrelid::regclass || '.' || conname FROM pg_constraint
+     ORDER BY 1, 2`,
+  );
+
+const noteRevision = (revision: number, digest: string) =>
+  first.sql(`UPDATE typeorm_metadata SET name = $1, value = $2 WHERE type = 'FUNCTIONS'`, [
+    String(revision),
+    digest,
+  ]);
+/** Stands in for a function of another release. */
+const replaceFunction = () =>
+  first.script(
+    `CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 7`,
+  );
+const isReplaced = async () =>
+  (await first.sql<{ size: number }>('SELECT backlog_chunk_size() AS size'))[0]?.size === 7;
+
+describe('a database of the first release', () => {
+  let before: string[];
+  const live: { runId: string; epoch: number }[] = [];
+
+  beforeAll(async () => {
+    await makeFirstRelease();
+    before = await signatures();
+    const spaceId = await fixture.space({ balanceMicros: 1_000_000 });
+    for (const stage of ['submitting', 'running', 'copying'] as const)
+      live.push(await fixture.run(stage, { spaceId }));
+  });
+
+  it('is refused by the apps of this release until it is migrated', async () => {
+    expect(await withMigrations(readMigrations(), schemaIsCurrent)).toBe(false);
+    const [, ...later] = readMigrations().map((Migration) => new Migration().name);
+    expect(await migrated()).toEqual({ migrations: later, functions: true });
+    expect(await withMigrations(readMigrations(), schemaIsCurrent)).toBe(true);
+    expect(await migrated()).toEqual({ migrations: [], functions: false });
+  });
+
+  it('keeps its runs, which end and are billed', async () => {
+    for (const { runId, epoch } of live)
+      expect(await first.finish(runId, epoch, succeeded)).toMatchObject({ won: true });
+  });
+
+  it('keeps every function that the apps of the first release call', async () => {
+    expect(await signatures()).toEqual(expect.arrayContaining(before));
+  });
+
+  it('serves the apps of the first release', async () => {
+    expect(await withMigrations(readMigrations().slice(0, 1), schemaIsCurrent)).toBe(true);
+  });
+});
+
+describe('the functions', () => {
+  it('are all that replacing them makes', async () => {
+    await noteRevision(0, '');
+    const before = [await objects(), await signatures()];
+    expect(await migrated()).toEqual({ migrations: [], functions: true });
+    expect([await objects(), await signatures()]).toEqual(before);
+  });
+
+  it.each(['ledger_entry', 'audit_record'])('have one that inserts into %s', async (table) => {
+    const writers = await first.sql(`SELECT proname FROM pg_proc WHERE prosrc ~* $1`, [
+      `INSERT INTO ${table}`,
+    ]);
+    expect(writers).toEqual([{ proname: 'finish_all' }]);
+  });
+
+  it('of a newer release are not replaced', async () => {
+    await noteRevision(functionsRevision + 1, 'newer');
+    await replaceFunction();
+    expect(await migrated()).toEqual({ migrations: [], functions: false });
+    expect(await isReplaced()).toBe(true);
+    expect(await withMigrations(readMigrations(), schemaIsCurrent)).toBe(true);
+  });
+
+  it.each([
+    ['an older release', functionsRevision - 1],
+    ['another build of this release', functionsRevision],
+  ])('of %s are replaced', async (_what, revision) => {
+    await noteRevision(revision, 'other');
+    await replaceFunction();
+    expect(await migrated()).toEqual({ migrations: [], functions: true });
+    expect(await isReplaced()).toBe(false);
+  });
+
+  it('that cannot all be replaced stay as they are', async () => {
+    await noteRevision(0, '');
+    await replaceFunction();
+    // Its last function cannot be replaced by one that returns another type.
+    await first.script(
+      `DROP FUNCTION workers_wanted; CREATE FUNCTION workers_wanted(numeric, numeric) RETURNS text LANGUAGE sql RETURN ''`,
+    );
+    await expect(migrated()).rejects.toThrow('cannot change return type');
+    expect(await isReplaced()).toBe(true);
+    await first.script('DROP FUNCTION workers_wanted');
+    expect(await migrated()).toEqual({ migrations: [], functions: true });
+  });
+});
+
+describe('a new migration', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'model-router-migrations-'));
+    cpSync(migrationsFolder, folder, { recursive: true });
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const planted = (file: string, text: string) => {
+    writeFileSync(path.join(folder, file), text);
+    const list = readFileSync(path.join(folder, 'released.sha256'), 'utf8');
+    writeFileSync(path.join(folder, 'released.sha256'), `${list}0000  ${file}\n`);
+    return readMigrations(folder);
+  };
+
+  it('waits for a table behind nobody: callers pass while a transaction holds it', async () => {
+    const migrations = planted(
+      '2000000000000-add-column.sql',
+      'ALTER TABLE outbox ADD COLUMN planted integer;\n',
+    );
+    const holder = new Client({ connectionString: fixture.database.url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE outbox IN ACCESS SHARE MODE');
+    const migrating = withMigrations(migrations, migrate);
+    await waitFor(async () => (await first.waiting()) === 1, {
+      withinMs: 20_000,
+      what: 'the migration to wait',
+      everyMs: 5,
+    });
+    // It gives up its place, so a caller's statement that comes behind it goes on.
+    expect(await first.sql('SELECT count(*) FROM outbox WHERE false')).toHaveLength(1);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect((await migrating).migrations).toEqual(['AddColumn2000000000000']);
+  });
+
+  it('may build an index beside callers, also after a try that failed', async () => {
+    const migrations = planted(
+      '2000000000001-add-index.sql',
+      '-- without a transaction\nDROP INDEX CONCURRENTLY IF EXISTS planted_provider;\nCREATE UNIQUE INDEX CONCURRENTLY planted_provider ON outbox (provider);\n',
+    );
+    const spaceId = await fixture.space();
+    const runs = [await fixture.run('running', { spaceId }), await fixture.run('running', { spaceId })];
+    await expect(withMigrations(migrations, migrate)).rejects.toThrow('could not create unique index');
+    for (const { runId, epoch } of runs) await first.finish(runId, epoch, succeeded);
+    expect((await withMigrations(migrations, migrate)).migrations).toEqual(['AddIndex2000000000001']);
+    expect(
+      await first.sql(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'planted_provider'::regclass`),
+    ).toEqual([{ indisvalid: true }]);
+  });
+
+  it('is unknown to the release before, which goes on, and whose migrate changes nothing', async () => {
+    expect(await withMigrations(readMigrations(), schemaIsCurrent)).toBe(true);
+    expect(await migrated()).toEqual({ migrations: [], functions: false });
+  });
+});

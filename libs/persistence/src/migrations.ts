@@ -5,7 +5,7 @@ import { packageRoot } from '#schemas';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The compiler copies no SQL: sources and build read the same files. */
-const folder = path.join(packageRoot(), 'libs/persistence/src/migrations');
+export const migrationsFolder = path.join(packageRoot(), 'libs/persistence/src/migrations');
 
 /** A file that begins with this line runs statement by statement, as CREATE INDEX CONCURRENTLY needs. */
 const withoutTransaction = '-- without a transaction\n';
@@ -61,7 +61,7 @@ function migrationName(file: string): string {
 }
 
 /** The files that `released.sha256` lists, oldest first, in the form that TypeORM takes: a class for each. */
-export function readMigrations(from = folder): (new () => SqlMigration)[] {
+export function readMigrations(from = migrationsFolder): (new () => SqlMigration)[] {
   return readFileSync(path.join(from, 'released.sha256'), 'utf8')
     .split('\n')
     .flatMap((line) => line.split('  ')[1] ?? [])
