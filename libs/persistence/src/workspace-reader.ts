@@ -20,7 +20,7 @@ export interface WorkspaceStanding {
 
 export const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
   committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
-  CASE WHEN window_started_at >= date_trunc('minute', router_now()) THEN window_count ELSE 0 END AS "windowCount",
+  CASE WHEN is_current_window(window_started_at, date_trunc('minute', router_now())) THEN window_count ELSE 0 END AS "windowCount",
   window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
   markup::float AS markup`;
 

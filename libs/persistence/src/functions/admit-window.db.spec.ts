@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { offsetToSecond, type TestProcess } from '../testing/runs.js';
 import { SpecDatabase } from '../testing/spec-database.js';
+import { WorkspaceReader } from '../workspace-reader.js';
 
 const windowLimit = 3;
 
@@ -55,6 +56,16 @@ describe('the windowed allowance', () => {
     expect(await crowd([now], id, 2)).toEqual(['admitted', 'admitted']);
     expect(await crowd([before], id, 4)).toEqual(exactly(1, 4));
     expect(await crowd([now], id, 4)).toEqual(exactly(0, 4));
+  });
+
+  it('is whole again when a clock that was a day ahead is put right, and tells so', async () => {
+    const [ahead, right] = [at(86_400), at(0)];
+    const { id } = await ahead.workspace({ windowLimit });
+    expect(await crowd([ahead], id, 4)).toEqual(exactly(windowLimit, 4));
+    const standing = new WorkspaceReader(right.database);
+    expect(await standing.standing(id)).toMatchObject({ windowCount: 0 });
+    expect(await crowd([right], id, 4)).toEqual(exactly(windowLimit, 4));
+    expect(await standing.standing(id)).toMatchObject({ windowCount: windowLimit });
   });
 
   it('is not touched by refusals for another limit, nor given back by a run that ends', async () => {

@@ -6,6 +6,12 @@
  * refused run leaves nothing behind, its key included.
  */
 export const admit = /* sql */ `
+-- A clock that is set back by less than a minute opens no second window. A window that starts later than that was dated by
+-- a clock that was ahead and has been put right: it ends at once.
+CREATE OR REPLACE FUNCTION is_current_window(started_at timestamptz, this_window timestamptz) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN started_at BETWEEN this_window AND this_window + interval '1 minute';
+
 CREATE OR REPLACE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
@@ -33,7 +39,7 @@ BEGIN
   this_moment := router_now();
   this_window := date_trunc('minute', this_moment);
   FOREACH space IN ARRAY locked LOOP
-    IF space.window_started_at < this_window THEN
+    IF NOT is_current_window(space.window_started_at, this_window) THEN
       space.window_started_at := this_window;
       space.window_count := 0;
     END IF;

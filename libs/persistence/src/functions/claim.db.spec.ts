@@ -75,6 +75,26 @@ describe('claim', () => {
     });
   });
 
+  it('ends a lease that a clock dated a day ahead, once the clock is put right', async () => {
+    const { runId } = await fixture.run('claimed', { by: fixture.at('1 day') });
+    expect(await claim(runId, fixture.first)).toMatchObject({ kind: 'claimed', epoch: 2, crashes: 1 });
+  });
+
+  it('says at most 24 days for a lease or a time budget that is longer', async () => {
+    const { runId, epoch } = await fixture.run('claimed', { budgetMs: 60 * 86_400_000 });
+    await fixture.first.sql(
+      `UPDATE run SET lease_until = router_now() + interval '24 days 21 hours' WHERE id = $1`,
+      [runId],
+    );
+    expect(await fixture.second.runs.claim(runId, 2 ** 31 - 1)).toEqual({
+      kind: 'held',
+      freeInMs: 2 ** 31 - 1,
+    });
+    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(true);
+    await fixture.first.runs.postpone(runId, epoch, 0);
+    expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'claimed', leftMs: 2 ** 31 - 1 });
+  });
+
   it('has one successor for a lapsed lease, however many workers come for it', async () => {
     const { runId } = await fixture.run('claimed');
     const late = fixture.at('61 minutes');

@@ -9,10 +9,6 @@
  * outlasts it the run is claimed with no time left. An operator's pause costs a run that was never sent nothing.
  */
 export const claim = /* sql */ `
--- Negative when it is over; a run may be found after a month, whose milliseconds are more than an integer holds.
-CREATE OR REPLACE FUNCTION milliseconds_left(deadline timestamptz) RETURNS integer LANGUAGE sql STABLE
-RETURN greatest(-1, extract(epoch FROM deadline - router_now()) * 1000)::integer;
-
 CREATE OR REPLACE FUNCTION claim(claimed_id uuid, lease interval, waits boolean)
 RETURNS TABLE (kind text, epoch integer, workspace_id uuid, provider text, model text, facts jsonb, crashes integer, left_ms integer,
   body bytea, stored_as text, free_in_ms integer)
@@ -35,9 +31,10 @@ BEGIN
     kind := 'gone';
     RETURN NEXT;
     RETURN;
-  ELSIF mine.lease_until > router_now() THEN
+  -- No lease lasts this long: one that seems to was dated by a clock that was ahead, and its worker would have renewed it.
+  ELSIF mine.lease_until > router_now() AND mine.lease_until < router_now() + lease + interval '1 hour' THEN
     kind := 'held';
-    free_in_ms := ceil(extract(epoch FROM mine.lease_until - router_now()) * 1000);
+    free_in_ms := milliseconds_left(mine.lease_until);
     RETURN NEXT;
     RETURN;
   END IF;
@@ -55,7 +52,7 @@ BEGIN
     IF mine.deadline_at IS NULL OR mine.deadline_at > this_moment THEN
       UPDATE run SET deadline_at = mine.deadline_at WHERE id = claimed_id AND deadline_at IS DISTINCT FROM mine.deadline_at;
       kind := 'held';
-      free_in_ms := least(paused, ceil(extract(epoch FROM mine.deadline_at - this_moment) * 1000));
+      free_in_ms := least(paused, milliseconds_left(mine.deadline_at));
       -- The end of an operator's pause makes the row due at once.
       UPDATE outbox SET due_at = this_moment + (free_in_ms + 10000) * interval '1 millisecond'
       WHERE outbox.workspace_id = mine.workspace_id AND run_id = claimed_id;

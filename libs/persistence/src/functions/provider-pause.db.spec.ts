@@ -142,6 +142,14 @@ describe('a partner that asks to be left alone', () => {
   });
 });
 
+it('a partner’s pause that a clock dated a day ahead ends when the clock is put right, an operator’s does not', async () => {
+  const ahead = fixture.at('1 day');
+  await ahead.sql(`SELECT pause_provider('dated', 'submit', 'partner', '5 minutes', 'busy')`);
+  await ahead.sql(`SELECT pause_provider('dated', 'poll', 'operator', '60 days', 'works')`);
+  const paused = `SELECT paused_ms('dated', 'submit') AS submit, paused_ms('dated', 'poll') AS poll`;
+  expect(await fixture.first.sql(paused)).toEqual([{ submit: null, poll: 2 ** 31 - 1 }]);
+});
+
 describe('a provider that an operator pauses', () => {
   it('gets no new submission until further notice, and runs look again within a minute', async () => {
     const provider = nextProvider();
