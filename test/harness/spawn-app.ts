@@ -14,6 +14,8 @@ export interface SpawnOptions {
   readyWithinMs?: number;
   /** Given to node before the main, for example `['--max-old-space-size=128']`. */
   nodeArguments?: string[];
+  /** The folder of another built release, in the place of this checkout. */
+  checkout?: string;
 }
 
 /** Where an app listens, as it says itself. */
@@ -56,10 +58,14 @@ export async function spawnApp(
   options: SpawnOptions = {},
 ): Promise<App> {
   const log = openLogFile(name);
-  const child = spawn(process.execPath, [...(options.nodeArguments ?? []), appMain(name)], {
-    env: { ...surroundings(), ...listeners(name, options.port ?? 0), ...env },
-    stdio: ['ignore', log.descriptor, log.descriptor, 'ipc'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArguments ?? []), appMain(name, 'main.js', options.checkout)],
+    {
+      env: { ...surroundings(), ...listeners(name, options.port ?? 0), ...env },
+      stdio: ['ignore', log.descriptor, log.descriptor, 'ipc'],
+    },
+  );
   closeSync(log.descriptor);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} could not be started`);

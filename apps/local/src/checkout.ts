@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const checkout = findCheckout(path.dirname(fileURLToPath(import.meta.url)));
 
 /** The built main of an app, or another program of it. Apps never import each other, so they are started as processes. */
-export const appMain = (name: string, file = 'main.js'): string =>
-  path.join(checkout, 'dist', 'apps', name, 'src', file);
+export const appMain = (name: string, file = 'main.js', from = checkout): string =>
+  path.join(from, 'dist', 'apps', name, 'src', file);
 
 function findCheckout(folder: string): string {
   if (existsSync(path.join(folder, 'package.json'))) return folder;

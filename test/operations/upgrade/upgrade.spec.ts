@@ -1,0 +1,172 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type App, holdToInvariants, type System } from '../../harness/faults.js';
+import {
+  failOnLeftovers,
+  newTag,
+  type Submitted,
+  transports,
+  unending,
+  waitFor,
+} from '../../harness/index.js';
+import { chanceOf } from '../../models/replay.js';
+import { type Call, makeCall, newCall } from '../../soak/calls.js';
+import { brokenPromises, judge } from '../../soak/verdict.js';
+import { newCaller, operatorEnv, startApps, startMicros, systemOf } from './previous-system.js';
+import { previousRelease, Release } from './release.js';
+
+/** How long each phase lasts beyond what it does; `UPGRADE_PHASE_MS=60000` makes an upgrade of six minutes and more. */
+const phaseMs = Number(process.env['UPGRADE_PHASE_MS'] ?? 5_000);
+const callsPerSecond = 8;
+const model = 'bfl/flux-2-pro';
+
+interface Phase {
+  name: string;
+  /** Processes are stopped in it, so held calls may end with 504. */
+  restarts: boolean;
+  failures: string[];
+}
+
+let previous: Release;
+beforeAll(() => {
+  previous = Release.build(previousRelease);
+}, 900_000);
+
+describe.each(transports())('an upgrade on %s', (transport) => {
+  let system: System;
+  beforeEach(async () => {
+    system = await systemOf(previous, transport);
+  }, 600_000);
+  afterEach(() => system.stop());
+
+  const migrateBy = (release: Release) =>
+    release.admin<{ migrations: string[]; functions: boolean }>(operatorEnv(system.database), 'migrate');
+
+  /** As a balancer does it: an app gets no more calls before it is asked to go. */
+  async function stop(apps: App[]): Promise<void> {
+    for (const app of apps) {
+      system.forget(app);
+      expect([app.name, await app.stop()]).toEqual([app.name, 0]);
+    }
+  }
+  const oldest = (count: number) => [...system.gateways.slice(0, count), ...system.workers.slice(0, count)];
+
+  it('under load, and the way back, loses no run, doubles none, and refuses nobody', async () => {
+    const phases: Phase[] = [];
+    const callers = await Promise.all(
+      [5, 1000].map((inflight) =>
+        newCaller(system, previous, inflight, ({ status, bucket }) =>
+          phases.at(-1)?.failures.push(`${status} ${bucket}`),
+        ),
+      ),
+    );
+    for (let each = 0; each < 2; each += 1) await startApps(system, previous);
+    const [over, tooLate] = [new AbortController(), new AbortController()];
+    const chance = chanceOf(7);
+    const calls: Call[] = [];
+    const making: Promise<string[]>[] = [];
+    const load = async () => {
+      while (!over.signal.aborted) {
+        const call = newCall(`upgrade-${calls.length}`, callers, chance, false);
+        calls.push(call);
+        making.push(makeCall(call, tooLate.signal));
+        await pause((-Math.log(1 - chance()) * 1000) / callsPerSecond);
+      }
+    };
+    const phase = async (name: string, restarts: boolean, act: () => unknown = () => {}) => {
+      const [failures, made, startedMs]: [string[], number, number] = [[], calls.length, performance.now()];
+      phases.push({ name, restarts, failures });
+      await act();
+      const tookMs = performance.now() - startedMs;
+      await pause(phaseMs);
+      process.stdout.write(
+        `${transport}: ${name}: ${Math.round(tookMs)} ms, ${calls.length - made} calls, ${failures.length} failures of the service ${[...new Set(failures)].join(', ')}\n`,
+      );
+    };
+
+    const loading = load();
+    await phase('the previous release', false);
+    await phase('the new release migrates', false, async () =>
+      expect(await migrateBy(Release.current)).toMatchObject({ functions: true }),
+    );
+    await phase('both releases side by side', false, () => startApps(system, Release.current));
+    await phase('the new release takes over', true, async () => {
+      await startApps(system, Release.current);
+      await stop(oldest(2));
+    });
+    await phase('back to the previous release', true, async () => {
+      await migrateBy(previous);
+      await startApps(system, previous);
+      await stop(oldest(2));
+    });
+    await phase('the new release again', true, async () => {
+      expect(await migrateBy(Release.current)).toEqual({ migrations: [], functions: false });
+      await startApps(system, Release.current);
+      await stop(oldest(1));
+    });
+    over.abort();
+    await loading;
+    const timer = setTimeout(() => tooLate.abort(), 300_000);
+    const strange = (await Promise.all(making)).flat();
+    clearTimeout(timer);
+    await holdToInvariants(system, 120_000);
+    const verdict = await judge(system, calls, new Set());
+    process.stdout.write(
+      `${transport}: ${calls.length} calls, ${verdict.reached} of ${verdict.finished} finished generations reached their callers, results ${JSON.stringify(Object.fromEntries(verdict.results))}\n`,
+    );
+    expect({
+      strange,
+      broken: await brokenPromises(system, calls, startMicros),
+      missed: verdict.missed.map(({ prompt, result }) => `${prompt}: ${result}`),
+      failures: phases.flatMap(({ name, restarts, failures }) =>
+        failures
+          .filter((failure) => !restarts || failure !== '504 deadline_exceeded')
+          .map((failure) => `${name}: ${failure}`),
+      ),
+    }).toEqual({ strange: [], broken: [], missed: [], failures: [] });
+  }, 900_000);
+
+  it('takes over live runs of a release that was killed', async () => {
+    const caller = await newCaller(system, previous, 10);
+    const apps = await startApps(system, previous);
+    const tag = newTag('killed');
+    const submitted: Submitted[] = [];
+    for (let nth = 0; nth < 30; nth += 1)
+      submitted.push(
+        await caller.submit(
+          model,
+          JSON.stringify({ prompt: `${unending} killed ${nth} [[sim:tag=${tag}]]` }),
+        ),
+      );
+    const stages = () =>
+      system.sql<{ stage: string; runs: number }>(
+        `SELECT stage, count(*)::integer AS runs FROM run WHERE stage <> 'completed' GROUP BY stage ORDER BY stage`,
+      );
+    await waitFor(
+      async () => (await stages()).some(({ stage, runs }) => stage === 'running' && runs === 10),
+      {
+        withinMs: 60_000,
+        what: 'ten runs at the partner',
+      },
+    );
+    for (const app of apps) await system.kill(app);
+    const left = await stages();
+    process.stdout.write(
+      `${transport}: killed with ${left.map(({ stage, runs }) => `${runs} ${stage}`).join(', ')}\n`,
+    );
+    expect(await migrateBy(Release.current)).toMatchObject({ functions: true });
+    await startApps(system, Release.current);
+    // Runs that waited are submitted as slots become free, so the partner is told again and again to finish.
+    await waitFor(
+      async () => {
+        await system.partner.finish(tag);
+        return (await stages()).length === 0;
+      },
+      { withinMs: 180_000, what: 'all runs to end', everyMs: 500 },
+    );
+    for (const run of submitted) expect((await caller.collect(run)).status).toBe(200);
+    await holdToInvariants(system, 60_000);
+  }, 600_000);
+});
+
+failOnLeftovers();
