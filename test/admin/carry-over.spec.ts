@@ -124,12 +124,12 @@ describe('admin export and import', () => {
     expect(await runAdmin({ DATABASE_URL: old.url }, 'export')).toEqual({
       code: 1,
       out: '',
-      error: expect.stringMatching(/^error: 1 runs are live: .*--leave-live-runs.*\n$/),
+      error: expect.stringMatching(/^error: The database has live runs \(1\): .*--leave-live-runs.*\n$/),
     });
     const { file, error } = await exportedTo(old.url, '--leave-live-runs');
     expect(error).toBe(
-      'warning: 1 live runs are left behind: nobody finishes or bills them.\n' +
-        'warning: left behind: backlog_chunk (1 rows), outbox (1 rows), run (1 rows)\n',
+      'warning: live runs are left behind (1): nobody finishes or bills them.\n' +
+        'warning: left behind (rows): backlog_chunk 1, outbox 1, run 1\n',
     );
     expect(await importFile(target.url, file)).toEqual({ code: 0, error: '' });
     expect(await carriedRows(target.url)).toEqual(await carriedRows(source.url));

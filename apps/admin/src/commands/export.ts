@@ -49,12 +49,12 @@ async function tellOfRest(
   const live = await snapshot.liveRuns();
   if (live > 0 && !leaveLiveRuns)
     throw new Error(
-      `${live} runs are live: stop the gateways and wait until they have ended, or leave them behind with --leave-live-runs; nobody would finish or bill them.`,
+      `The database has live runs (${live}): drain the service first, or leave them behind with --leave-live-runs; nobody would finish or bill them.`,
     );
-  if (live > 0) desk.warn(`${live} live runs are left behind: nobody finishes or bills them.`);
+  if (live > 0) desk.warn(`live runs are left behind (${live}): nobody finishes or bills them.`);
   const left = await snapshot.leftBehind();
   if (left.length > 0)
-    desk.warn(`left behind: ${left.map(({ table, rows }) => `${table} (${rows} rows)`).join(', ')}`);
+    desk.warn(`left behind (rows): ${left.map(({ table, rows }) => `${table} ${rows}`).join(', ')}`);
 }
 
 /** A file that is there stays as it is; one that could not be finished is removed. */
