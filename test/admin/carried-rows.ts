@@ -9,7 +9,7 @@ import { longTimeouts, temporaryFolder } from '../harness/index.js';
 import { runAdmin } from './run-admin.js';
 
 export const spaceId = '0190f3c4-0000-7000-8000-000000000001';
-export const keyId = '0190f3c4-0000-7000-8000-000000000002';
+const keyId = '0190f3c4-0000-7000-8000-000000000002';
 
 /** A number that a double rounds, texts that need escapes, times between milliseconds, and what JSON has no word for. */
 const rows = `
