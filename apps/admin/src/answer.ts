@@ -14,6 +14,10 @@ export interface Desk {
   answer: (answer: Answer) => void;
   /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
   print: (text: string) => Promise<void>;
+  /** What a command reads that was given no file. */
+  readonly input: AsyncIterable<Buffer | string>;
+  /** Tells on standard error what an operator should know beside the answer; one line. */
+  warn: (text: string) => void;
   /** Writes what a person sees while waiting; absent where nobody watches. */
   status: ((text: string) => void) | undefined;
   /** The command’s length depends on what it is given: from now on it may take a day, unless the operator has set a limit. */

@@ -1,5 +1,7 @@
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
+import { exportCommand } from './commands/export.js';
+import { importCommand } from './commands/import.js';
 import { keyCommands } from './commands/key.js';
 import { migrateCommand } from './commands/migrate.js';
 import { providerCommands } from './commands/provider.js';
@@ -14,6 +16,8 @@ import type { CommandGroup } from './program.js';
 /** All commands of the program, in the order of its help. */
 export const commandGroups: readonly CommandGroup[] = [
   migrateCommand,
+  exportCommand,
+  importCommand,
   workspaceCommands,
   keyCommands,
   tokenCommands,

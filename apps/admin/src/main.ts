@@ -11,6 +11,7 @@ process.exitCode = await runProgram(commandGroups, process.argv.slice(2), proces
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
     }),
   error: (text) => void process.stderr.write(text),
+  input: process.stdin,
   ask: process.stdin.isTTY && process.stderr.isTTY ? askTerminal : undefined,
   status: process.stderr.isTTY ? (text) => void process.stderr.write(text) : undefined,
 });

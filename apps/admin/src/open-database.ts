@@ -32,7 +32,7 @@ export const withWorkspaces = <T>(
   env: NodeJS.ProcessEnv,
   use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
 ): Promise<T> =>
-  withDataSource(env, async (dataSource, database) => {
+  withCurrentDatabase(env, async (dataSource, database) => {
     const workspaces = new WorkspaceRepository(dataSource.getRepository(Workspace));
     try {
       return await use(workspaces, database);
@@ -58,7 +58,7 @@ export const withRegistry = <T>(
   env: NodeJS.ProcessEnv,
   use: (verbs: RegistryVerbs) => Promise<T>,
 ): Promise<T> =>
-  withDataSource(env, (dataSource) =>
+  withCurrentDatabase(env, (dataSource) =>
     use({
       nodes: new NodeRepository(dataSource),
       moderation: new NodeModerationRepository(dataSource),
@@ -67,7 +67,7 @@ export const withRegistry = <T>(
   );
 
 /** Refuses a database whose schema is missing or older than this program. */
-async function withDataSource<T>(
+export async function withCurrentDatabase<T>(
   env: NodeJS.ProcessEnv,
   use: (dataSource: OpenDataSource, database: Database) => Promise<T>,
 ): Promise<T> {

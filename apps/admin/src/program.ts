@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { Readable } from 'node:stream';
 import { type Answer, type Desk, printed } from './answer.js';
 import { confirmed } from './confirm.js';
 import { withEnvironmentFile } from './environment.js';
@@ -13,6 +14,8 @@ export type CommandGroup = (program: Command, desk: Desk) => void;
 interface Terminal {
   out: (text: string) => void | Promise<void>;
   error: (text: string) => void;
+  /** Standard input; where there is none, a command that reads it gets nothing. */
+  input?: AsyncIterable<Buffer | string>;
   /** Only on a terminal: writes what the next writing covers. */
   status?: ((text: string) => void) | undefined;
   /** Only where somebody can answer. */
@@ -51,6 +54,8 @@ export async function runProgram(
     confirm: (what) => confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }),
     answer: (answer) => void given.push(answer),
     print: async (text) => terminal.out(text),
+    input: terminal.input ?? Readable.from([]),
+    warn: (text) => terminal.error(`warning: ${text}\n`),
     status: terminal.status,
     takesLong: () => {
       if (program.getOptionValueSource('timeoutSeconds') === 'default') limit.set(longSeconds);

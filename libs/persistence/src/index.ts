@@ -1,6 +1,10 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
 export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
+export { type Books, difference } from './carry-over/books.js';
+export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
+export { type CarriedRow, NewDatabase } from './carry-over/new-database.js';
+export { carriedTables, refilledTables } from './carry-over/tables.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
