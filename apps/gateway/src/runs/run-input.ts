@@ -76,12 +76,14 @@ export class RunInput {
       fingerprint?.update(chunk),
     );
     try {
-      const checked = await this.checker.check(servers, bytes).catch(async (refusal: unknown) => {
-        if (key === undefined) throw refusal;
-        const earlier = await this.runs.admittedWith(caller.workspaceId, key);
-        if (earlier === null || earlier.fingerprint !== fingerprint?.digest('hex')) throw refusal;
-        throw new Retry(model.id, key, earlier);
-      });
+      const checked = await this.checker
+        .check(caller.workspaceId, servers, bytes)
+        .catch(async (refusal: unknown) => {
+          if (key === undefined) throw refusal;
+          const earlier = await this.runs.admittedWith(caller.workspaceId, key);
+          if (earlier === null || earlier.fingerprint !== fingerprint?.digest('hex')) throw refusal;
+          throw new Retry(model.id, key, earlier);
+        });
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const rows = new Map(servers.map((row) => [row.id, row]));
