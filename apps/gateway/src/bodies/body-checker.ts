@@ -12,7 +12,7 @@ import {
   type Servers,
 } from './check-thread.js';
 import { CheckTurns } from './check-turns.js';
-import { parseInput } from './parse-input.js';
+import { hasManyValues, parseInput, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
 /** A body that passed: the same bytes, and what is known of them. */
@@ -20,9 +20,6 @@ type CheckedBody = { bytes: Buffer } & CheckedInput;
 
 const maxThreads = 2;
 const maxWaiting = 1000;
-/** A body with more bytes or more values than this is checked in a thread: at most these take a few milliseconds. */
-const maxBytesAtOnce = 64 * 1024;
-const maxValuesAtOnce = 2000;
 
 const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
 
@@ -46,10 +43,10 @@ export class BodyChecker implements OnApplicationShutdown {
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
   async check(workspaceId: string, servers: Servers, bytes: Buffer): Promise<CheckedBody> {
-    if (bytes.length > maxBytesAtOnce) return this.checkInThread(workspaceId, servers, bytes);
+    if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes);
     const input = parseInput(bytes);
     // The memory of a small body may be a part of what others use, and can not be given away.
-    return hasMoreValuesThan(maxValuesAtOnce, input)
+    return hasManyValues(input)
       ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes))
       : { bytes, ...checkParsed(servers, input, bytes) };
   }
@@ -90,17 +87,4 @@ export class BodyChecker implements OnApplicationShutdown {
       );
     }
   }
-}
-
-/** Counts objects, lists and what is in them; names are not counted. */
-function hasMoreValuesThan(limit: number, value: unknown): boolean {
-  const open = [value];
-  let count = 0;
-  while (open.length > 0 && count <= limit) {
-    const next = open.pop();
-    count += 1;
-    if (typeof next === 'object' && next !== null)
-      for (const member of Object.values(next)) open.push(member);
-  }
-  return count > limit;
 }

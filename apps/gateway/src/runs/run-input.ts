@@ -72,9 +72,9 @@ export class RunInput {
       .catch((refusal: unknown) => this.unlessRetry(refusal, request, caller, segments));
     const key = idempotencyKey(request.headers['idempotency-key']);
     const fingerprint = key === undefined ? undefined : fingerprintOf(request, model);
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
-      fingerprint?.update(chunk),
-    );
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
+      seen: (chunk) => fingerprint?.update(chunk),
+    });
     try {
       const checked = await this.checker
         .check(caller.workspaceId, servers, bytes)
@@ -118,9 +118,9 @@ export class RunInput {
     if (earlier === null) throw refusal;
     const modelId = this.catalog.current.idOf(`${provider}/${model}`);
     const fingerprint = fingerprintOf(request, { id: modelId });
-    const { release } = await this.bodies.read(request.raw, workspaceId, (chunk) =>
-      fingerprint.update(chunk),
-    );
+    const { release } = await this.bodies.read(request.raw, workspaceId, {
+      seen: (chunk) => fingerprint.update(chunk),
+    });
     release();
     throw earlier.fingerprint === fingerprint.digest('hex') ? new Retry(modelId, key, earlier) : refusal;
   }
