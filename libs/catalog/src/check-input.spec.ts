@@ -21,6 +21,12 @@ const noBytes = Buffer.alloc(0);
 const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });
 const errorsOf = (v: JsonSchema, value: unknown) => inputErrors(modelOf(v), { v: value });
 
+/** So many fields of nearly a kilobyte, with names of so many letters. */
+const heavy = (fields: number, letters: number) =>
+  Object.fromEntries(
+    Array.from({ length: fields }, (_, index) => [`${index}${'k'.repeat(letters)}`, 'x'.repeat(900)]),
+  );
+
 describe('checkInput', () => {
   it('reports every failing field, each once: the range before the step', () => {
     const model = modelWith({
@@ -154,10 +160,6 @@ describe('checkInput', () => {
   });
 
   it('writes no answer of more than 256 KiB, and always says one field', () => {
-    const heavy = (length: number, letters: number) =>
-      Object.fromEntries(
-        Array.from({ length }, (_, index) => [`${index}${'k'.repeat(letters)}`, 'x'.repeat(900)]),
-      );
     const closed = modelWith({ type: 'object', additionalProperties: false });
     const lengthOf = (body: unknown) => JSON.stringify(inputErrors(closed, body)).length;
     expect(lengthOf(heavy(200, 0))).toBeGreaterThan(90_000);

@@ -74,7 +74,7 @@ export async function outputResult(
       ? textResult(`${JSON.stringify(facts).slice(0, -1)},"output":${output}}`)
       : textResult({ ...facts, output: shortText(output, maxTextLength) });
   }
-  const size = headers['content-length'] ?? 'Many';
+  const size = String(headers['content-length'] ?? 'Many');
   const result = textResult({ ...facts, output: `${size} bytes of ${mediaType}, at response_url` });
   if (bytes !== undefined && (kind === 'image' || kind === 'audio'))
     result.content.push({ type: kind, data: bytes.toString('base64'), mimeType: mediaType });
