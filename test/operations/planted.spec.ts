@@ -117,6 +117,16 @@ const lines = [
     `export function planted(x: 'a' | 'b'): void {\n  switch (x) {\n    case 'a':\n      break;\n  }\n}`,
     'switch-exhaustiveness-check',
   ],
+  [
+    'apps/gateway/src/planted-comments.ts',
+    String.raw`export const planted = (text: string) => /^(<!--[^]*?-->\s*)*<svg/.test(text);`,
+    'no-super-linear-backtracking',
+  ],
+  [
+    'libs/storage/src/planted-blanks.ts',
+    'export const planted = (text: string) => text.split(/ *;/);',
+    'no-super-linear-move',
+  ],
   ['test/runs/planted.spec.ts', `import { least } from '../harness/faults.js';`, 'no-restricted-imports'],
   ['test/runs/planted-kill.spec.ts', `process.kill(1, 'SIGTERM');`, 'no-restricted-properties'],
   ['test/runs/planted-wait.spec.ts', 'setTimeout(() => {}, 1_000);', 'no-restricted-globals'],

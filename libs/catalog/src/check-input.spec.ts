@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { InputRejection } from '#errors';
 import { routerValidationErrorResponse } from '#schemas';
-import { checkInput, inputErrors } from './check-input.js';
+import { checkInput, compileSchema, inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
@@ -20,6 +20,12 @@ const noBytes = Buffer.alloc(0);
 /** A model whose input has the one field `v`. */
 const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });
 const errorsOf = (v: JsonSchema, value: unknown) => inputErrors(modelOf(v), { v: value });
+
+/** So many fields of nearly a kilobyte, with names of so many letters. */
+const heavy = (fields: number, letters: number) =>
+  Object.fromEntries(
+    Array.from({ length: fields }, (_, index) => [`${index}${'k'.repeat(letters)}`, 'x'.repeat(900)]),
+  );
 
 describe('checkInput', () => {
   it('reports every failing field, each once: the range before the step', () => {
@@ -120,10 +126,46 @@ describe('checkInput', () => {
     expect(errorsOf({ type: 'string' }, value)[0]?.input).toEqual(value);
   });
 
-  it('tells of a hugely wrong input only the first failing field', () => {
-    const model = modelOf({ type: 'array', items: { type: 'string' } });
-    expect(inputErrors(model, { v: Array.from({ length: 100 }, () => 1) })).toHaveLength(100);
-    expect(inputErrors(model, { v: Array.from({ length: 1_000_000 }, () => 1) })).toHaveLength(1);
+  const manyNumbers = Array.from({ length: 100_000 }, () => 1);
+
+  it('reports a hundred fields of a hugely wrong input, and collects no more errors than that', () => {
+    const list: JsonSchema = { type: 'array', items: { type: 'string' } };
+    expect(errorsOf(list, manyNumbers)).toHaveLength(100);
+    expect(compileSchema(list).errorsOf(manyNumbers)).toHaveLength(100);
+    const inBranches: JsonSchema = { anyOf: [list, { type: 'array', items: { type: 'boolean' } }] };
+    expect(compileSchema(inBranches).errorsOf(manyNumbers)).toHaveLength(201);
+    expect(errorsOf(inBranches, manyNumbers)).toHaveLength(100);
+  });
+
+  it('accepts a long list whose first elements only the second branch of a union takes', () => {
+    const list: JsonSchema = {
+      anyOf: [
+        { type: 'array', items: { type: 'string' } },
+        { type: 'array', items: { type: 'integer' } },
+      ],
+    };
+    expect(errorsOf(list, manyNumbers)).toEqual([]);
+    const model = modelWith({
+      type: 'object',
+      properties: { v: list, prompt: { type: 'string' } },
+    });
+    expect(inputErrors(model, { v: manyNumbers, prompt: 1 }).map(({ loc }) => loc)).toEqual([
+      ['body', 'prompt'],
+    ]);
+  });
+
+  it('reports a hundred of thousands of extra fields', () => {
+    const body = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`k${index}`, 1]));
+    expect(inputErrors(modelWith({ type: 'object', additionalProperties: false }), body)).toHaveLength(100);
+  });
+
+  it('writes no answer of more than 256 KiB, and always says one field', () => {
+    const closed = modelWith({ type: 'object', additionalProperties: false });
+    const lengthOf = (body: unknown) => JSON.stringify(inputErrors(closed, body)).length;
+    expect(lengthOf(heavy(200, 0))).toBeGreaterThan(90_000);
+    expect(lengthOf(heavy(2_000, 3_000))).toBeLessThan(257 * 1024);
+    const [field, ...others] = inputErrors(closed, { ['k'.repeat(1_000_000)]: 1 });
+    expect([field?.loc, others]).toEqual([['body', `${'k'.repeat(1024)}…`], []]);
   });
 
   it('takes a data URI of megabytes where a URI is asked for', () => {

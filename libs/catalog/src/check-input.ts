@@ -1,7 +1,8 @@
 import { type FieldError, InputRejection } from '#errors';
 import { membersOf, textAt, valueAt } from '#schemas';
-import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import { fieldErrors, weighsAtMost } from './field-errors.js';
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { boundedItems } from './bounded-items.js';
+import { fieldErrors } from './field-errors.js';
 import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
 import { type Model, oncePerModel } from './model.js';
@@ -21,7 +22,7 @@ export function addressFor({ upstream, variants }: Model, parsedBody: Body): Rec
   return { ...upstream, ...variant?.upstream };
 }
 
-/** Throws `InputRejection` with every failing field. */
+/** Throws `InputRejection` with the failing fields. */
 export function checkInput(model: Model, parsedBody: Body, bytes: Uint8Array): void {
   const failing = inputErrors(model, parsedBody);
   const fields = failing.length > 0 ? failing : hiddenMemberErrors(model, parsedBody, bytes);
@@ -56,30 +57,21 @@ const anyCase = (name: string): string => name.toLowerCase().toUpperCase();
  */
 export const fits = (server: Model, input: Body): boolean =>
   Object.keys(input).every((name) => Object.hasOwn(server.input.properties ?? {}, name)) &&
-  inputErrors(server, input).length === 0;
+  compiledSchema(server).accepts(input);
 
-// An array of millions of wrong elements would give millions of errors; beyond this only the first is told.
-const maxValuesFullyReported = 20_000;
-
-/** Every failing field of the input; none when the model accepts it or has no authored schema. */
+/** The failing fields of the input, at most 100; none when the model accepts it or has no authored schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
-  const { first, all } = compiledSchema(model);
-  if (first(parsedBody)) return [];
-  const failed = weighsAtMost(parsedBody, maxValuesFullyReported, 0) ? all : first;
-  failed(parsedBody);
-  const fields = fieldErrors(failed.errors ?? [], parsedBody);
-  // A validator keeps its last errors, and with them the caller's body.
-  first.errors = null;
-  all.errors = null;
-  return fields;
+  const { accepts, errorsOf } = compiledSchema(model);
+  return accepts(parsedBody) ? [] : fieldErrors(errorsOf(parsedBody), parsedBody);
 }
 
 const compiledSchema = oncePerModel(({ input }) => compileSchema(input));
 
-/** `first` stops at the first failing field, `all` reports every one. */
 interface CompiledSchema {
-  first: ValidateFunction;
-  all: ValidateFunction;
+  /** Stops at the first failing field. */
+  accepts: (body: unknown) => boolean;
+  /** The errors of every failing field, of a long list those of its first failing elements. */
+  errorsOf: (body: unknown) => ErrorObject[];
 }
 
 const options: Options = {
@@ -91,7 +83,8 @@ const options: Options = {
   validateFormats: false,
   logger: false,
   discriminator: true,
-  verbose: true,
+  // Each error is put into words of our own.
+  messages: false,
   // Decimal fractions are inexact in binary: 0.3 is a multiple of 0.1 for a caller.
   multipleOfPrecision: 9,
   ownProperties: true,
@@ -103,12 +96,26 @@ const options: Options = {
   // No coercion, no defaults, no removal: the body is forwarded as it came.
 };
 
-const firstError = new Ajv2020({ ...options, allErrors: false });
-const allErrors = new Ajv2020({ ...options, allErrors: true });
+const verdicts = new Ajv2020({ ...options, allErrors: false });
+const reports = new Ajv2020({ ...options, allErrors: true, verbose: true });
+reports.removeKeyword('items').addKeyword(boundedItems);
 
-/** Compiles a schema of the one form. */
+/** Compiles a schema of the one form; its errors have a validator of their own, which the first failing body compiles. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
-  return { first: compiled(firstError, schema), all: compiled(allErrors, schema) };
+  const verdict = compiled(verdicts, schema);
+  let report: ValidateFunction | undefined;
+  return {
+    accepts: (body) => errorsFrom(verdict, body).length === 0,
+    errorsOf: (body) => errorsFrom((report ??= compiled(reports, schema)), body),
+  };
+}
+
+function errorsFrom(validate: ValidateFunction, body: unknown): ErrorObject[] {
+  validate(body);
+  const errors = validate.errors ?? [];
+  // A validator keeps its last errors, and with them the caller's body.
+  validate.errors = null;
+  return errors;
 }
 
 function compiled(ajv: Ajv2020, schema: JsonSchema): ValidateFunction {

@@ -1,29 +1,58 @@
 import type { FieldError } from '#errors';
-import { pointerSegments } from '#schemas';
+import { pointerFrom, pointerSegments } from '#schemas';
 import type { ErrorObject } from 'ajv';
 import { settleUnions } from './settle-unions.js';
-import { precedence, worded } from './vocabulary.js';
+import { childOf, precedence, shortened, worded } from './vocabulary.js';
 
-const maxEchoLength = 1024;
 const maxEchoWeight = 4096;
+const maxFields = 100;
+/** Of all entries together, written as JSON. */
+const maxLength = 256 * 1024;
 
-/** One entry per failing field, in the order the schema lists them. */
+/**
+ * One entry per failing field, in the order the schema lists them, for the first constraint that it breaks. At most 100
+ * entries and 256 KiB: an entry that does not fit loses its echo first, and those behind the last one that fits are left
+ * out.
+ */
 export function fieldErrors(errors: readonly ErrorObject[], body: unknown): FieldError[] {
-  const fields = new Map<string, { rank: number; field: FieldError }>();
-  for (const error of settleUnions(errors)) {
+  const fields: FieldError[] = [];
+  let left = maxLength;
+  for (const error of firstOfEachField(settleUnions(errors))) {
     const field = fieldError(error, body);
-    const key = JSON.stringify(field.loc);
-    const rank = precedence.indexOf(error.keyword);
-    const known = fields.get(key);
-    if (known === undefined) fields.set(key, { rank, field });
-    else if (rank < known.rank) Object.assign(known, { rank, field });
+    const { input: _echo, ...bare } = field;
+    const fitting = lengthOf(field) <= left ? field : bare;
+    left -= lengthOf(fitting);
+    if (left < 0 && fields.length > 0) break;
+    fields.push(fitting);
   }
-  return [...fields.values()].map(({ field }) => field);
+  return fields;
 }
 
+const lengthOf = (field: FieldError): number => JSON.stringify(field).length;
+
+/** The error to report of each field, for the first hundred fields. */
+function firstOfEachField(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
+  const fields = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    const child = childOf(error);
+    const field = child === undefined ? error.instancePath : error.instancePath + pointerFrom([child]);
+    const known = fields.get(field);
+    if (known === undefined ? fields.size < maxFields : rankOf(error) < rankOf(known))
+      fields.set(field, error);
+  }
+  return fields.values();
+}
+
+const rankOf = ({ keyword }: ErrorObject): number => precedence.indexOf(keyword);
+
 function fieldError(error: ErrorObject, body: unknown): FieldError {
-  const { type, msg, ctx, child } = worded(error);
-  const loc = ['body', ...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
+  const { type, msg, ctx } = worded(error);
+  const child = childOf(error);
+  const path = [...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
+  const loc = [
+    'body',
+    ...path.map((segment) => (typeof segment === 'string' ? shortened(segment) : segment)),
+  ];
   // A missing field echoes the object that lacks it; an extra one echoes itself.
   const rejected =
     error.keyword === 'additionalProperties' && child !== undefined
@@ -43,14 +72,12 @@ function locate(instancePath: string, body: unknown): (string | number)[] {
 }
 
 /**
- * Long strings, mostly inline images, are cut. Objects too heavy to repeat are left out, and so are numbers that would
- * be repeated as other ones.
+ * Long strings, mostly inline images, are shortened. Objects too heavy to repeat are left out, and so are numbers that
+ * would be repeated as other ones.
  */
 function echo(value: unknown): { input?: unknown } {
-  if (typeof value === 'string') {
-    return { input: value.length > maxEchoLength ? `${value.slice(0, maxEchoLength)}…` : value };
-  }
-  return weighsAtMost(value, maxEchoWeight, 1) && isExact(value) ? { input: value } : {};
+  if (typeof value === 'string') return { input: shortened(value) };
+  return weighsAtMost(value, maxEchoWeight) && isExact(value) ? { input: value } : {};
 }
 
 /** Whether no number in the value lies beyond those that a double holds exactly. */
@@ -61,22 +88,22 @@ function isExact(value: unknown): boolean {
 }
 
 /**
- * Whether the parsed value weighs at most `limit`: one for each value in it, plus `letter` for each letter of
- * a string. Stops as soon as it does not, so that a huge value costs no more than the limit.
+ * Whether the parsed value weighs at most `limit`: one for each value in it, plus one for each letter of a string or a
+ * name. Stops as soon as it does not, so that a huge value costs no more than the limit.
  */
-export function weighsAtMost(value: unknown, limit: number, letter: number): boolean {
+function weighsAtMost(value: unknown, limit: number): boolean {
   let weight = 0;
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();
-    weight += 1 + (typeof next === 'string' ? next.length * letter : 0);
+    weight += 1 + (typeof next === 'string' ? next.length : 0);
     if (weight + open.length > limit) return false;
     if (Array.isArray(next)) {
       if (next.length > limit) return false;
       open.push(...(next as unknown[]));
     } else if (typeof next === 'object' && next !== null) {
       for (const key in next) {
-        weight += key.length * letter;
+        weight += key.length;
         if (open.length > limit) return false;
         open.push((next as Record<string, unknown>)[key]);
       }

@@ -175,6 +175,6 @@ export function detail(
   { publicBaseUrl, generation }: { publicBaseUrl: string | undefined; generation: Generation },
 ): RouterModelDetail {
   if (!model.isAuthored || !publicBaseUrl?.startsWith('https://')) return entry(model);
-  const url = `${publicBaseUrl.replace(/\/+$/, '')}${runPath(model, generation)}/openapi.json`;
+  const url = `${publicBaseUrl.replace(/(?<!\/)\/+$/, '')}${runPath(model, generation)}/openapi.json`;
   return url.length > maxUrlLength ? entry(model) : { ...entry(model), input_schema_url: url };
 }

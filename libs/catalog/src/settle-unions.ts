@@ -32,7 +32,9 @@ function bestBranch(errors: readonly ErrorObject[], union: ErrorObject): ErrorOb
   const branches = new Map<string, ErrorObject[]>();
   for (const error of errors) {
     const [index = ''] = error.schemaPath.slice(union.schemaPath.length + 1).split('/');
-    branches.set(index, [...(branches.get(index) ?? []), error]);
+    const ofBranch = branches.get(index);
+    if (ofBranch === undefined) branches.set(index, [error]);
+    else ofBranch.push(error);
   }
   const candidates = [...branches.values()];
   const other = candidates.filter((branch) => !branch.every(asksForNull));

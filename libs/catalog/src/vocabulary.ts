@@ -2,15 +2,20 @@ import type { FieldError } from '#errors';
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from './json-schema.js';
 
-/** One failure in the words of this field; `child` names the property of the failing object it is about. */
+/** One failure in the words of this field. */
 interface Wording {
   type: string;
   msg: string;
   ctx?: NonNullable<FieldError['ctx']>;
-  child?: string;
 }
 
 type Word = (error: ErrorObject) => Wording;
+
+const maxTextLength = 1024;
+
+/** A text of the caller's as an error repeats it. */
+export const shortened = (text: string): string =>
+  text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -96,7 +101,7 @@ function wrongTag({ params, parentSchema }: ErrorObject): Wording {
     ({ properties }) => properties?.[name]?.enum ?? properties?.[name]?.const ?? [],
   );
   const expectedTags = tags.map(quoted).join(', ');
-  const tag = String(params['tagValue']);
+  const tag = shortened(String(params['tagValue']));
   return {
     type: 'union_tag_invalid',
     msg: `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expectedTags}`,
@@ -109,15 +114,8 @@ function wrongTag({ params, parentSchema }: ErrorObject): Wording {
  * so most clients already speak. The order is the precedence when several fail on one field.
  */
 const words = {
-  required: ({ params }) => ({
-    type: 'missing',
-    msg: 'Field required',
-    child: params['missingProperty'] as string,
-  }),
-  additionalProperties: ({ params }) => ({
-    ...forbidden,
-    child: params['additionalProperty'] as string,
-  }),
+  required: () => ({ type: 'missing', msg: 'Field required' }),
+  additionalProperties: () => forbidden,
   discriminator: wrongTag,
   const: ({ params }) => expected('literal_error', quoted(params['allowedValue'])),
   enum: ({ params }) => expected('enum', alternatives(params['allowedValues'] as unknown[])),
@@ -161,3 +159,7 @@ export const precedence: readonly string[] = Object.keys(words);
 
 export const worded = (error: ErrorObject): Wording =>
   isWorded(error.keyword) ? words[error.keyword](error) : unworded;
+
+/** The property that the error is about, where that is one of the failing object's and not the object itself. */
+export const childOf = ({ params }: ErrorObject): string | undefined =>
+  (params['missingProperty'] ?? params['additionalProperty']) as string | undefined;

@@ -55,7 +55,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
   if (!/^https?:\/\//i.test(baseUrl))
     throw new TypeError('The baseUrl has to start with https:// or http://.');
   const connection: Connection = {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ''),
     credential: key === undefined ? { authorization: `Bearer ${token}` } : { 'x-api-key': key },
     fetch: given ?? ((...request) => fetch(...request)),
   };

@@ -13,4 +13,4 @@ export const baseUrl = () =>
       },
       { error: 'expected a URL without user name, query and fragment' },
     )
-    .transform((text) => text.replace(/\/+$/, ''));
+    .transform((text) => text.replace(/(?<!\/)\/+$/, ''));

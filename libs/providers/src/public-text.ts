@@ -15,7 +15,7 @@ const scrubs: [RegExp, string][] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, ''],
   [/\bhttps?:\/\/[^\s"'<>)\]]+/gi, '(link)'],
   [/\b(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}\/[^\s"'<>)\]]*/gi, '(link)'],
-  [/\s{2,}/g, ' '],
+  [/(?<!\s)\s{2,}/g, ' '],
 ];
 
 /** A partner's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */

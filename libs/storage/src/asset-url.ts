@@ -16,7 +16,7 @@ export function signAssetUrl(
   if (secret === undefined) throw new Error('No secret to sign asset URLs with');
   const expires = String(expiresAtSeconds);
   const query = new URLSearchParams({ expires, signature: signature(key, expires, secret) });
-  return `${baseUrl.replace(/\/+$/, '')}/assets/${key}?${query.toString()}`;
+  return `${baseUrl.replace(/(?<!\/)\/+$/, '')}/assets/${key}?${query.toString()}`;
 }
 
 /** Whether the claim is signed and has not expired. A forged and an expired one are answered alike. */

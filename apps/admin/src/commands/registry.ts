@@ -87,7 +87,7 @@ function written(counts: Counts, rejections: readonly string[], end: string): An
 
 function registryUrl(text: string): string {
   const url = line(text)
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
     .replace(/\/nodes$/, '');
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new InvalidArgumentError('Expected an http or https URL.');

@@ -4,49 +4,64 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
 import {
-  checkBody,
   type CheckedInput,
   type CheckOrder,
+  checkParsed,
   type CheckReport,
   type ModelText,
   type Servers,
 } from './check-thread.js';
+import { CheckTurns } from './check-turns.js';
+import { hasManyValues, parseInput, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
 /** A body that passed: the same bytes, and what is known of them. */
 type CheckedBody = { bytes: Buffer } & CheckedInput;
 
+const maxThreads = 2;
 const maxWaiting = 1000;
-/** Larger bodies are checked in the thread. */
-const maxCheckedAtOnce = 64 * 1024;
 
 const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
 
 /**
- * Checks bodies: small ones at once, large ones in a thread beside the event loop, where they hold up no other call. A
- * mebibyte of empty objects takes a fifth of a second.
+ * Checks bodies: small ones at once, large ones in threads beside the event loop, where they hold up no other call, by
+ * turns of their workspaces. A mebibyte of empty objects takes a fifth of a second.
  */
 @Injectable()
 export class BodyChecker implements OnApplicationShutdown {
-  /** The thread starts with the first large body and stays, because it keeps compiled schemas. */
-  private readonly thread = new Piscina<CheckOrder, CheckReport>({
+  private readonly turns = new CheckTurns(maxThreads, maxWaiting);
+  /** A thread starts with the first large body and stays, because it keeps compiled schemas. */
+  private readonly threads = new Piscina<CheckOrder, CheckReport>({
     filename: new URL('./check-thread.js', import.meta.url).href,
     name: 'check',
     minThreads: 0,
-    maxThreads: 1,
-    maxQueue: maxWaiting,
+    maxThreads,
     idleTimeout: Infinity,
   });
 
   constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
   /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
-  async check(servers: Servers, bytes: Buffer): Promise<CheckedBody> {
-    if (bytes.length <= maxCheckedAtOnce) {
-      return { bytes, ...checkBody(servers, bytes) };
-    }
-    const [server, ...others] = servers;
-    const report = await this.checkInThread([textOf(server), ...others.map(textOf)], bytes);
+  async check(workspaceId: string, servers: Servers, bytes: Buffer): Promise<CheckedBody> {
+    if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes);
+    const input = parseInput(bytes);
+    // The memory of a small body may be a part of what others use, and can not be given away.
+    return hasManyValues(input)
+      ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes))
+      : { bytes, ...checkParsed(servers, input, bytes) };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.threads.destroy();
+  }
+
+  private async checkInThread(
+    workspaceId: string,
+    [server, ...others]: Servers,
+    body: Uint8Array,
+  ): Promise<CheckedBody> {
+    const order: CheckOrder = { servers: [textOf(server), ...others.map(textOf)], bytes: body };
+    const report = await this.reportOf(workspaceId, order);
     if ('fields' in report) throw new InputRejection(report.fields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);
     if ('bug' in report) throw new Error(report.bug);
@@ -54,21 +69,17 @@ export class BodyChecker implements OnApplicationShutdown {
     return { ...report, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.thread.destroy();
-  }
-
-  private async checkInThread(servers: CheckOrder['servers'], bytes: Buffer): Promise<CheckReport> {
+  /** A check that takes too long ends its thread, and with it the schemas that only this thread had compiled. */
+  private async reportOf(workspaceId: string, order: CheckOrder): Promise<CheckReport> {
+    const { BODY_CHECK_TIMEOUT_MS: limitMs } = this.settings;
+    const transferList = [order.bytes.buffer as ArrayBuffer];
     try {
-      return await this.thread.run(
-        { servers, bytes },
-        {
-          transferList: [bytes.buffer as ArrayBuffer],
-          signal: AbortSignal.timeout(this.settings.BODY_CHECK_TIMEOUT_MS),
-        },
+      return await this.turns.inTurn(workspaceId, order.bytes.length, AbortSignal.timeout(limitMs), () =>
+        this.threads.run(order, { transferList, signal: AbortSignal.timeout(limitMs) }),
       );
     } catch (error) {
-      // Too slow, too many waiting, or the thread has died: the next body starts a new one.
+      if (error instanceof RouterError) throw error;
+      // It waited or took too long, or the thread has died: the next body starts a new one.
       throw new RouterError(
         'service_unavailable',
         'The request could not be checked in time; please retry.',

@@ -7,7 +7,7 @@ import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
 import { BodyBudget } from './body-budget.js';
 import { callerLeft, minBytesAPeriod, periodMs, tooLarge, tooSlow } from './body-stream.js';
-import { parseInput } from './parse-input.js';
+import { parseSmall, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
 /** Bytes of a body, and what gives their share of the budget back. */
@@ -16,8 +16,6 @@ interface HeldBody {
   release: () => void;
 }
 
-/** A body up to this size is outside the budget: a busy gateway takes it all the same. */
-const smallBytes = 64 * 1024;
 /** For one body, in periods of 15 seconds. */
 const maxPeriods = 8;
 
@@ -32,11 +30,14 @@ export class BodyReader {
     @Inject(SETTINGS) private readonly settings: Pick<BodySettings, 'BODY_LIMIT'>,
   ) {}
 
-  /** `seen` gets every chunk in turn, so that hashing a large body is no work in one piece. */
+  /**
+   * A body of more than `maxBytes`, or than the setting allows, is refused with a 413. `seen` gets every chunk in turn, so
+   * that hashing a large body is no work in one piece.
+   */
   async read(
     request: IncomingMessage,
     workspaceId: string,
-    seen?: (chunk: Buffer) => void,
+    { maxBytes = Infinity, seen }: { maxBytes?: number; seen?: (chunk: Buffer) => void } = {},
   ): Promise<HeldBody> {
     const announced = Number(request.headers['content-length'] ?? 0);
     const hasBody = announced > 0 || request.headers['transfer-encoding'] !== undefined;
@@ -47,7 +48,7 @@ export class BodyReader {
         { status: 415 },
       );
     }
-    const { BODY_LIMIT: limit } = this.settings;
+    const limit = Math.min(this.settings.BODY_LIMIT, maxBytes);
     if (announced > limit) throw tooLarge(limit);
     sendContinue(request);
     let share = 0;
@@ -58,6 +59,7 @@ export class BodyReader {
     try {
       const bytes = await collect(request, (size, chunk) => {
         if (size > limit) throw tooLarge(limit);
+        // A busy gateway takes a small body all the same.
         if (size > smallBytes) {
           this.budget.take(workspaceId, size - share);
           share = size;
@@ -71,15 +73,15 @@ export class BodyReader {
     }
   }
 
-  /** The body of a call that does not go to a partner: an object of this shape, or `invalid_input`, 400. */
+  /** The body of a call that does not go to a partner: a small object of this shape, or `invalid_input`, 400. */
   async object<Shape extends z.ZodType>(
     request: IncomingMessage,
     workspaceId: string,
     shape: Shape,
   ): Promise<z.output<Shape>> {
-    const { bytes, release } = await this.read(request, workspaceId);
+    const { bytes, release } = await this.read(request, workspaceId, { maxBytes: smallBytes });
     try {
-      const parsed = shape.safeParse(parseInput(bytes));
+      const parsed = shape.safeParse(parseSmall(bytes));
       if (parsed.success) return parsed.data;
       const [issue] = parsed.error.issues;
       throw new RouterError('invalid_input', `${issue?.path.join('.') || 'The body'}: ${issue?.message}.`);

@@ -44,8 +44,15 @@ export type CheckReport =
  * Checks the body against the first server. Throws `InputRejection` for failing fields, and `invalid_input`, 400, for
  * what is not a JSON object within the limits.
  */
-export function checkBody([server, ...others]: Servers, bytes: Buffer): CheckedInput {
-  const input = parseInput(bytes);
+const checkBody = (servers: Servers, bytes: Buffer): CheckedInput =>
+  checkParsed(servers, parseInput(bytes), bytes);
+
+/** The same for a body that was parsed. */
+export function checkParsed(
+  [server, ...others]: Servers,
+  input: Record<string, unknown>,
+  bytes: Buffer,
+): CheckedInput {
   checkInput(server, input, bytes);
   const termsOf = (model: Model): Terms => ({
     server: model.id,

@@ -13,7 +13,7 @@ export const bodySettings = {
   ),
   BODY_CHECK_TIMEOUT_MS: milliseconds(
     15_000,
-    'Time limit for checking a large body, its wait for a thread included.',
+    'Time limit for checking a large body, and for its wait before that.',
   ),
 };
 

@@ -12,14 +12,26 @@ interface ContentType {
 const unknown: ContentType = { mediaType: 'application/octet-stream', extension: '' };
 /** Types that have no signature; a claim to one of them lets nothing run that would not run as what it is. */
 const withoutSignature = /^(text\/[\w.+-]+|model\/[\w.+-]+|application\/json)$/;
-const svg = /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)*(<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/;
+/** What may stand before the root of an SVG file, piece by piece. */
+const beforeSvg = /\s+|<!--[^]*?-->|<\?xml[^>]*>|<!DOCTYPE svg[^>]*>/y;
 
-/** What a file is, by its first bytes. What the caller says counts only where no file of that type has a signature. */
-export async function contentTypeOf(head: Buffer, announced = ''): Promise<ContentType> {
-  if (svg.test(head.toString('latin1'))) return { mediaType: 'image/svg+xml', extension: '.svg' };
+/**
+ * What a file is, by its first bytes; more of them may be given. What the caller says counts only where no file of that
+ * type has a signature.
+ */
+export async function contentTypeOf(start: Buffer, announced = ''): Promise<ContentType> {
+  const head = start.subarray(0, headBytes);
+  if (isSvg(head.toString())) return { mediaType: 'image/svg+xml', extension: '.svg' };
   const found = await fileTypeFromBuffer(head);
   if (found) return { mediaType: found.mime, extension: `.${found.ext}` };
-  const [claimed = ''] = announced.toLowerCase().split(/ *;/);
+  const claimed = announced.toLowerCase().split(';', 1).join().trim();
   const mayBe = withoutSignature.test(claimed) && (claimed.startsWith('model/') || !head.includes(0));
   return mayBe ? { ...unknown, mediaType: claimed } : unknown;
+}
+
+/** Each piece is searched for once, from where the one before it ends: a file of many comments costs one pass. */
+function isSvg(text: string): boolean {
+  let at = text.startsWith('\uFEFF') ? 1 : 0;
+  for (beforeSvg.lastIndex = at; beforeSvg.test(text);) at = beforeSvg.lastIndex;
+  return /^<svg[\s>]/.test(text.slice(at, at + 5));
 }

@@ -15,7 +15,7 @@ export const httpSettings = {
   }),
   PUBLIC_BASE_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .transform((url) => url.replace(/\/+$/, ''))
+    .transform((url) => url.replace(/(?<!\/)\/+$/, ''))
     .optional()
     .meta({
       description:

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { placesOf, routerModelId, routerQueueRequestId, textAt } from '#schemas';
+import { routerModelId, routerQueueRequestId } from '#schemas';
 import { z } from 'zod';
 import type { OwnRoutes, RouteAnswer } from './own-routes.js';
-import { failureResult, outputResult, textResult } from './tool-results.js';
+import { bodyOf, failureOf, failureResult, outputResult, textResult } from './tool-results.js';
 
 /** Below the minute after which clients give a tool up. */
 const maxWaitS = 45;
@@ -26,8 +26,15 @@ interface Terms {
   isStopping: () => boolean;
 }
 
-/** A server for one request, whose body `message` is: its tools are calls of the gateway's own routes. */
-export function mcpServer(routes: OwnRoutes, message: Buffer, { signal, isStopping }: Terms): McpServer {
+/**
+ * A server for one request: its tools are calls of the gateway's own routes. `runInput` is the input of a run as its
+ * bytes, as on any other route: the parsed one has lost the digits of a 64-bit seed.
+ */
+export function mcpServer(
+  routes: OwnRoutes,
+  runInput: Buffer | undefined,
+  { signal, isStopping }: Terms,
+): McpServer {
   const server = new McpServer({ name: 'model-router', version: '1.0' }, { instructions });
 
   server.registerTool(
@@ -77,15 +84,14 @@ export function mcpServer(routes: OwnRoutes, message: Buffer, { signal, isStoppi
       }),
     },
     async ({ model: id, idempotency_key: idempotencyKey, wait_seconds: waitS }) => {
-      // The bytes that were sent, as on any other route: the parsed input has lost the digits of a 64-bit seed.
-      const input = placesOf(message, ['/params/arguments/input']).at(-1);
       const options = {
-        ...(input !== undefined && { body: textAt(message, input) }),
+        ...(runInput !== undefined && { body: runInput }),
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       };
       const submitted = await routes('POST', `/v2/models/${id}/requests`, options);
       if (submitted.status !== 201) return failureResult(submitted);
-      return followed(id, String(parsed(submitted)['request_id']), waitS);
+      const { request_id: requestId } = await bodyOf(submitted);
+      return followed(id, String(requestId), waitS);
     },
   );
 
@@ -108,7 +114,8 @@ export function mcpServer(routes: OwnRoutes, message: Buffer, { signal, isStoppi
     },
     async (input) => {
       const answer = await routes('PUT', `/v2/models/${input.model}/requests/${input.request_id}/cancel`);
-      return parsed(answer)['status'] === undefined ? failureResult(answer) : textResult(parsed(answer));
+      const body = await bodyOf(answer);
+      return body['status'] === undefined ? failureOf(answer, body) : textResult(body);
     },
   );
 
@@ -127,7 +134,7 @@ export function mcpServer(routes: OwnRoutes, message: Buffer, { signal, isStoppi
       if (isStopping()) return goesOn({});
       const status = await routes('GET', `${path}/status`);
       if (status.status !== 200) return failureResult(status);
-      const state = parsed(status);
+      const state = await bodyOf(status);
       const run = { model: id, ...state };
       if (state['status'] === 'COMPLETED') {
         if (isStopping()) return goesOn(state);
@@ -142,7 +149,5 @@ export function mcpServer(routes: OwnRoutes, message: Buffer, { signal, isStoppi
   return server;
 }
 
-const parsed = ({ bytes }: RouteAnswer) => JSON.parse(bytes.toString()) as Record<string, unknown>;
-
-const asText = (answer: RouteAnswer): CallToolResult =>
-  answer.status === 200 ? textResult(parsed(answer)) : failureResult(answer);
+const asText = async (answer: RouteAnswer): Promise<CallToolResult> =>
+  answer.status === 200 ? textResult(await bodyOf(answer)) : failureResult(answer);

@@ -1,18 +1,18 @@
-import { RouterError } from '#errors';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Controller, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { parseInput } from '../bodies/parse-input.js';
+import { parseSmall } from '../bodies/parse-input.js';
 import { Readiness } from '../health/readiness.js';
 import { callerGone } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
 import { mcpServer } from './mcp-server.js';
+import { partsOf } from './message-parts.js';
 import { ownRoutes } from './own-routes.js';
 
-/** It is parsed in one piece; what is larger belongs behind a URL. */
+/** What is larger belongs behind a URL. */
 const maxMessageBytes = 1024 * 1024;
 
 /** The Model Context Protocol (streamable HTTP, without sessions): agents call the routes of runs as tools. */
@@ -31,7 +31,7 @@ export class McpController {
     area: 'Agents',
     summary: 'Send a message of the Model Context Protocol',
     description:
-      'Streamable HTTP, without sessions. The tools find models, read what one takes, run it, follow and cancel the run, as the caller of this request; running requires the scope `run` as well. A message has at most 1 MiB.',
+      'Streamable HTTP, without sessions. The tools find models, read what one takes, run it, follow and cancel the run, as the caller of this request; running requires the scope `run` as well. A message has at most 1 MiB, and at most 64 KiB beside the input of a run.',
     answers: [
       answer(200, 'The answer to the message.', { 'application/json': null, 'text/event-stream': null }),
       answer(202, 'A notification was taken.'),
@@ -49,11 +49,13 @@ export class McpController {
   ): Promise<void> {
     const gone = callerGone(reply);
     const terms = { signal: gone, isStopping: () => this.readiness.stopping };
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
+      maxBytes: maxMessageBytes,
+    });
     try {
-      if (bytes.length > maxMessageBytes) throw tooLarge();
-      const parsedBody = parseInput(bytes);
-      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), bytes, terms));
+      const { envelope, input } = partsOf(bytes);
+      const parsedBody = parseSmall(envelope);
+      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), input, terms));
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',
         headers: Object.entries(request.headers).map(([name, value]): [string, string] => [
@@ -83,6 +85,3 @@ export class McpController {
       .send({ error: 'invalid_input', message: 'Messages are sent with POST.' });
   }
 }
-
-const tooLarge = () =>
-  new RouterError('invalid_input', `The message is larger than ${maxMessageBytes} bytes.`, { status: 413 });

@@ -1,16 +1,23 @@
 import type { FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
 
+/** The answer of a route, whose body is read as it is needed; what is not read is discarded. */
 export interface RouteAnswer {
   status: number;
   headers: Record<string, string | number | string[] | undefined>;
-  bytes: Buffer;
+  /** The body, unless it is larger than `maxReadBytes`. */
+  read: () => Promise<Buffer | undefined>;
+  discard: () => void;
 }
+
+/** Nothing that a tool shows is larger. */
+export const maxReadBytes = 1024 * 1024;
 
 /** Calls a route of this gateway; `body` is JSON. */
 export type OwnRoutes = (
   method: 'GET' | 'POST' | 'PUT',
   path: string,
-  options?: { body?: string; idempotencyKey?: string },
+  options?: { body?: Buffer; idempotencyKey?: string },
 ) => Promise<RouteAnswer>;
 
 /** Of the request itself, not of its caller. */
@@ -44,7 +51,28 @@ export function ownRoutes(request: FastifyRequest): OwnRoutes {
       },
       ...(body !== undefined && { payload: body }),
       ...(request.socket.remoteAddress !== undefined && { remoteAddress: request.socket.remoteAddress }),
+      payloadAsStream: true,
     });
-    return { status: answer.statusCode, headers: answer.headers, bytes: answer.rawPayload };
+    const discard = () => void answer.raw.res.destroy();
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      read: () => bytesOf(answer.stream(), discard),
+      discard,
+    };
   };
+}
+
+async function bytesOf(body: Readable, discard: () => void): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxReadBytes) {
+      discard();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
 }

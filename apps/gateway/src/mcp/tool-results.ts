@@ -1,13 +1,11 @@
 import { type Bucket, bucketNames } from '#errors';
 import { longStringsOf, replaceStrings, stringAt } from '#schemas';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { RouteAnswer } from './own-routes.js';
+import { maxReadBytes, type RouteAnswer } from './own-routes.js';
 
 /** Longer strings, such as images in base64, would fill the context of whoever reads the result. */
 const maxStringLength = 2_000;
 const maxTextLength = 50_000;
-/** Of an image or a sound that is shown to the model itself. */
-const maxShownBytes = 1024 * 1024;
 
 /** What a model can do about each failure of a run. */
 const advice = {
@@ -32,30 +30,53 @@ export const textResult = (value: unknown): CallToolResult => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) }],
 });
 
-export function failureResult({ headers, bytes }: RouteAnswer): CallToolResult {
+export const failureResult = async (answer: RouteAnswer): Promise<CallToolResult> =>
+  failureOf(answer, await bodyOf(answer));
+
+/** The same with the body that was read. */
+export function failureOf(
+  { headers }: RouteAnswer,
+  { detail }: Readonly<Record<string, unknown>>,
+): CallToolResult {
   const named = headers['x-service-error-type'];
   const bucket = bucketNames.find((each) => each === named) ?? 'internal_error';
-  const { detail } = JSON.parse(bytes.toString()) as { detail?: unknown };
   const said = typeof detail === 'string' ? detail : JSON.stringify(detail);
   return { ...textResult(`${bucket}: ${said}\n${advice[bucket]}`), isError: true };
+}
+
+/** The members of a body that is an object. */
+export async function bodyOf(answer: RouteAnswer): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await answer.read();
+  return bytes === undefined
+    ? { detail: `The answer has more than ${maxReadBytes} bytes.` }
+    : (JSON.parse(bytes.toString()) as Record<string, unknown>);
 }
 
 /**
  * The output of a run, as much of it as a model can read; the whole is at `response_url`. JSON stays text: a parser
  * would change the seed that repeats a result, when it has 64 bits.
  */
-export function outputResult({ headers, bytes }: RouteAnswer, run: Record<string, unknown>): CallToolResult {
+export async function outputResult(
+  answer: RouteAnswer,
+  run: Record<string, unknown>,
+): Promise<CallToolResult> {
+  const { headers } = answer;
   const mediaType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  const [kind] = mediaType.split('/');
+  const isJson = mediaType === 'application/json';
+  const isShown = isJson || kind === 'image' || kind === 'audio';
+  const mayFit = Number(headers['content-length'] ?? 0) <= maxReadBytes;
+  const bytes = isShown && mayFit ? await answer.read() : answer.discard();
   const facts = { ...run, cost_cents: Number(headers['x-service-cost-cents']) };
-  if (mediaType === 'application/json') {
+  if (isJson && bytes !== undefined) {
     const output = withShortStrings(bytes).toString();
     return output.length <= maxTextLength
       ? textResult(`${JSON.stringify(facts).slice(0, -1)},"output":${output}}`)
       : textResult({ ...facts, output: shortText(output, maxTextLength) });
   }
-  const result = textResult({ ...facts, output: `${bytes.length} bytes of ${mediaType}, at response_url` });
-  const [kind] = mediaType.split('/');
-  if (bytes.length <= maxShownBytes && (kind === 'image' || kind === 'audio'))
+  const size = String(headers['content-length'] ?? 'Many');
+  const result = textResult({ ...facts, output: `${size} bytes of ${mediaType}, at response_url` });
+  if (bytes !== undefined && (kind === 'image' || kind === 'audio'))
     result.content.push({ type: kind, data: bytes.toString('base64'), mimeType: mediaType });
   return result;
 }

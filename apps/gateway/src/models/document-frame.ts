@@ -20,7 +20,7 @@ export function documentFrame(generation: Generation, baseUrl: string | undefine
     servers,
     externalDocs: {
       description: 'The whole service: queued runs of this model, their state and their results.',
-      url: `${servers[0]?.url.replace(/\/+$/, '')}/openapi.json`,
+      url: `${servers[0]?.url.replace(/(?<!\/)\/+$/, '')}/openapi.json`,
     },
     operation: { security, parameters, responses },
     components: { ...named, securitySchemes: Object.fromEntries(usable) },

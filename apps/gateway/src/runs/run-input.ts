@@ -72,16 +72,18 @@ export class RunInput {
       .catch((refusal: unknown) => this.unlessRetry(refusal, request, caller, segments));
     const key = idempotencyKey(request.headers['idempotency-key']);
     const fingerprint = key === undefined ? undefined : fingerprintOf(request, model);
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, (chunk) =>
-      fingerprint?.update(chunk),
-    );
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
+      seen: (chunk) => fingerprint?.update(chunk),
+    });
     try {
-      const checked = await this.checker.check(servers, bytes).catch(async (refusal: unknown) => {
-        if (key === undefined) throw refusal;
-        const earlier = await this.runs.admittedWith(caller.workspaceId, key);
-        if (earlier === null || earlier.fingerprint !== fingerprint?.digest('hex')) throw refusal;
-        throw new Retry(model.id, key, earlier);
-      });
+      const checked = await this.checker
+        .check(caller.workspaceId, servers, bytes)
+        .catch(async (refusal: unknown) => {
+          if (key === undefined) throw refusal;
+          const earlier = await this.runs.admittedWith(caller.workspaceId, key);
+          if (earlier === null || earlier.fingerprint !== fingerprint?.digest('hex')) throw refusal;
+          throw new Retry(model.id, key, earlier);
+        });
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const rows = new Map(servers.map((row) => [row.id, row]));
@@ -116,9 +118,9 @@ export class RunInput {
     if (earlier === null) throw refusal;
     const modelId = this.catalog.current.idOf(`${provider}/${model}`);
     const fingerprint = fingerprintOf(request, { id: modelId });
-    const { release } = await this.bodies.read(request.raw, workspaceId, (chunk) =>
-      fingerprint.update(chunk),
-    );
+    const { release } = await this.bodies.read(request.raw, workspaceId, {
+      seen: (chunk) => fingerprint.update(chunk),
+    });
     release();
     throw earlier.fingerprint === fingerprint.digest('hex') ? new Retry(modelId, key, earlier) : refusal;
   }

@@ -180,8 +180,8 @@ class Intake {
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {
     if (typeof reference !== 'string') throw new BadReference('expected a text');
-    const [, file = '', fragment = ''] = /^([^#]*)#?(.*)$/s.exec(reference) ?? [];
-    const pointer = decoded(fragment);
+    const [file = '', ...fragment] = reference.split('#');
+    const pointer = decoded(fragment.join('#'));
     if (pointer === undefined || !/^(\/|$)/.test(pointer)) {
       throw new BadReference(`${reference} is no JSON pointer`);
     }

@@ -43,7 +43,7 @@ export const google: ProviderDefinition = {
       return `${own}/projects/${PROJECT || '-'}/locations/${place}/publishers/google/models/${model}`;
     };
     const modelOf = (run: Run) => modelAt(run.upstream['location'], upstream(run, 'path'));
-    const target = STORAGE_URI.replace(/\/+$/, '');
+    const target = STORAGE_URI.replace(/(?<!\/)\/+$/, '');
     const common = {
       base,
       credentialOrigins: [/^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/],

@@ -1,0 +1,184 @@
+import { loadCatalog, type Model } from '#catalog';
+import { beforeAll, expect, it } from '@jest/globals';
+import { least } from '../harness/faults.js';
+import { type Caller } from '../harness/index.js';
+import { gatewayForFile } from '../routes/gateways.js';
+import { hostileInputs } from './hostile-inputs.js';
+
+const gateway = gatewayForFile({ BODY_CHECK_TIMEOUT_MS: '60000' });
+const kibibyte = 1024;
+/** Of each model, spread over the places of its schema and over both sizes. */
+const bodiesOfAModel = 8;
+const triesOfOneBody = 24;
+
+let caller: Caller;
+let allowedMs: number;
+beforeAll(async () => {
+  ({ caller } = await gateway().caller({}, ['catalog', 'run', 'manage', 'operate']));
+  // A busy machine makes pauses of its own: those of a gateway that only answers small calls are allowed.
+  for (let call = 0; call < 50; call += 1)
+    await send({ path: pathOf('bfl/flux-2-pro'), body: '{"prompt":"x"}' });
+  const quiet: number[] = [];
+  for (let round = 0; round < 10; round += 1) {
+    await longestPauseMs();
+    for (let call = 0; call < bodiesOfAModel; call += 1)
+      await send({ path: pathOf('bfl/flux-2-pro'), body: '{"prompt":"x"}' });
+    quiet.push(await longestPauseMs());
+  }
+  allowedMs = Math.max(50, ...quiet);
+});
+
+interface Sent {
+  method?: string;
+  path: string;
+  body: string;
+  contentType?: string;
+  what?: string;
+}
+
+const pathOf = (model: string) => `/v2/models/${model}/cost`;
+
+async function send({
+  method = 'POST',
+  path,
+  body,
+  contentType = 'application/json',
+}: Sent): Promise<number> {
+  const headers = {
+    'x-api-key': caller.key,
+    'content-type': contentType,
+    accept: 'application/json, text/event-stream',
+  };
+  const answer = await fetch(`${gateway().url}${path}`, {
+    method,
+    body,
+    headers,
+    signal: AbortSignal.timeout(90_000),
+  });
+  expect((await answer.arrayBuffer()).byteLength).toBeLessThan(300 * kibibyte);
+  return answer.status;
+}
+
+/** The longest pause of the gateway's event loop since this was last asked, in milliseconds. */
+async function longestPauseMs(): Promise<number> {
+  const text = await (await fetch(`${gateway().internalUrl}/metrics`)).text();
+  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
+}
+
+/** The bodies that make a longer pause than is allowed each time that they are sent, and the longest pause of all. */
+async function pausesOver(bodies: readonly Sent[]): Promise<{ slow: string[]; worstMs: number }> {
+  const slow: string[] = [];
+  await longestPauseMs();
+  for (const body of bodies) expect(await send(body)).toBeLessThan(500);
+  const worstMs = await longestPauseMs();
+  if (worstMs <= allowedMs) return { slow, worstMs };
+  let leastWorstMs = 0;
+  for (const body of bodies) {
+    const pauseMs = await least(
+      allowedMs,
+      async () => {
+        await longestPauseMs();
+        await send(body);
+        return longestPauseMs();
+      },
+      triesOfOneBody,
+    );
+    leastWorstMs = Math.max(leastWorstMs, pauseMs);
+    if (pauseMs > allowedMs) slow.push(`${body.path}: ${body.what}, ${Math.round(pauseMs)} ms`);
+  }
+  return { slow, worstMs: leastWorstMs };
+}
+
+function bodiesFor({ id, input }: Model): Sent[] {
+  const all = [60 * kibibyte, 36 * kibibyte].flatMap((bytes) => [...hostileInputs(input, bytes)]);
+  const step = Math.max(1, all.length / bodiesOfAModel);
+  return Array.from(
+    { length: Math.min(all.length, bodiesOfAModel) },
+    (_, index) => all[Math.floor(index * step)],
+  )
+    .flatMap((each) => each ?? [])
+    .map(({ what, text }) => ({ path: pathOf(id), body: text, what }));
+}
+
+it('holds up nobody over hostile inputs of any model', async () => {
+  const { models } = await loadCatalog();
+  const slow: string[] = [];
+  let [count, worstMs] = [0, 0];
+  for (const model of models) {
+    // Its schema is compiled.
+    await send({ path: pathOf(model.id), body: '{}' });
+    const bodies = bodiesFor(model);
+    const pauses = await pausesOver(bodies);
+    slow.push(...pauses.slow);
+    count += bodies.length;
+    worstMs = Math.max(worstMs, pauses.worstMs);
+  }
+  process.stderr.write(
+    `${count} bodies for ${models.length} models: longest pause ${Math.round(worstMs)} ms, allowed ${Math.round(allowedMs)} ms\n`,
+  );
+  expect(slow).toEqual([]);
+});
+
+const filled = (bytes: number, piece: string) => piece.repeat(Math.floor(bytes / piece.length));
+const message = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+const run = (input: string) =>
+  message(`{"name":"run_model","arguments":{"model":"bfl/flux-2-pro","wait_seconds":0,"input":${input}}}`);
+const largest = 64 * kibibyte - 200;
+const manyNames = `{${Array.from({ length: 1_900 }, (_, index) => `"k${index}":1`).join()}}`;
+
+it.each<[string, string, Omit<Sent, 'path'>]>([
+  ['/v2/keys', 'numbers', { body: `{"name":"x","scopes":[${filled(largest, '1,')}1]}` }],
+  ['/v2/keys', 'a long name', { body: `{"name":"${'x'.repeat(largest)}"}` }],
+  ['/v2/operator/providers/bfl/pause', 'objects', { body: `{"reason":[${filled(largest, '{},')}1]}` }],
+  ['/v2/operator/workspaces/nobody', 'many names', { method: 'PATCH', body: manyNames }],
+  ['/fal/uploads', 'numbers', { body: `{"file_name":"x","a":[${filled(largest, '0,')}0]}` }],
+  ['/mcp', 'an input', { body: run(`{"a":[${filled(1_000 * kibibyte, '{},')}1]}`) }],
+  ['/mcp', 'arguments', { body: message(`{"name":"find_models","arguments":${manyNames}}`) }],
+  ['/mcp', 'parameters', { body: message(manyNames) }],
+  ['/v2/files', 'comments', { body: filled(64 * kibibyte, '<!---->'), contentType: 'image/svg+xml' }],
+  ['/v2/files', 'blanks', { body: ' '.repeat(largest), contentType: `text/csv${' '.repeat(12_000)}; a` }],
+])('holds up nobody at %s over %s', async (path, what, sent) => {
+  const { slow, worstMs } = await pausesOver([{ ...sent, path, what }]);
+  process.stderr.write(`${path}, ${what}: longest pause ${Math.round(worstMs)} ms\n`);
+  expect(slow).toEqual([]);
+});
+
+it("holds up no other workspace's bodies while one sends the largest", async () => {
+  const other = (await gateway().caller()).caller;
+  const path = '/v2/models/openai/o3/cost';
+  const hostile = `{"input":"x","include":[${filled(31 * kibibyte * kibibyte, '"reasoning.encrypted_content",')}1]}`;
+  const usual = `{"input":"${'x'.repeat(90 * kibibyte)}"}`;
+  const timeOf = async () => {
+    const startedMs = performance.now();
+    expect((await other.call('POST', path, { body: usual })).status).toBe(200);
+    return performance.now() - startedMs;
+  };
+  const alone = await times(10, timeOf);
+  const statuses: number[] = [];
+  const ofOneConnection = () =>
+    times(2, async () => {
+      statuses.push((await caller.call('POST', path, { body: hostile, withinMs: 120_000 })).status);
+      return 0;
+    });
+  const over = new AbortController();
+  const flood = Promise.all([ofOneConnection(), ofOneConnection(), ofOneConnection()]).finally(() =>
+    over.abort(),
+  );
+  const beside: number[] = [];
+  while (!over.signal.aborted) beside.push(await timeOf());
+  await flood;
+  process.stderr.write(
+    `${beside.length} bodies of another workspace: median ${Math.round(median(beside))} ms, longest ${Math.round(Math.max(...beside))} ms, alone ${Math.round(median(alone))} ms; the largest ones: ${statuses.join()}\n`,
+  );
+  // Behind the largest ones it would be seconds.
+  expect(median(beside)).toBeLessThan(500 + 10 * median(alone));
+});
+
+async function times(count: number, measure: () => Promise<number>): Promise<number[]> {
+  const measured: number[] = [];
+  while (measured.length < count) measured.push(await measure());
+  return measured;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((one, another) => one - another)[Math.floor(values.length / 2)] ?? 0;
