@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Json } from '#schemas';
 import type { HttpReply, Run } from '../contract.js';
-import type { Phase } from '../rules.js';
+import type { Phase } from '../condition.js';
 
 /** The calls of a run, one of which brings the result. */
 export type ResultPhase = Exclude<Phase, 'upload'>;

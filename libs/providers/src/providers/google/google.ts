@@ -1,7 +1,8 @@
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
-import { job, upstream } from '../../job.js';
+import { job } from '../../job.js';
+import { upstream } from '../../kept-handle.js';
 import { protocols } from '../../protocols.js';
 import { answerRules, videoRules, violations, withoutThoughts } from './rules.js';
 import { storedBelow, withSignedLinks } from './storage.js';

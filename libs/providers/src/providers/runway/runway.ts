@@ -1,7 +1,8 @@
 import { type Json, valueAt, valuesAt } from '#schemas';
 import type { HttpCall, ProviderDefinition } from '../../contract.js';
 import { fieldError, type FieldReader, isObject } from '../../fields.js';
-import { job, upstream } from '../../job.js';
+import { job } from '../../job.js';
+import { upstream } from '../../kept-handle.js';
 
 const headers = { 'x-runway-version': '2024-11-06' };
 

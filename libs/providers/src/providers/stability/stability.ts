@@ -2,7 +2,8 @@ import { valueAt, valuesAt } from '#schemas';
 import type { ProviderDefinition } from '../../contract.js';
 import { form } from '../../encodings.js';
 import { fieldError, type FieldReader } from '../../fields.js';
-import { job, upstream } from '../../job.js';
+import { job } from '../../job.js';
+import { upstream } from '../../kept-handle.js';
 import { protocols } from '../../protocols.js';
 import type { Rule } from '../../rules.js';
 
