@@ -45,6 +45,51 @@ describe('what is said against a poll or a fetch ends no run', () => {
   });
 });
 
+describe('what no document of a provider says of our account is told by its words', () => {
+  it.each<[string, number, unknown, string]>([
+    ['recraft', 400, { code: 'not_enough_credits', message: 'x' }, 'partner_account, never'],
+    ['wavespeed', 200, { code: 402, message: 'x' }, 'partner_account, never'],
+    [
+      'byteplus-speech',
+      403,
+      { header: { code: 45000030, message: 'requested resource not granted' } },
+      'partner_account, never',
+    ],
+    [
+      'byteplus-speech',
+      429,
+      { code: 45000292, message: 'quota exceeded for types: characters_lifetime' },
+      'partner_account, never',
+    ],
+    [
+      'byteplus-speech',
+      429,
+      { code: 45000292, message: 'quota exceeded for types: concurrency' },
+      'partner_unavailable, new_submit',
+    ],
+    [
+      'openrouter',
+      402,
+      { error: { code: 402, message: 'x', metadata: { limit_source: 'openrouter_in_flight_budget' } } },
+      'partner_unavailable, new_submit',
+    ],
+    [
+      'bytedance',
+      429,
+      { error: { code: 'QuotaExceeded', message: 'The request has exceeded the quota.' } },
+      'partner_unavailable, new_submit',
+    ],
+    [
+      'gemini-interactions',
+      429,
+      { error: { code: 429, message: 'Quota exceeded for metric: x, limit: 20, model: y' } },
+      'partner_unavailable, new_submit',
+    ],
+  ])('%s with HTTP %i %j: %s', (provider, status, body, failure) => {
+    expect(of(provider).submitted(body, status)).toBe(failure);
+  });
+});
+
 describe('a refusal of content is told from what only sounds so', () => {
   const flag = details('visual_input_content_moderation: value is not a valid boolean');
   const refused = { url: '', respect_moderation: false };

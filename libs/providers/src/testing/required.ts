@@ -3,7 +3,7 @@ import type { ResultPhase } from './fixtures.js';
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
 const always = words(`
-  submit-accepted submit-rejected-fields submit-rejected-sentence submit-account submit-busy submit-unavailable
+  submit-accepted submit-rejected-fields submit-rejected-sentence submit-busy submit-unavailable
   submit-model-gone
 `);
 const polled = words(`
