@@ -76,7 +76,11 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { successWhen, resultAt } = spec;
     if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
     if (successWhen && !successWhen.some((condition) => holds(condition, phase, reply, json)))
-      return failed({ ...unreadable(phase, 'a state that is no success'), retry: 'never' });
+      return failed({
+        class: 'partner_failed',
+        retry: 'never',
+        note: `${phase} answered a state that is no success`,
+      });
     if (json !== undefined && resultAt && !resultAt.some((place) => holdsAnything(json, place)))
       return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
     return { kind: 'succeeded', output: outputOf(reply) };

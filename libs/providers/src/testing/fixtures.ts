@@ -20,6 +20,8 @@ export interface Facts {
   /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
   result: ResultPhase;
   submitPath: string;
+  /** Where a result that comes at once names its state: a place in its JSON, or a header. */
+  state?: string;
   /**
    * How the caller's bytes become the body: `{"name": …}` around them, the one element of a list with these members
    * first, or a form; left out, they are the body.

@@ -106,13 +106,26 @@ export const google: ProviderDefinition = {
           '/candidates/*/content/parts/*/text',
           '/predictions/*/bytesBase64Encoded',
         ],
-        rules: answerRules('/candidates/*/content/parts/*/inlineData/data'),
+        rules: [
+          ...answerRules('/candidates/*/content/parts/*/inlineData/data'),
+          // Words beside an image of 0 bytes are not what was asked for.
+          {
+            http: 200,
+            where: '/candidates/*/content/parts/*/inlineData',
+            unless: '/candidates/*/content/parts/*/inlineData/data',
+            class: 'unreadable',
+          },
+        ],
       }),
       text: job({
         ...common,
         submit: { url: (run) => `${modelOf(run)}:generateContent` },
         // An answer may be a call of a tool, or nothing but thoughts.
-        resultAt: ['/candidates'],
+        successWhen: [
+          { where: '/candidates/*/finishReason', is: /^(STOP|MAX_TOKENS)$/ },
+          { where: '/candidates/*/content/parts/*' },
+        ],
+        resultAt: ['/candidates/*'],
         rules: answerRules('/candidates/*/content/parts/*/text'),
       }),
     });
