@@ -79,6 +79,19 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(sha256(Buffer.from(await picture.arrayBuffer()))).toBe(sha256(Buffer.alloc(100_000, 'a')));
   });
 
+  it('are never empty: an asset without bytes keeps its URL', async () => {
+    partner.paths.set('/empty.png', file('image/png', 0));
+    // Without a declared length it is seen to be empty only when it has ended.
+    partner.paths.set('/nothing.png', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/png', 'transfer-encoding': 'chunked' }).end();
+    });
+    const theirs = ['empty', 'nothing'].map((name) => `${partner.url}/${name}.png`);
+    const text = partner.script('empty', theirs);
+    const { answer, troubles } = await collected('empty', 2);
+    expect([answer.status, troubles]).toEqual([200, { 0: 'empty', 1: 'empty' }]);
+    expect(answer.bytes.toString()).toBe(text);
+  });
+
   it('open until they expire, and the same result is repeated with the same URL', async () => {
     partner.paths.set('/once.png', file('image/png', 10));
     partner.script('once', [`${partner.url}/once.png`]);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, temporaryFolder, type TestCaller, transports } from '../harness/index.js';
-import { ofAccounts, ofEachRow, ofEachShape, ofTime } from '../partners/cases.js';
+import { alertsOf, ofAccount, ofEachRow, ofEachShape, ofTime } from '../partners/cases.js';
 import { crossAll, expectAsPlanned, oneOfEachShape, plan } from '../partners/crossing.js';
 import { testedRows } from '../partners/rows.js';
-import { callsMade } from './metrics.js';
+import { callsMade, metric } from './metrics.js';
 
 const folder = temporaryFolder('short-rows');
 const rows = await testedRows(folder);
@@ -13,7 +13,7 @@ const rows = await testedRows(folder);
 // of each shape goes through all of it; each row goes through what its partner says of our account.
 const planned = [
   ...plan(oneOfEachShape(rows), [...ofEachRow, ...ofEachShape, ...ofTime]),
-  ...plan(rows, ofAccounts),
+  ...rows.flatMap((row) => plan([row], ofAccount(row))),
 ];
 
 let system: System;
@@ -68,6 +68,9 @@ it('holds to every rule, with no submission twice and every slot free', async ()
   // Whatever else a partner says, nothing is sent to it again. The last refusal of a run that ends by it has no successor.
   const endedByIt = planned.filter(({ each }) => each.bucket === 'service_unavailable').length;
   expect(await callsMade(worker, 'submit')).toBe(planned.length + refused.length - endedByIt);
+  expect(await metric(worker, 'router_provider_account_errors_total')).toBe(
+    planned.reduce((sum, { each }) => sum + alertsOf(each), 0),
+  );
   const entries = await system.partner.ledger();
   expect(new Set(entries.map(({ tag }) => tag)).size).toBe(entries.length);
 });

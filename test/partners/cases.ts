@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
 import type { Bucket } from '#errors';
+import { checkout } from '../../apps/local/src/checkout.js';
 import type { TestedRow } from './rows.js';
 
 /** What a simulated partner does with a run, and what the caller gets to know of it. */
@@ -13,7 +17,7 @@ export interface Case {
   /** With the row whose time budget is over soon. */
   short?: true;
   /** `poll` are those that are polled, `fetch` those of them whose result is fetched. */
-  only?: 'poll' | 'fetch';
+  only?: TestedRow['answers'];
 }
 
 /** With each row: what a reply becomes on the whole way, beside what the provider's fixtures say of it. */
@@ -23,6 +27,13 @@ export const ofEachRow: readonly Case[] = [
   { name: 'field error', tokens: 'field_error', bucket: 'invalid_input', accepted: 0 },
   { name: 'failure of the partner', tokens: 'job_failed', bucket: 'provider_error', accepted: 1 },
   { name: 'reset after acceptance', tokens: 'reset_after_accept', bucket: 'provider_error', accepted: 1 },
+  {
+    name: 'a result of 0 bytes',
+    tokens: 'no_bytes',
+    bucket: 'provider_error',
+    accepted: 1,
+    only: 'at once',
+  },
 ];
 
 /** With a row of each shape: which partner it is makes no difference. No clock is waited for. */
@@ -55,7 +66,11 @@ export const ofEachShape: readonly Case[] = [
     only: 'fetch',
   },
   { name: 'a success without its result', tokens: 'no_asset', bucket: 'provider_error', accepted: 1 },
+  // The partner's URL stays in the place of a copy without bytes.
+  { name: 'an asset of 0 bytes', tokens: 'asset_empty', accepted: 1 },
 ];
+
+const refusedPolls = 2;
 
 /** These take a time budget, a pause of the partner's or the router's own pauses between polls. */
 export const ofTime: readonly Case[] = [
@@ -105,6 +120,18 @@ export const ofTime: readonly Case[] = [
     accepted: 1,
     only: 'poll',
   },
+  {
+    name: 'polls that refuse our account, then success',
+    tokens: `poll_402=${refusedPolls}`,
+    accepted: 1,
+    only: 'poll',
+  },
+  {
+    name: 'a result that our account is refused, then success',
+    tokens: `result_401=${refusedPolls} asset_404`,
+    accepted: 1,
+    only: 'fetch',
+  },
   { name: 'a job that is lost', tokens: 'poll_404', bucket: 'provider_error', accepted: 1, only: 'poll' },
   {
     name: 'a status that goes backwards, then success',
@@ -123,12 +150,30 @@ export const ofTime: readonly Case[] = [
   { name: 'half a result, then success', tokens: 'result_truncated=1', accepted: 1, only: 'fetch' },
 ];
 
-/** With each row, since each partner words these in its own way, and some keys are exchanged; they may pause a provider. */
-export const ofAccounts: readonly Case[] = [
+/**
+ * With each row, since each partner words these in its own way, and some keys are exchanged; they may pause a provider.
+ * Our account is refused in every way that the simulated partner has a reply for.
+ */
+export const ofAccount = ({ provider }: TestedRow): Case[] => [
   { name: '429 twice, then success', tokens: '429=2', accepted: 1 },
-  { name: 'our account', tokens: 'locked', bucket: 'provider_error', accepted: 0 },
-  { name: 'our key', tokens: '401', bucket: 'provider_error', accepted: 0 },
+  ...accountReplies(provider).map((name): Case => ({
+    name: `our account, ${name}`,
+    tokens: `account=${name}`,
+    bucket: 'provider_error',
+    accepted: 0,
+  })),
 ];
+
+/** The names of the replies by which the simulated partner refuses an account. */
+function accountReplies(provider: string): string[] {
+  const file = path.join(checkout, 'apps/simulator/replies', `${provider}.yaml`);
+  const { replies } = parse(readFileSync(file, 'utf8')) as { replies: Record<string, unknown> };
+  return Object.keys(replies).flatMap((name) => /^account-(.*)/.exec(name)?.[1] ?? []);
+}
+
+/** How many replies of a case refuse our account: the operator is alerted by each. */
+export const alertsOf = ({ tokens }: Case): number =>
+  tokens.startsWith('account=') ? 1 : /(poll|result)_40[12]/.test(tokens) ? refusedPolls : 0;
 
 /** fal reports a result without pictures as the model's own, which it is. */
 const emptyIsAResult = new Set(['fal']);

@@ -18,7 +18,10 @@ interface Ended {
 export const plan = (rows: readonly TestedRow[], cases: readonly Case[]): Planned[] =>
   rows.flatMap((row) =>
     cases
-      .filter(({ only }) => only === undefined || row.answers === only || row.answers === 'fetch')
+      .filter(
+        ({ only }) =>
+          only === undefined || row.answers === only || (only === 'poll' && row.answers === 'fetch'),
+      )
       .map((each) => ({ row, each, tag: `${row.model} ${each.name}`.replaceAll(/[^\w]+/g, '-') })),
   );
 

@@ -26,6 +26,7 @@ export function answerAsset(
   if (control.has('asset_redirect'))
     return reply.redirect(control.get('asset_redirect') || 'http://169.254.169.254/latest/meta-data/', 302);
   const { type, bytes } = fileOf(generation, file);
+  if (control.has('asset_empty')) return reply.headers({ 'content-type': type }).send(Buffer.alloc(0));
   return sendMedia(reply, control, type, bytes);
 }
 

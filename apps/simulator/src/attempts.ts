@@ -25,5 +25,7 @@ const refusals = [
 export function refusalOf(replies: Replies, control: Control, attempt: number): Reply | undefined {
   const [, status] = refusals.find(([name]) => concerns(control, name, attempt)) ?? [];
   if (status !== undefined) return replies.refusal(status, control);
+  const trouble = control.get('account');
+  if (trouble !== undefined) return replies.accountTrouble(trouble);
   return control.has('policy_submit') ? replies.policyRefusal : undefined;
 }

@@ -1,6 +1,6 @@
 // prettier-ignore
 const faultKinds = [
-  '401', '404', '429', '500', '502', '503', 'html', 'garbage', 'hang', 'reset', 'truncated', 'drip', 'big',
+  '401', '402', '404', '429', '500', '502', '503', 'html', 'garbage', 'hang', 'reset', 'truncated', 'drip', 'big',
 ] as const;
 
 /** What can go wrong with one reply. `drip=ms` waits that long before each byte, `big=bytes` pads the reply. */
@@ -12,13 +12,14 @@ const plainNames = [
   'takes', 'queued',
   // Groups generations in the ledger and the peaks.
   'tag',
-  // Not accepted; `=n` covers the first n submissions of the same body.
-  'policy_submit', 'field_error', '429', 'retry_after', '503', '401', '402', 'locked', '500_submit', '502_submit',
+  // Not accepted; `=n` covers the first n submissions of the same body. `account=…` names one of the partner's replies
+  // that refuse the account, such as `key` or `quota-spend-limit`.
+  'policy_submit', 'field_error', '429', 'retry_after', '503', '401', '402', 'locked', 'account', '500_submit', '502_submit',
   '504_submit', 'hang_submit',
   // Accepted and in the ledger, but the reply to the submission is lost or unreadable.
   'reset_after_accept', 'hang_after_accept', 'html', 'garbage', 'truncated',
   // How the generation ends.
-  'policy_output', 'job_failed', 'no_asset',
+  'policy_output', 'job_failed', 'no_asset', 'no_bytes',
   // What the replies look like; `cost=n` is the figure by which the partner tells what a success cost.
   'cost', 'unknown_status', 'int64_id', 'hang_poll',
   // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
@@ -26,7 +27,7 @@ const plainNames = [
   // Cancelling.
   'cancel_ignored', 'cancel_too_late', 'cancel_forgets',
   // The file.
-  'asset_404', 'asset_slow', 'asset_big', 'asset_endless', 'asset_redirect',
+  'asset_404', 'asset_empty', 'asset_slow', 'asset_big', 'asset_endless', 'asset_redirect',
 ] as const;
 
 type PlainName = (typeof plainNames)[number];
@@ -37,7 +38,7 @@ const replyFaultNames = (['poll', 'result'] as const).flatMap((role) =>
   faultKinds.map((kind): ReplyFaultName => `${role}_${kind}`),
 );
 const known = new Set<string>([...plainNames, ...replyFaultNames]);
-const takeText = new Set<string>(['tag', 'asset_redirect']);
+const takeText = new Set<string>(['tag', 'account', 'asset_redirect']);
 
 /** Control tokens by name; a token without a value maps to the empty string. */
 export type Control = ReadonlyMap<ControlName, string>;

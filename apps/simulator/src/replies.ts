@@ -27,9 +27,9 @@ export class Replies {
   refusal(status: number, control: Control): Reply {
     switch (status) {
       case 401:
-        return this.plain('submit-account-key');
+        return this.accountTrouble('key');
       case 402:
-        return this.plain('submit-no-credit');
+        return this.accountTrouble('balance');
       case 422:
         return this.rejection({ at: ['prompt'], text: 'The prompt is not valid' });
       case 429:
@@ -42,6 +42,11 @@ export class Replies {
       default:
         return gatewayPage(status);
     }
+  }
+
+  /** How the account is refused: `key` or `balance`, of which each partner has one reply, or another that its file has. */
+  accountTrouble(name: string): Reply {
+    return this.plain(`account-${name}`);
   }
 
   /** To a submission that the partner's own schema refuses. */
@@ -127,7 +132,9 @@ export class Replies {
             `${role}-without-result`,
             success,
           );
-        return this.about(view, success);
+        return view.control.has('no_bytes')
+          ? { ...this.about(view, success), body: '' }
+          : this.about(view, success);
     }
   }
 

@@ -35,6 +35,7 @@ export function sendSpoilt(
     case '404':
       return send(reply, replies.lost);
     case '401':
+    case '402':
     case '429':
     case '500':
     case '502':

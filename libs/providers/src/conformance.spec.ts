@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 
+import { type Json, type JsonPointer, placesOf } from '#schemas';
 import type {
   Handle,
   HttpCall,
+  HttpReply,
   Outcome,
   ProviderAdapter,
   ProviderDefinition,
@@ -72,6 +74,29 @@ const handleOf = (outcome: Outcome): Handle => {
 const trusted = (of: ProviderAdapter, url: string, secret: string): boolean =>
   Object.keys(credentialHeaders(of, { method: 'GET', url }, secret, 0)).length > 0;
 
+/** The reply with another word for its state, which stands in its JSON or in a header. */
+function inState(reply: HttpReply, at: string, word: Json): HttpReply {
+  if (!at.startsWith('/')) return { ...reply, headers: { ...reply.headers, [at]: String(word) } };
+  const text = Buffer.from(reply.body).toString();
+  const [place] = placesOf(reply.body, [at as JsonPointer]);
+  if (!place) throw new Error(`there is no state at ${at} in ${text}`);
+  const before = reply.body.subarray(0, place.start);
+  const body = Buffer.concat([before, Buffer.from(JSON.stringify(word)), reply.body.subarray(place.end)]);
+  return { ...reply, body };
+}
+
+/** The reply with an empty text for each file and each link to one; undefined when it has none. */
+function withoutFiles(reply: HttpReply): HttpReply | undefined {
+  const text = Buffer.from(reply.body).toString();
+  const emptied = text
+    .replaceAll(/"(https?:|data:)[^"]*"/g, '""')
+    .replaceAll(
+      /("(?:audio|data|b64_json|bytesBase64Encoded|imageBase64Data|videoBase64Data)"\s*:\s*)"[^"]*"/g,
+      '$1""',
+    );
+  return emptied === text ? undefined : { ...reply, body: Buffer.from(emptied) };
+}
+
 const sets = providerList.flatMap((definition) =>
   fixtureFolders(definition.name).map((folder): [string, ProviderDefinition, string] => [
     folder.split('/providers/').at(-1) ?? folder,
@@ -113,7 +138,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   const phases = steps.slice(0, steps.indexOf(facts.result) + 1);
   const cancelCall = () => (facts.result === 'submit' ? undefined : adapter.cancel?.(pollHandle()));
 
-  it.each(requiredFixtures(facts.result, cancelCall() !== undefined))(
+  it.each(requiredFixtures(facts, cancelCall() !== undefined))(
     'shows %s by a fixture, or says why it cannot',
     (file) => {
       const reason = facts.skipped[file];
@@ -123,7 +148,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   );
 
   it('gives no reason for what it need not show', () => {
-    const required = requiredFixtures(facts.result, cancelCall() !== undefined);
+    const required = requiredFixtures(facts, cancelCall() !== undefined);
     expect(Object.keys(facts.skipped).filter((file) => !required.includes(file))).toEqual([]);
   });
 
@@ -147,6 +172,33 @@ describe.each(sets)('%s', (_name, definition, folder) => {
       expect(outcome.output.mediaType).toBe(signal.headers['content-type']);
     },
   );
+
+  const { state } = facts;
+  if (state !== undefined)
+    it.each(['queued', 'in_progress', 'of_tomorrow', 7, true, null])(
+      'takes no result in the state %s, which is not a known good one',
+      (word) => {
+        expect(answer('submit', inState(reply('submit-accepted'), state, word))).toMatchObject({
+          kind: 'failed',
+          failure: { retry: 'never' },
+        });
+      },
+    );
+
+  const success = facts.result === 'submit' ? 'submit-accepted' : `${facts.result}-succeeded`;
+
+  it('takes no result of 0 bytes, and none whose files are empty', () => {
+    for (const type of ['image/png', 'audio/mpeg', 'video/mp4', 'model/gltf-binary', 'application/json', ''])
+      expect(answer(facts.result, replyOf(200, '', { 'content-type': type }))).toMatchObject({
+        kind: 'failed',
+      });
+    const emptied = withoutFiles(reply(success));
+    if (emptied && facts.skipped[`${success}-without-result`] === undefined)
+      expect(answer(facts.result, emptied)).toMatchObject({
+        kind: 'failed',
+        failure: { class: 'unreadable' },
+      });
+  });
 
   it('forwards the body to the row’s address as its declaration says, byte for byte', () => {
     const before = bytesOf(oddBody);

@@ -1,5 +1,6 @@
 import type { FieldError } from '#errors';
 import type { Json } from '#schemas';
+import type { AccountReports } from './account.js';
 
 /** What an adapter sees of a run. `body` is the caller's own bytes, `upstream` the model row's address. */
 export interface Run {
@@ -182,5 +183,7 @@ export interface ProviderDefinition {
   settings?: Readonly<Record<string, ProviderSetting>>;
   /** The whole text of it, for a provider that a catalog directory declares: equal texts are equal providers. */
   declaration?: string;
+  /** How it reports trouble with our account; left out, by the statuses 401, 402 and 403 alone. */
+  account?: AccountReports | undefined;
   create(base: string, settings: Readonly<Record<string, string>>): ProviderAdapter;
 }

@@ -1,5 +1,5 @@
 import type { FailureClass, Fault, HttpReply, ProviderFailure } from './contract.js';
-import type { Phase } from './rules.js';
+import type { Phase } from './condition.js';
 
 /** Statuses that end no run: the next poll or fetch may see a healthy partner again. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;

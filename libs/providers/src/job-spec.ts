@@ -3,6 +3,8 @@ import type { HttpCall, HttpReply, Run, TokenExchange } from './contract.js';
 import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
 import type { Base64Place } from './input-files.js';
+import type { AccountReports } from './account.js';
+import type { Condition } from './condition.js';
 import type { Rule } from './rules.js';
 
 /** What a partner's status word means, in whatever case; a word that is not listed means `running`. */
@@ -80,11 +82,15 @@ interface JobBase {
   uniqueHeader?: string;
   /** What rules and `resultAt` see of a reply; left out, all of its JSON. */
   view?: (reply: HttpReply) => Json | undefined;
+  /** How it reports trouble with our account, which is read before the rules. */
+  account?: AccountReports | undefined;
   rules: readonly Rule[];
   /** How this partner words a rejected input where it does not do so like FastAPI. */
   fields?: FieldReader;
   /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
   retryAfter?: JsonPointer;
+  /** A result that fits none of these is none, where the partner names a state. */
+  successWhen?: readonly Condition[] | undefined;
   /** A JSON result with nothing at any of these places is no result. */
   resultAt?: readonly JsonPointer[];
   /** A result may also come as the file itself: a success that is an image, audio, a video or a model, or neither text nor JSON. */

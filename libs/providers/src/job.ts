@@ -1,4 +1,4 @@
-import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt, valuesAt } from '#schemas';
+import { type Json, type JsonPointer, membersOf, placesOf, textAt, valueAt } from '#schemas';
 import type {
   FailureClass,
   Handle,
@@ -14,18 +14,21 @@ import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
-import type { CancelRule, HandleFields, JobSpec, Kept, RunStatus } from './job-spec.js';
-import { isExpectedFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
-import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
+import type { CancelRule, HandleFields, JobSpec, RunStatus } from './job-spec.js';
+import { handleVersion, keep, keptIn, type Readable, upstream, wordsAt } from './kept-handle.js';
+import {
+  isEmpty,
+  isExpectedFile,
+  isReply,
+  isSuccess,
+  jsonOf,
+  outputOf,
+  retryAfterMs,
+  secondsMs,
+} from './reply.js';
+import type { Phase } from './condition.js';
+import { accountRules, firstRule, holds, holdsAnything, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
-
-const handleVersion = 1;
-
-/** A success with its JSON; without, when it is the file itself. */
-interface Readable {
-  reply: HttpReply;
-  json: Json | undefined;
-}
 
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
@@ -39,13 +42,14 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const { uniqueHeader, view = jsonOf } = spec;
   const unique = (call: HttpCall | undefined) => call && { ...call, uniqueHeader };
+  const rules = [...(spec.account ? accountRules(spec.account) : []), ...spec.rules];
   const statuses = new Map(Object.entries(poll?.statuses ?? {}).map(([word, is]) => [folded(word), is]));
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
     const file = spec.files && isExpectedFile(signal);
     const json = file ? undefined : view(signal);
-    const rule = firstRule(spec.rules, phase, signal, json);
+    const rule = firstRule(rules, phase, signal, json);
     if (rule?.class === 'canceled') return { kind: 'canceled' };
     const failure = rule
       ? ruleFailure(phase, rule, rule.class, signal)
@@ -67,12 +71,19 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     return retryAfterMs(reply) ?? (spec.retryAfter && secondsMs(valueAt(json, spec.retryAfter)));
   }
 
+  /** A result is a known good state with something in it; whatever else comes with a good status is none. */
   function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
-    const empty =
-      json !== undefined && spec.resultAt && !spec.resultAt.some((place) => holdsAnything(json, place));
-    return empty
-      ? failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' })
-      : { kind: 'succeeded', output: outputOf(reply) };
+    const { successWhen, resultAt } = spec;
+    if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
+    if (successWhen && !successWhen.some((condition) => holds(condition, phase, reply, json)))
+      return failed({
+        class: 'partner_failed',
+        retry: 'never',
+        note: `${phase} answered a state that is no success`,
+      });
+    if (json !== undefined && resultAt && !resultAt.some((place) => holdsAnything(json, place)))
+      return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
+    return { kind: 'succeeded', output: outputOf(reply) };
   }
 
   /** Where the input goes, and in which form. */
@@ -187,15 +198,12 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   };
 }
 
-/** One entry of the model row's address. Throws when the row lacks it: a row is checked before it is used. */
-export function upstream(run: Run, name: string): string {
-  const value = run.upstream[name];
-  if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
-  return value;
-}
-
 const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
   membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));
+
+/** The result is paid for: a call that only brings it may bring it the next time. */
+const onceMore = (phase: Phase): Pick<ProviderFailure, 'retry' | 'limited'> =>
+  phase === 'submit' ? { retry: 'never' } : { retry: 'same_call', limited: true };
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
@@ -221,13 +229,6 @@ function ruleFailure(
   };
 }
 
-const wordOf = (value: Json | undefined): string =>
-  typeof value === 'object' || value === undefined ? '' : String(value);
-
-const wordAt = (json: Json, pointer: JsonPointer): string => wordOf(valueAt(json, pointer));
-
-const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
-
 /** What several parts of one run come to: it goes on while one of them does, and one that succeeded is a result. */
 function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
   const [first = 'running'] = parts;
@@ -246,46 +247,6 @@ function shareAt(json: Json | undefined, { at, of }: { at: JsonPointer; of: numb
 
 /** Some partners spell one word in several ways. */
 const folded = (word: string): string => word.trim().toLowerCase();
-
-/** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
-function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
-  const value = valueAt(json, pointer);
-  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordAt(json, pointer);
-  const written = placesOf(body, [pointer]).map((place) => textAt(body, place));
-  return (
-    written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? wordAt(json, pointer)
-  );
-}
-
-/**
- * The handle's values, or undefined when a required one is missing or is no URL that may be called: those of the
- * submission when `run` is given, else those that a poll adds.
- */
-function keep(
-  fields: HandleFields | undefined,
-  { reply, json }: Readable,
-  callable: (url: string) => boolean,
-  run?: Run,
-): Record<string, string> | undefined {
-  const kept: Record<string, string> = {};
-  for (const [name, field] of Object.entries(fields ?? {})) {
-    if ('upstream' in field) {
-      if (run) kept[name] = upstream(run, field.upstream);
-      continue;
-    }
-    if ((field.polled ?? false) === (run !== undefined)) continue;
-    const text = json === undefined ? '' : exactAt(json, field.at, reply);
-    if (text !== '' && (!field.url || callable(text))) kept[name] = text;
-    else if (!field.optional) return undefined;
-  }
-  return kept;
-}
-
-/** Parsed when it was kept; a handle of another version was written by another release and is not guessed at. */
-function keptIn<F extends HandleFields>(handle: Handle): Kept<F> {
-  if (handle.v !== handleVersion) throw new Error(`handle version ${handle.v} is not ${handleVersion}`);
-  return handle as unknown as Kept<F>;
-}
 
 function cancelAnswer(replies: readonly CancelRule[], signal: Signal): 'requested' | 'too_late' | 'unknown' {
   if (!isReply(signal)) return 'unknown';

@@ -45,6 +45,96 @@ describe('what is said against a poll or a fetch ends no run', () => {
   });
 });
 
+describe('what no document of a provider says of our account is told by its words', () => {
+  it.each<[string, number, unknown, string]>([
+    ['recraft', 400, { code: 'not_enough_credits', message: 'x' }, 'partner_account, never'],
+    ['wavespeed', 200, { code: 402, message: 'x' }, 'partner_account, never'],
+    [
+      'byteplus-speech',
+      403,
+      { header: { code: 45000030, message: 'requested resource not granted' } },
+      'partner_account, never',
+    ],
+    [
+      'byteplus-speech',
+      429,
+      { code: 45000292, message: 'quota exceeded for types: characters_lifetime' },
+      'partner_account, never',
+    ],
+    [
+      'byteplus-speech',
+      429,
+      { code: 45000292, message: 'quota exceeded for types: concurrency' },
+      'partner_unavailable, new_submit',
+    ],
+    [
+      'openrouter',
+      402,
+      { error: { code: 402, message: 'x', metadata: { limit_source: 'openrouter_in_flight_budget' } } },
+      'partner_unavailable, new_submit',
+    ],
+    [
+      'bytedance',
+      429,
+      { error: { code: 'QuotaExceeded', message: 'The request has exceeded the quota.' } },
+      'partner_unavailable, new_submit',
+    ],
+    [
+      'gemini-interactions',
+      429,
+      { error: { code: 429, message: 'Quota exceeded for metric: x, limit: 20, model: y' } },
+      'partner_unavailable, new_submit',
+    ],
+  ])('%s with HTTP %i %j: %s', (provider, status, body, failure) => {
+    expect(of(provider).submitted(body, status)).toBe(failure);
+  });
+});
+
+describe('a success is a known good state with a result', () => {
+  const text = { protocol: 'text' };
+  const response = (status: string, output: unknown[], more = {}) => ({ id: '7', status, output, ...more });
+  const reasoning = [{ id: '1', type: 'reasoning', summary: [] }];
+  const cut = { incomplete_details: { reason: 'max_output_tokens' } };
+  const emptyImage = { inlineData: { mimeType: 'image/png', data: '' } };
+
+  it.each<[string, Record<string, string>, unknown, string]>([
+    ['openai', text, response('queued', reasoning), 'partner_failed, never'],
+    ['openai', text, response('in_progress', reasoning), 'partner_failed, never'],
+    ['openai', text, response('incomplete', reasoning), 'partner_failed, never'],
+    ['openai', text, response('incomplete', reasoning, cut), 'succeeded'],
+    ['openai', text, response('completed', []), 'partner_failed, never'],
+    ['openai', text, response('completed', [{ type: 'message', content: [] }]), 'succeeded'],
+    ['gemini-interactions', {}, { status: 'queued', steps: [{}] }, 'partner_failed, never'],
+    ['gemini-interactions', {}, { status: 'completed', steps: [] }, 'unreadable, never'],
+    ['gemini-interactions', {}, { steps: [{ type: 'model_output' }] }, 'partner_failed, never'],
+    ['anthropic', {}, { type: 'message', content: [], stop_reason: 'end_turn' }, 'succeeded'],
+    ['anthropic', {}, { type: 'message_batch', content: [] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [] }, 'unreadable, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'stop', message: { content: '' } }] }, 'succeeded'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'error', message: {} }] }, 'partner_failed, never'],
+    ['google', { protocol: 'text', method: 'x' }, { candidates: [] }, 'partner_failed, never'],
+    ['google', text, { candidates: [{ finishReason: 'MAX_TOKENS' }] }, 'succeeded'],
+    ['google', text, { candidates: [{ finishReason: 'OTHER' }] }, 'partner_failed, never'],
+    [
+      'google',
+      image,
+      { candidates: [{ content: { parts: [{ text: 'Here it is.' }, emptyImage] } }] },
+      'unreadable, never',
+    ],
+    ['minimax', { protocol: 'audio' }, { data: { audio: 'ff', status: 1 } }, 'partner_failed, never'],
+    [
+      'minimax',
+      { protocol: 'audio' },
+      { data: { audio: 'ff', status: 2 }, base_resp: { status_code: -1 } },
+      'partner_failed, never',
+    ],
+    ['runware', image, { data: [{ imageDataURI: 'data:image/png;base64,' }] }, 'unreadable, never'],
+    ['openai', { protocol: 'media' }, { data: [{ b64_json: ' ' }] }, 'unreadable, never'],
+  ])('%s %j: %j is %s', (provider, upstream, body, outcome) => {
+    expect(of(provider, upstream).submitted(body)).toBe(outcome);
+  });
+});
+
 describe('a refusal of content is told from what only sounds so', () => {
   const flag = details('visual_input_content_moderation: value is not a valid boolean');
   const refused = { url: '', respect_moderation: false };

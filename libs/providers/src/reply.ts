@@ -32,14 +32,18 @@ function parse(reply: HttpReply): Json | undefined {
 export const isFile = (reply: HttpReply): boolean =>
   /^(image|audio|video|model)\//i.test(reply.headers['content-type'] ?? '');
 
+/** Whether nothing came. */
+export const isEmpty = (reply: HttpReply): boolean => reply.storedAs === undefined && reply.body.length === 0;
+
 /**
  * Whether a reply is the file that was expected: by its content type, or because it is neither text nor JSON. Some
  * partners do not say what they send, and what was made is paid.
  */
 export function isExpectedFile(reply: HttpReply): boolean {
-  if (isFile(reply)) return isSuccess(reply);
+  if (reply.status !== 200) return false;
+  if (isFile(reply)) return true;
   const type = reply.headers['content-type'] ?? '';
-  if (reply.status !== 200 || /^text\/|[/+](json|xml)\b/i.test(type)) return false;
+  if (/^text\/|[/+](json|xml)\b/i.test(type)) return false;
   if (reply.storedAs !== undefined) return true;
   if (reply.body.length === 0 || (type === '' && beginsLikeText(reply.body))) return false;
   return jsonOf(reply) === undefined;

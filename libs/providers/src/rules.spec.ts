@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 
 import type { HttpReply } from './contract.js';
 import type { Json } from '#schemas';
-import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
+import type { Phase } from './condition.js';
+import { firstRule, holdsAnything, type Rule } from './rules.js';
 
 const holds = (
   rule: Omit<Rule, 'class'>,

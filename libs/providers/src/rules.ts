@@ -1,9 +1,8 @@
 import { type Json, type JsonPointer, valuesAt } from '#schemas';
+import { type AccountReports, isDocumented } from './account.js';
+import type { Condition, Phase } from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
 import { isSuccess } from './reply.js';
-
-/** Which of a run's calls a reply answers. An upload of a file comes before the submission. */
-export type Phase = 'upload' | 'submit' | 'poll' | 'fetch';
 
 /** Whether the call may be repeated. */
 export const ruleRetries = {
@@ -13,36 +12,20 @@ export const ruleRetries = {
   not_accepted: 'The partner did not take the call, be it a submission: it is made again.',
 } as const;
 
-/** A regular expression, of whatever engine. */
-interface Pattern {
-  test(text: string): boolean;
-  toString(): string;
-}
-
-/**
- * Maps replies to what became of the run. Every condition that is given must hold: `phase`; `http`, one status
- * or `error` for any that is not 2xx; `where`, places in the JSON body, or `header`, that hold a value, or,
- * with `is`, one of the values there equals or matches it; `unless`, places that hold nothing.
- */
-export interface Rule {
-  phase?: Phase | readonly Phase[];
-  http?: number | 'error';
-  where?: JsonPointer | readonly JsonPointer[];
-  header?: string;
-  is?: string | number | boolean | Pattern;
-  unless?: JsonPointer | readonly JsonPointer[];
+/** Maps replies to what became of the run. */
+export interface Rule extends Condition {
   class: FailureClass | 'canceled';
   /** Left out, `never`. */
   retry?: keyof typeof ruleRetries;
 }
 
-function isValue(found: Json, wanted: Rule['is']): boolean {
+function isValue(found: Json, wanted: Condition['is']): boolean {
   if (found === null || wanted === undefined) return found !== null;
   if (typeof wanted !== 'object') return found === wanted;
   return (typeof found === 'string' || typeof found === 'number') && wanted.test(String(found));
 }
 
-function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefined): boolean {
+export function holds(rule: Condition, phase: Phase, reply: HttpReply, json: Json | undefined): boolean {
   if (rule.phase !== undefined && ![rule.phase].flat().includes(phase)) return false;
   if (rule.http === 'error' ? isSuccess(reply) : rule.http !== undefined && rule.http !== reply.status) {
     return false;
@@ -62,9 +45,11 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
   );
 }
 
-/** Whether any value at the place is more than null or an empty text. */
+/** Whether any value at the place is more than null, an empty text, or a data: URL without data. */
 export const holdsAnything = (json: Json, place: JsonPointer): boolean =>
-  valuesAt(json, place).some((found) => found !== null && found !== '');
+  valuesAt(json, place).some(
+    (found) => found !== null && !(typeof found === 'string' && /^\s*(data:[^,]*,\s*)?$/i.test(found)),
+  );
 
 /** The first rule that holds; order is the partner declaration's own. */
 export const firstRule = (
@@ -73,3 +58,19 @@ export const firstRule = (
   reply: HttpReply,
   json: Json | undefined,
 ): Rule | undefined => rules.find((rule) => holds(rule, phase, reply, json));
+
+/** Account trouble ends a submission, but not a generation: it goes on while the key or the balance is put right. */
+export const accountRules = (reports: AccountReports): Rule[] =>
+  Object.values(reports)
+    .filter(isDocumented)
+    .flat()
+    .map(({ phase, http, where, header, is, unless }): Rule => ({
+      phase,
+      http,
+      where,
+      header,
+      is,
+      unless,
+      class: 'partner_account',
+      retry: 'same_call',
+    }));

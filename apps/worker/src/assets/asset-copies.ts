@@ -102,6 +102,8 @@ export class AssetCopies {
         maxBytes: this.settings.ASSET_MAX_BYTES,
         signal,
       });
+      // The provider's URL may still come to hold the file; an empty copy never does.
+      if (bytes === 0) throw new NotCopied('empty', 'has no bytes');
       this.metrics.assetCopyBytes.inc(bytes);
       await failpoint('copying.afterPut', runId);
     } finally {

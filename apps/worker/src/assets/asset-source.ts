@@ -16,6 +16,7 @@ export type CopyTrouble =
   | 'encoding'
   | 'media_type'
   | 'too_large'
+  | 'empty'
   | 'unreachable'
   | 'timeout'
   | 'store'
@@ -112,10 +113,11 @@ export class AssetSource {
     if (isUnexpectedData || !this.isAccepted(essence.trim())) {
       return new NotCopied('media_type', `is said to be ${mediaType.slice(0, 100)}`);
     }
-    // What it says of its length may be a lie: the bytes are counted as well.
-    if (Number(headers['content-length'] ?? 0) > this.settings.ASSET_MAX_BYTES) {
+    // The declared length may be wrong: the bytes are counted as well.
+    const length = Number(headers['content-length'] ?? Number.NaN);
+    if (length > this.settings.ASSET_MAX_BYTES)
       return new NotCopied('too_large', 'says that it is too large');
-    }
+    if (length === 0) return new NotCopied('empty', 'says that it has no bytes');
     return null;
   }
 }

@@ -123,8 +123,13 @@ export class Outcomes {
     );
   }
 
+  /** The operator is alerted by each reply that refuses our account, whether it ends the run or, said of a poll, does not. */
+  countAccountTrouble(provider: string, failure: ProviderFailure): void {
+    if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider });
+  }
+
   async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
-    if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider: run.provider });
+    this.countAccountTrouble(run.provider, failure);
     const { fields, ...plain } = failure;
     try {
       await this.finish(run, failedEnding(run, failure), failure.note);

@@ -54,6 +54,8 @@ async function poll(
     {
       take: async () => made.push('taken'),
       fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
+      countAccountTrouble: (provider: string, failure: { class: string }) =>
+        failure.class === 'partner_account' && made.push(`alerted of ${provider}`),
     } as unknown as Outcomes,
     {
       withShare: (work: (share: object) => unknown) => work({}),
@@ -111,6 +113,15 @@ it('a clock that is set forward during a poll spends no time budget', async () =
   const polled = await poll(null, pending, { cancelDue: false, cancelRequested: false });
   clock.mockRestore();
   expect(polled).toEqual({ result: { kind: 'retry', delayMs: 1000 }, made: ['polled'] });
+});
+
+it('a poll that refuses our account alerts the operator and ends no run', async () => {
+  const refused = { class: 'partner_account', retry: 'same_call' } as const;
+  const running = { cancelDue: false, cancelRequested: false };
+  expect(await poll(null, { kind: 'failed', failure: refused }, running)).toEqual({
+    result: { kind: 'retry', delayMs: 2000 },
+    made: ['polled', 'alerted of fal'],
+  });
 });
 
 describe('a result that is done when the budget is spent', () => {

@@ -167,6 +167,7 @@ export class PollProcessor extends RunProcessor {
       else await this.outcomes.fail(run, failure);
       return done;
     }
+    this.outcomes.countAccountTrouble(run.provider, failure);
     await this.backoff.record(run.provider, 'poll', failure);
     if (poll.overdue && (!isLate || isLost)) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);

@@ -1,15 +1,16 @@
 import type { Json } from '#schemas';
+import type { AccountReports } from '../account.js';
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
 import { envelope, form, references, settled, type Encoding } from '../encodings.js';
 import { withSet } from '../set-members.js';
 import { sentenceFields } from '../fields.js';
-import { job, upstream } from '../job.js';
+import { job } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
+import { upstream } from '../kept-handle.js';
 import { protocols } from '../protocols.js';
-import type { Rule } from '../rules.js';
 import { exchangeOf, headersOf } from './credential-shape.js';
 import { placeholderProblems } from './placeholders.js';
-import { linear } from './rule-shape.js';
+import { conditionOf } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson } from './templates.js';
 
@@ -41,6 +42,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     defaultBase: row.base,
     submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
     declaration: JSON.stringify(row),
+    account: row.account && accountOf(row.account),
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
       const [[, only] = []] = adapters;
@@ -84,7 +86,9 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
       refusals: submit.refusals,
     },
     uniqueHeader: row.unique_header,
-    rules: row.rules.map(ruleOf),
+    account: row.account && accountOf(row.account),
+    rules: row.rules.map(conditionOf),
+    successWhen: row.success_when?.map(conditionOf),
     retryAfter: row.retry_after,
     resultAt: row.result_at,
     files: row.files,
@@ -100,6 +104,17 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     cancel: cancel && { call: asked(cancel), replies: cancel.replies },
   });
 }
+
+const accountOf = ({ key, balance, quota }: NonNullable<ProviderRow['account']>): AccountReports => ({
+  key: reportsOf(key),
+  balance: reportsOf(balance),
+  quota: reportsOf(quota),
+});
+
+const reportsOf = (reports: NonNullable<ProviderRow['account']>['key']) =>
+  Array.isArray(reports)
+    ? reports.map(conditionOf)
+    : { notDocumentedIn: reports.not_documented_in, date: reports.date };
 
 const authOf =
   ({ auth, credential }: ProviderRow) =>
@@ -167,11 +182,6 @@ function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encod
   const { within, members, settled: settling } = encode.references;
   return settled(settling, references(within, members));
 }
-
-const ruleOf = ({ is, ...others }: ProviderRow['rules'][number]): Rule => ({
-  ...others,
-  is: typeof is === 'object' ? linear(is.matches) : is,
-});
 
 /** `https://*.partner.example` covers every host below, not the domain itself. */
 const originsLike = (origin: string): RegExp =>

@@ -38,7 +38,7 @@ const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
   z.enum(Object.keys(meanings) as [Name, ...Name[]]).meta({ meanings });
 
 /** Replies are as long as a partner likes: patterns run on an engine whose time grows with the length only. */
-export const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
+const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
 
 function isLinear(pattern: string): boolean {
   try {
@@ -50,33 +50,70 @@ function isLinear(pattern: string): boolean {
 
 const phase = z.enum(['upload', 'submit', 'poll', 'fetch']);
 
-export const rule = z
-  .strictObject({
-    phase: z
-      .union([phase, z.array(phase).min(1)])
-      .optional()
-      .describe('The call, or several; left out, every one.'),
-    http: z
-      .union([status, z.literal('error')])
-      .optional()
-      .describe('The status of the reply, or `error` for any that is not 2xx.'),
-    where: pointers
-      .optional()
-      .describe('The place, or several, one of which must hold something, or hold what `is` says.'),
-    header: header.optional().describe('The header field that must be there, or hold what `is` says.'),
-    is: z
-      .union([z.string(), z.number(), z.boolean(), matching])
-      .optional()
-      .describe('The value at `where` or `header`.'),
-    unless: pointers
-      .optional()
-      .describe('Places that hold nothing; one that holds something, and the rule does not.'),
-    class: named(failureClasses).describe('What the reply means.'),
-    retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
-  })
-  .refine(({ http, where, header: named }) => [http, where, named].some((each) => each !== undefined), {
-    message: 'a rule names http, where or header; without one it would hold for every reply',
-  })
-  .refine(({ is, where, header: named }) => is === undefined || where !== undefined || named !== undefined, {
-    message: 'is stands beside where or header',
-  });
+const conditions = {
+  phase: z
+    .union([phase, z.array(phase).min(1)])
+    .optional()
+    .describe('The call, or several; left out, every one.'),
+  http: z
+    .union([status, z.literal('error')])
+    .optional()
+    .describe('The status of the reply, or `error` for any that is not 2xx.'),
+  where: pointers
+    .optional()
+    .describe('The place, or several, one of which must hold something, or hold what `is` says.'),
+  header: header.optional().describe('The header field that must be there, or hold what `is` says.'),
+  is: z
+    .union([z.string(), z.number(), z.boolean(), matching])
+    .optional()
+    .describe('The value at `where` or `header`.'),
+  unless: pointers
+    .optional()
+    .describe('Places that hold nothing; one that holds something, and the rule does not.'),
+};
+
+/** A condition on a reply, with the members that say what follows from it. */
+const conditional = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z
+    .strictObject({ ...conditions, ...shape })
+    .refine((given) => ['http', 'where', 'header'].some((name) => name in given), {
+      message: 'a rule names http, where or header; without one it would hold for every reply',
+    })
+    .refine((given) => !('is' in given) || 'where' in given || 'header' in given, {
+      message: 'is stands beside where or header',
+    });
+
+export const rule = conditional({
+  class: named(failureClasses).describe('What the reply means.'),
+  retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
+});
+
+export const condition = conditional({});
+
+const source = z.string().min(1).describe('The address of the document.');
+const date = z.iso.date().describe('The day on which it was read.');
+
+const reports = z.union([
+  z.array(conditional({ source, date })).min(1),
+  z.strictObject({
+    not_documented_in: z.string().min(1).describe('The document in which such a reply would be, and is not.'),
+    date,
+  }),
+]);
+
+export const account = z.strictObject({
+  key: reports.describe('Replies that say that the key is refused.'),
+  balance: reports.describe('Replies that say that the balance is empty.'),
+  quota: reports.describe(
+    'Replies that say that an allowance is used up which waiting for seconds does not restore.',
+  ),
+});
+
+/** A condition as the engine reads it: patterns run in linear time. */
+export const conditionOf = <Given extends { is?: z.infer<typeof conditions.is> }>({
+  is,
+  ...others
+}: Given) => ({
+  ...others,
+  is: typeof is === 'object' ? linear(is.matches) : is,
+});

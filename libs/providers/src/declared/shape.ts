@@ -2,7 +2,7 @@ import { routerProviderSegment } from '#schemas';
 import { z } from 'zod';
 import { baseUrl } from '../base-url.js';
 import { credential } from './credential-shape.js';
-import { header, pointer, pointers, rule, status } from './rule-shape.js';
+import { account, condition, header, pointer, pointers, rule, status } from './rule-shape.js';
 
 const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'visible ASCII characters'));
 const seconds = z.number().positive().max(3600);
@@ -211,6 +211,13 @@ const protocol = z.strictObject({
     .describe(
       'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',
     ),
+  success_when: z
+    .array(condition)
+    .min(1)
+    .optional()
+    .describe(
+      'The replies that are a result, where the provider names a state: one that fits none of these conditions is no result.',
+    ),
   files: z
     .literal(true)
     .optional()
@@ -252,6 +259,11 @@ export const providerRow = z
     credential: credential
       .optional()
       .describe('In the place of `auth`, or beside it: what is made of the key for each call, by its name.'),
+    account: account
+      .optional()
+      .describe(
+        'How the provider reports trouble with our account. A submission ends with it, a poll is repeated, and the operator gets an alert. It is read before the rules.',
+      ),
     unique_header: header.optional().describe('A header field that gets a new UUID in every call.'),
     ...protocol.shape,
     submit: protocol.shape.submit.optional().describe('The call that starts a generation.'),

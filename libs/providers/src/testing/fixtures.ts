@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Json } from '#schemas';
 import type { HttpReply, Run } from '../contract.js';
-import type { Phase } from '../rules.js';
+import type { Phase } from '../condition.js';
 
 /** The calls of a run, one of which brings the result. */
 export type ResultPhase = Exclude<Phase, 'upload'>;
@@ -20,6 +20,8 @@ export interface Facts {
   /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
   result: ResultPhase;
   submitPath: string;
+  /** Where a result that comes at once names its state: a place in its JSON, or a header. */
+  state?: string;
   /**
    * How the caller's bytes become the body: `{"name": …}` around them, the one element of a list with these members
    * first, or a form; left out, they are the body.
@@ -45,11 +47,27 @@ interface FixtureSet {
 
 const providers = join(import.meta.dirname, '..', 'providers');
 
+/** What each protocol of a provider may answer when it refuses our account. */
+const accountFolder = 'account';
+
 /** The fixture folders of a provider: one, or one below it for each of its protocols. */
 export function fixtureFolders(provider: string): string[] {
   const folder = join(providers, provider, 'fixtures');
   if (existsSync(join(folder, 'provider.json'))) return [folder];
-  return readdirSync(folder).map((protocol) => join(folder, protocol));
+  return readdirSync(folder)
+    .filter((name) => name !== accountFolder)
+    .map((protocol) => join(folder, protocol));
+}
+
+/** The replies by which a provider refuses our account: by name, which begins with the trouble. */
+export function accountFixtures(provider: string): [name: string, reply: HttpReply][] {
+  const folder = join(providers, provider, 'fixtures', accountFolder);
+  return !existsSync(folder)
+    ? []
+    : readdirSync(folder).map((file) => {
+        const { reply } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Pick<Fixture, 'reply'>;
+        return [file.replace(/\.json$/, ''), arrived(reply)];
+      });
 }
 
 export function openFixtures(folder: string): FixtureSet {
@@ -57,17 +75,17 @@ export function openFixtures(folder: string): FixtureSet {
   const load = (name: string) => read(name) as Fixture;
   const names = readdirSync(folder)
     .map((file) => file.replace(/\.json$/, ''))
-    .filter((name) => name !== 'provider');
+    .filter((name) => name !== 'provider' && name !== accountFolder);
   return {
     facts: read('provider') as Facts,
     names,
     load,
-    reply(name) {
-      const { status, headers, body } = load(name).reply;
-      return replyOf(status, typeof body === 'string' ? body : JSON.stringify(body), headers);
-    },
+    reply: (name) => arrived(load(name).reply),
   };
 }
+
+const arrived = ({ status, headers, body }: Fixture['reply']): HttpReply =>
+  replyOf(status, typeof body === 'string' ? body : JSON.stringify(body), headers);
 
 export const replyOf = (status: number, body: string, headers: Record<string, string> = {}): HttpReply => ({
   status,

@@ -1,9 +1,9 @@
-import type { ResultPhase } from './fixtures.js';
+import type { Facts, ResultPhase } from './fixtures.js';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
 const always = words(`
-  submit-accepted submit-rejected-fields submit-rejected-sentence submit-account submit-busy submit-unavailable
+  submit-accepted submit-rejected-fields submit-rejected-sentence submit-busy submit-unavailable
   submit-model-gone
 `);
 const polled = words(`
@@ -14,15 +14,19 @@ const polled = words(`
 /** What a provider shows by a true reply, by which reply is its result; one that cannot says why in its provider.json. */
 const byResult: Record<ResultPhase, string[]> = {
   submit: [...always, ...words('submit-content-policy submit-without-result')],
-  poll: [...always, ...polled],
+  poll: [...always, ...polled, 'poll-succeeded-without-result'],
   fetch: [
     ...always,
     ...polled,
-    ...words('fetch-succeeded fetch-rejected-fields fetch-content-policy fetch-failed'),
+    ...words(
+      'fetch-succeeded fetch-succeeded-without-result fetch-rejected-fields fetch-content-policy fetch-failed',
+    ),
   ],
 };
 
-export const requiredFixtures = (result: ResultPhase, cancels: boolean): string[] => [
+export const requiredFixtures = ({ result, state }: Facts, cancels: boolean): string[] => [
   ...byResult[result],
+  // With the place of the state the suite makes up an unknown word itself.
+  ...(result === 'submit' && state === undefined ? ['submit-unknown-word'] : []),
   ...(cancels ? words('cancel-requested cancel-too-late') : []),
 ];

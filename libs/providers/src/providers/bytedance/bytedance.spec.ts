@@ -25,10 +25,11 @@ describe('bytedance codes', () => {
     ['AccountOverdueError', 403, 'partner_account, never'],
     ['AccessDenied', 403, 'partner_account, never'],
     ['InvalidEndpointOrModel.NotFound', 404, 'model_gone, never'],
-    ['ModelNotOpen', 404, 'model_gone, never'],
+    ['ModelNotOpen', 404, 'partner_account, never'],
     ['RateLimitExceeded.EndpointTPMExceeded', 429, 'partner_unavailable, new_submit'],
+    // Its words are those of a queue that is full, or of a quota.
     ['QuotaExceeded', 429, 'partner_unavailable, new_submit'],
-    ['SetLimitExceeded', 429, 'partner_unavailable, new_submit'],
+    ['SetLimitExceeded', 429, 'partner_account, never'],
     ['ServerOverloaded', 429, 'partner_unavailable, new_submit'],
     ['InternalServiceError', 500, 'partner_failed, never'],
   ])('%s with HTTP %i: %s', (code, status, failure) => {

@@ -1,7 +1,9 @@
+import type { AccountReports } from '../../account.js';
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
-import { job, upstream } from '../../job.js';
+import { job } from '../../job.js';
+import { upstream } from '../../kept-handle.js';
 import { protocols } from '../../protocols.js';
 import { answerRules, videoRules, violations, withoutThoughts } from './rules.js';
 import { storedBelow, withSignedLinks } from './storage.js';
@@ -14,11 +16,25 @@ const videoFiles = ['image', 'lastFrame', 'video', 'mask', 'referenceImages/*/im
   at: `/instances/*/${member}/bytesBase64Encoded` as const,
 }));
 
+const errorDocument = 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/api-errors';
+const date = '2026-11-25';
+
+const account = {
+  key: [
+    { http: 401, source: errorDocument, date },
+    { http: 403, source: errorDocument, date },
+  ],
+  balance: [{ http: 402, source: 'https://ai.google.dev/gemini-api/docs/billing', date }],
+  // Its quotas are per minute, and come back.
+  quota: { notDocumentedIn: errorDocument, date },
+} as const satisfies AccountReports;
+
 /** Google's models on Vertex AI: Veo is an operation that is polled by POST, images and text come at once. */
 export const google: ProviderDefinition = {
   name: 'google',
   defaultBase: 'https://us-central1-aiplatform.googleapis.com/v1',
   submitTimeoutMs: 540_000,
+  account,
   settings: {
     PROJECT: {
       description: 'The project that is billed; without it the models of google fail at dispatch.',
@@ -46,6 +62,7 @@ export const google: ProviderDefinition = {
     const target = STORAGE_URI.replace(/(?<!\/)\/+$/, '');
     const common = {
       base,
+      account,
       credentialOrigins: [/^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/],
       exchange: serviceAccount(),
       fields: violations,
@@ -89,13 +106,26 @@ export const google: ProviderDefinition = {
           '/candidates/*/content/parts/*/text',
           '/predictions/*/bytesBase64Encoded',
         ],
-        rules: answerRules('/candidates/*/content/parts/*/inlineData/data'),
+        rules: [
+          ...answerRules('/candidates/*/content/parts/*/inlineData/data'),
+          // Words beside an image of 0 bytes are not what was asked for.
+          {
+            http: 200,
+            where: '/candidates/*/content/parts/*/inlineData',
+            unless: '/candidates/*/content/parts/*/inlineData/data',
+            class: 'unreadable',
+          },
+        ],
       }),
       text: job({
         ...common,
         submit: { url: (run) => `${modelOf(run)}:generateContent` },
         // An answer may be a call of a tool, or nothing but thoughts.
-        resultAt: ['/candidates'],
+        successWhen: [
+          { where: '/candidates/*/finishReason', is: /^(STOP|MAX_TOKENS)$/ },
+          { where: '/candidates/*/content/parts/*' },
+        ],
+        resultAt: ['/candidates/*'],
         rules: answerRules('/candidates/*/content/parts/*/text'),
       }),
     });

@@ -35,7 +35,7 @@ describe('minimax codes', () => {
     [2039, 'rejected_input, never', 'partner_failed, same_call'],
     [20132, 'rejected_input, never', 'partner_failed, same_call'],
     [2049, 'partner_account, never', 'partner_account, same_call'],
-    [2056, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'],
+    [2056, 'partner_account, never', 'partner_account, same_call'],
     [9999, 'partner_failed, never', 'partner_failed, same_call'],
   ])('%i: %s of a submission, %s of a poll', (code, ofSubmission, ofPoll) => {
     expect(submitted(reply(code))).toBe(ofSubmission);

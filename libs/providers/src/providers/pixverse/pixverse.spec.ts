@@ -13,9 +13,10 @@ const rejected = ['rejected_input, never', 'partner_failed, same_call'] as const
 
 describe('pixverse codes', () => {
   it.each([
-    ...[400011, 400012, 400013, 400017, 400018, 400019, 500030, 500031, 500032, 500033].map(
+    ...[400011, 400013, 400017, 400018, 400019, 500030, 500031, 500032, 500033].map(
       (code) => [code, ...rejected] as const,
     ),
+    [400012, 'partner_account, never', 'partner_account, same_call'] as const,
     [500020, 'partner_account, never', 'partner_account, same_call'] as const,
     [500044, 'partner_unavailable, new_submit', 'partner_unavailable, same_call'] as const,
     [500054, 'content_policy, never', 'content_policy, never'] as const,

@@ -1,4 +1,5 @@
 import { type Json, valueAt } from '#schemas';
+import type { AccountReports } from '../../account.js';
 import type { HttpReply, ProviderDefinition } from '../../contract.js';
 import { envelope } from '../../encodings.js';
 import { fieldError, type FieldReader, isObject, pathOf } from '../../fields.js';
@@ -26,6 +27,15 @@ function withoutEmptyOutput(reply: HttpReply): Json | undefined {
   return holdsAnything(prediction, '/output/*') ? prediction : { ...prediction, output: null };
 }
 
+const httpDocument = 'https://replicate.com/docs/reference/http';
+const date = '2026-11-25';
+
+const account = {
+  key: [{ http: 401, source: httpDocument, date }],
+  balance: [{ http: 402, source: httpDocument, date }],
+  quota: { notDocumentedIn: httpDocument, date },
+} as const satisfies AccountReports;
+
 /**
  * Replicate: the caller's own object inside `{"input": …}`, beside the `version` that rows of community models have
  * (their path is `predictions`); polled and cancelled by the URLs of the reply.
@@ -34,9 +44,11 @@ export const replicate: ProviderDefinition = {
   name: 'replicate',
   defaultBase: 'https://api.replicate.com/v1',
   submitTimeoutMs: 30_000,
+  account,
   create: (base) =>
     job({
       base,
+      account,
       submit: { encode: envelope('input', ['version']) },
       handle: {
         getUrl: { at: '/urls/get', url: true },

@@ -1,7 +1,9 @@
 import { type Json, valueAt, valuesAt } from '#schemas';
+import type { AccountReports } from '../../account.js';
 import type { HttpCall, ProviderDefinition } from '../../contract.js';
 import { fieldError, type FieldReader, isObject } from '../../fields.js';
-import { job, upstream } from '../../job.js';
+import { job } from '../../job.js';
+import { upstream } from '../../kept-handle.js';
 
 const headers = { 'x-runway-version': '2024-11-06' };
 
@@ -20,11 +22,22 @@ function fieldOf({ code, path, message, ...ctx }: Record<string, Json>) {
   return fieldError(segments, message, code, ctx);
 }
 
+const errorDocument = 'https://docs.dev.runwayml.com/errors/errors';
+const date = '2026-11-25';
+
+const account = {
+  key: [{ http: 401, source: errorDocument, date }],
+  balance: [{ http: 400, where: '/error', is: /enough credits/i, source: errorDocument, date }],
+  // The limit of generations in a day has the status of one on how often we call, and no word of its own.
+  quota: { notDocumentedIn: errorDocument, date },
+} as const satisfies AccountReports;
+
 /** Runway: submit, poll the task by id; every call names the version of the API. */
 export const runway: ProviderDefinition = {
   name: 'runway',
   defaultBase: 'https://api.dev.runwayml.com',
   submitTimeoutMs: 30_000,
+  account,
   create(base) {
     const task = (method: HttpCall['method'], id: string): HttpCall => ({
       method,
@@ -33,6 +46,7 @@ export const runway: ProviderDefinition = {
     });
     return job({
       base,
+      account,
       submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}`, headers: () => headers },
       handle: { id: { at: '/id' } },
       poll: {
@@ -54,7 +68,6 @@ export const runway: ProviderDefinition = {
       resultAt: ['/output/*'],
       fields: issues,
       rules: [
-        { phase: 'submit', http: 400, where: '/error', is: /enough credits/i, class: 'partner_account' },
         { phase: 'poll', where: '/failureCode', is: /\bSAFETY\b/, class: 'content_policy' },
         { phase: 'poll', where: '/failureCode', is: 'ASSET.INVALID', class: 'rejected_input' },
       ],

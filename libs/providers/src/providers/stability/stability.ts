@@ -1,15 +1,27 @@
 import { valueAt, valuesAt } from '#schemas';
+import type { AccountReports } from '../../account.js';
 import type { ProviderDefinition } from '../../contract.js';
 import { form } from '../../encodings.js';
 import { fieldError, type FieldReader } from '../../fields.js';
-import { job, upstream } from '../../job.js';
+import { job } from '../../job.js';
+import { upstream } from '../../kept-handle.js';
 import { protocols } from '../../protocols.js';
 import type { Rule } from '../../rules.js';
+
+const reference = 'https://platform.stability.ai/docs/api-reference';
+const date = '2026-11-25';
+
+const account = {
+  key: [{ http: 401, source: reference, date }],
+  balance: [{ http: 402, source: reference, date }],
+  quota: { notDocumentedIn: reference, date },
+} as const satisfies AccountReports;
 
 const rules: readonly Rule[] = [
   { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },
   // The image is there, and blurred.
   { http: 200, header: 'finish-reason', is: 'CONTENT_FILTERED', class: 'content_policy' },
+  { http: 200, header: 'finish-reason', is: /^(?!SUCCESS$)/, class: 'partner_failed' },
 ];
 
 /** `errors[]`, each `field: text` or a sentence. */
@@ -25,9 +37,11 @@ export const stability: ProviderDefinition = {
   name: 'stability',
   defaultBase: 'https://api.stability.ai/v2beta',
   submitTimeoutMs: 120_000,
+  account,
   create(base) {
     const common = {
       base,
+      account,
       files: true,
       fields,
       rules,

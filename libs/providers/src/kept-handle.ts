@@ -1,0 +1,65 @@
+import { type Json, type JsonPointer, placesOf, textAt, valueAt, valuesAt } from '#schemas';
+import type { Handle, HttpReply, Run } from './contract.js';
+import type { HandleFields, Kept } from './job-spec.js';
+
+export const handleVersion = 1;
+
+/** A success with its JSON; without, when it is the file itself. */
+export interface Readable {
+  reply: HttpReply;
+  json: Json | undefined;
+}
+
+/** One entry of the model row's address. Throws when the row lacks it: a row is checked before it is used. */
+export function upstream(run: Run, name: string): string {
+  const value = run.upstream[name];
+  if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
+  return value;
+}
+
+const wordOf = (value: Json | undefined): string =>
+  typeof value === 'object' || value === undefined ? '' : String(value);
+
+const wordAt = (json: Json, pointer: JsonPointer): string => wordOf(valueAt(json, pointer));
+
+export const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
+
+/** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
+function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
+  const value = valueAt(json, pointer);
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordAt(json, pointer);
+  const written = placesOf(body, [pointer]).map((place) => textAt(body, place));
+  return (
+    written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? wordAt(json, pointer)
+  );
+}
+
+/**
+ * The handle's values, or undefined when a required one is missing or is no URL that may be called: those of the
+ * submission when `run` is given, else those that a poll adds.
+ */
+export function keep(
+  fields: HandleFields | undefined,
+  { reply, json }: Readable,
+  callable: (url: string) => boolean,
+  run?: Run,
+): Record<string, string> | undefined {
+  const kept: Record<string, string> = {};
+  for (const [name, field] of Object.entries(fields ?? {})) {
+    if ('upstream' in field) {
+      if (run) kept[name] = upstream(run, field.upstream);
+      continue;
+    }
+    if ((field.polled ?? false) === (run !== undefined)) continue;
+    const text = json === undefined ? '' : exactAt(json, field.at, reply);
+    if (text !== '' && (!field.url || callable(text))) kept[name] = text;
+    else if (!field.optional) return undefined;
+  }
+  return kept;
+}
+
+/** Parsed when it was kept; a handle of another version was written by another release and is not guessed at. */
+export function keptIn<F extends HandleFields>(handle: Handle): Kept<F> {
+  if (handle.v !== handleVersion) throw new Error(`handle version ${handle.v} is not ${handleVersion}`);
+  return handle as unknown as Kept<F>;
+}
