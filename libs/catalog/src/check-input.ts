@@ -1,11 +1,14 @@
 import { type FieldError, InputRejection } from '#errors';
 import { membersOf, textAt, valueAt } from '#schemas';
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { anyCase } from './accepted-input.js';
 import { fieldErrors, weighsAtMost } from './field-errors.js';
 import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
+import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerModel } from './model.js';
 import type { MemberValue } from './model-row.js';
+import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -14,18 +17,26 @@ export const missingMembers = ({ members = {} }: Model, parsedBody: Body): Recor
   Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(parsedBody, name)));
 
 /** The partner's address for this input. */
-export function addressFor({ upstream, variants }: Model, parsedBody: Body): Record<string, string> {
+export function addressFor(model: Model, parsedBody: Body): Record<string, string> {
+  const { upstream, variants } = model;
+  const input = asSpelledByRow(model, parsedBody);
   const variant = variants.find(({ holds }) =>
-    holds.some((pointer) => (valueAt(parsedBody, pointer) ?? null) !== null),
+    holds.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
   );
   return { ...upstream, ...variant?.upstream };
 }
 
 /** Throws `InputRejection` with every failing field. */
 export function checkInput(model: Model, parsedBody: Body, bytes: Uint8Array): void {
-  const failing = inputErrors(model, parsedBody);
-  const fields = failing.length > 0 ? failing : hiddenMemberErrors(model, parsedBody, bytes);
+  const fields = bodyErrors(model, parsedBody, bytes);
   if (fields.length > 0) throw new InputRejection(fields);
+}
+
+/** Every failing field of the parsed body, else of its text. */
+function bodyErrors(model: Model, parsedBody: Body, bytes: Uint8Array): FieldError[] {
+  const failing = inputErrors(model, parsedBody);
+  if (failing.length > 0) return failing;
+  return [...hiddenMemberErrors(model, parsedBody, bytes), ...misnamedFields(model, bytes)];
 }
 
 /**
@@ -47,16 +58,14 @@ function hiddenMemberErrors(model: Model, parsedBody: Body, bytes: Uint8Array): 
   return [];
 }
 
-/** Equal for names that a parser which ignores case takes for one: that includes the long s and the Kelvin sign. */
-const anyCase = (name: string): string => name.toLowerCase().toUpperCase();
-
 /**
  * Whether a server may take an input that was meant for another one: its own schema accepts it and declares every
  * field. Inputs are open, so a field that it does not know would be lost without a word.
  */
-export const fits = (server: Model, input: Body): boolean =>
-  Object.keys(input).every((name) => Object.hasOwn(server.input.properties ?? {}, name)) &&
-  inputErrors(server, input).length === 0;
+export const fits = (server: Model, input: Body, bytes: Uint8Array): boolean =>
+  Object.keys(asSpelledByRow(server, input)).every((name) =>
+    Object.hasOwn(server.input.properties ?? {}, name),
+  ) && bodyErrors(server, input, bytes).length === 0;
 
 // An array of millions of wrong elements would give millions of errors; beyond this only the first is told.
 const maxValuesFullyReported = 20_000;
@@ -64,14 +73,15 @@ const maxValuesFullyReported = 20_000;
 /** Every failing field of the input; none when the model accepts it or has no authored schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   const { first, all } = compiledSchema(model);
-  if (first(parsedBody)) return [];
-  const failed = weighsAtMost(parsedBody, maxValuesFullyReported, 0) ? all : first;
-  failed(parsedBody);
-  const fields = fieldErrors(failed.errors ?? [], parsedBody);
+  const input = asSpelledByRow(model, parsedBody);
+  if (first(input)) return [];
+  const failed = weighsAtMost(input, maxValuesFullyReported, 0) ? all : first;
+  failed(input);
+  const fields = fieldErrors(failed.errors ?? [], input);
   // A validator keeps its last errors, and with them the caller's body.
   first.errors = null;
   all.errors = null;
-  return fields;
+  return fields.map((field) => ({ ...field, loc: asSpelledByCaller(model, { body: parsedBody }, field.loc) }));
 }
 
 const compiledSchema = oncePerModel(({ input }) => compileSchema(input));

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { packageRoot, type ProviderDefinition, providerList, settingStem } from '#providers';
 import { type Catalog, catalogOf } from './catalog.js';
-import type { Model } from './model.js';
+import { type Model, servedBy } from './model.js';
 import type { EndedModel } from './model-row.js';
 import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
@@ -131,7 +131,10 @@ export function layered(
     }),
   );
   return {
-    models: [...models.values()],
+    models: [...models.values()].map(({ file, model }) => {
+      const provider = providers.get(model.provider);
+      return { file, model: provider ? servedBy(model, provider) : model };
+    }),
     ended: [...ended.values()],
     providers: [...providers.values()],
     problems: [

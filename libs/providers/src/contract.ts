@@ -180,6 +180,8 @@ export interface ProviderDefinition {
   /** Bound on one submission call in milliseconds, its reply included. */
   submitTimeoutMs: number;
   settings?: Readonly<Record<string, ProviderSetting>>;
+  /** Whether its JSON is protobuf's, which takes each field in snake case and in camel case. */
+  takesBothSpellings?: boolean;
   /** The whole text of it, for a provider that a catalog directory declares: equal texts are equal providers. */
   declaration?: string;
   create(base: string, settings: Readonly<Record<string, string>>): ProviderAdapter;

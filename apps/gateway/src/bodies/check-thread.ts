@@ -53,7 +53,7 @@ export function checkBody([server, ...others]: Servers, bytes: Buffer): CheckedI
     missingMembers: missingMembers(model, input),
     upstream: addressFor(model, input),
   });
-  return { terms: [termsOf(server), ...others.filter((other) => fits(other, input)).map(termsOf)] };
+  return { terms: [termsOf(server), ...others.filter((other) => fits(other, input, bytes)).map(termsOf)] };
 }
 
 /** What the thread runs. */

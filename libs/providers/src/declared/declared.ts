@@ -1,4 +1,4 @@
-import type { Json } from '#schemas';
+import { type Json, type JsonPointer, spellingsOf } from '#schemas';
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
 import { envelope, form, references, settled, type Encoding } from '../encodings.js';
 import { withSet } from '../set-members.js';
@@ -40,6 +40,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     name: row.provider,
     defaultBase: row.base,
     submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
+    takesBothSpellings: row.both_spellings,
     declaration: JSON.stringify(row),
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
@@ -64,6 +65,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     if (!made) throw new Error('the handle lacks what this provider is now declared to be found by');
     return made;
   };
+  const spelled = (at: JsonPointer) => (row.both_spellings ? spellingsOf(at) : [at]);
   const common = {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
@@ -76,9 +78,10 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       encode: submit.encode && encodingOf(submit.encode),
       variant: submit.variant && variantOf(submit.variant, base),
-      base64: submit.base64,
+      base64: submit.base64?.flatMap(({ at, ...place }) => spelled(at).map((each) => ({ ...place, at: each }))),
       upload: submit.upload && {
         ...submit.upload,
+        at: submit.upload.at.flatMap(spelled),
         url: filled(submit.upload.url, () => base) ?? '',
       },
       refusals: submit.refusals,
