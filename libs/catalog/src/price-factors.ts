@@ -93,10 +93,10 @@ const megapixels = z
 const present = z
   .strictObject({
     present: z
-      .array(pointer)
+      .array(z.union([pointer, z.literal('')]))
       .min(1)
       .describe(
-        'Members of the input, `*` for every element: each that is there counts, and of a list each element; null, false and "" do not.',
+        'Members of the input, "" for the input itself, which is always there, `*` for every element: each that is there counts, and of a list each element; null, false and "" do not.',
       ),
     each: amount.default(1).describe('What one counts.'),
     most: amount.optional().describe('What one counts in the upper bound; without it, as `each`.'),
