@@ -9,7 +9,9 @@ const megapixels = (order: Order): number => {
 const flux2 =
   (first: number, further: number, images: number): Bill =>
   (order) => {
-    const given = Array.from({ length: images }, (_, n) => (n === 0 ? '/input_image' : `/input_image_${n + 1}`));
+    const given = Array.from({ length: images }, (_, n) =>
+      n === 0 ? '/input_image' : `/input_image_${n + 1}`,
+    );
     return first + further * Math.max(0, megapixels(order) - 1) + further * order.count(...given);
   };
 
@@ -30,7 +32,10 @@ const seedream =
   (usd: number): Bill =>
   (order) => {
     const most = order.units('/sequential_image_generation_options/max_images', { usual: 15, most: 15 });
-    return usd * (order.choice('/sequential_image_generation', { disabled: 0, auto: 1 }, 'disabled') === 1 ? most : 1);
+    return (
+      usd *
+      (order.choice('/sequential_image_generation', { disabled: 0, auto: 1 }, 'disabled') === 1 ? most : 1)
+    );
   };
 
 const krea =
@@ -148,7 +153,8 @@ export const images: PriceList = {
     order.choice('/quality', { VERY_LOW: 0.003, LOW: 0.0075, MEDIUM: 0.01, HIGH: 0.015 }, 'MEDIUM') *
     order.choice('/resolution', { '1K': 1, '2K': 2 }, '1K'),
   'kling/kling-image-o1': (order) =>
-    order.units('/n', { usual: 1 }) * order.choice('/resolution', { '1k': 0.028, '2k': 0.028, '4k': 0.056 }, '1k'),
+    order.units('/n', { usual: 1 }) *
+    order.choice('/resolution', { '1k': 0.028, '2k': 0.028, '4k': 0.056 }, '1k'),
   'kling/kling-v2-image': (order) => order.units('/n', { usual: 1 }) * (order.has('/image') ? 0.028 : 0.014),
   'krea/krea-2-large': krea(0.06, 0.005, 0.01),
   'krea/krea-2-medium-turbo': krea(0.015, 0.0025, 0.005),
@@ -156,9 +162,11 @@ export const images: PriceList = {
   'luma/photon-1': flat(0.0152),
   'luma/photon-flash-1': flat(0.004),
   'luma_2/uni-1': (order) =>
-    order.choice('/type', { image: 0.0404, image_edit: 0.0434 }, 'image') + 0.003 * Math.min(9, order.count('/image_ref')),
+    order.choice('/type', { image: 0.0404, image_edit: 0.0434 }, 'image') +
+    0.003 * Math.min(9, order.count('/image_ref')),
   'luma_2/uni-1-max': (order) =>
-    order.choice('/type', { image: 0.1, image_edit: 0.103 }, 'image') + 0.003 * Math.min(9, order.count('/image_ref')),
+    order.choice('/type', { image: 0.1, image_edit: 0.103 }, 'image') +
+    0.003 * Math.min(9, order.count('/image_ref')),
   'openai/gpt-image-1-mini': (order) =>
     order.units('/n', { usual: 1 }) *
     order.choice('/quality', { low: 0.005, medium: 0.011, high: 0.036, auto: 0.036 }, 'auto') *
@@ -179,7 +187,10 @@ export const images: PriceList = {
   'recraft/recraft-v3-image-to-image': recraft(0.04),
   'recraft/recraft-v3-vector': recraft(0.08, 0.04),
   'recraft/recraftv2': (order) =>
-    recraft(order.choice('/style', { vector_illustration: 0.044, icon: 0.044, any: 0.022 }, 'any'), 0.04)(order),
+    recraft(
+      order.choice('/style', { vector_illustration: 0.044, icon: 0.044, any: 0.022 }, 'any'),
+      0.04,
+    )(order),
   'recraft/recraftv3': (order) =>
     recraft(order.choice('/style', { vector_illustration: 0.08, any: 0.04 }, 'any'), 0.04)(order),
   'recraft/recraftv4': recraft(0.04, 0.005),
@@ -204,7 +215,11 @@ export const images: PriceList = {
   'runware/runware-nano-banana-2': runwareBanana([0.069, 0.103, 0.153], 0.00028),
   'runware/runware-nano-banana-pro': runwareBanana([0.138, 0.138, 0.24], 0.0011),
   'runway/gen4_image': (order) =>
-    order.choice('/ratio', { '1280:720': 0.05, '720:1280': 0.05, '720:720': 0.05, '1920:1080': 0.08 }, '1920:1080'),
+    order.choice(
+      '/ratio',
+      { '1280:720': 0.05, '720:1280': 0.05, '720:720': 0.05, '1920:1080': 0.08 },
+      '1920:1080',
+    ),
   'stability/sd3.5-large': flat(0.065),
   'stability/sd3.5-large-turbo': flat(0.04),
   'stability/sd3.5-medium': flat(0.035),
@@ -232,5 +247,6 @@ export const images: PriceList = {
       order.choice(['/resolution', '/size'], { '1k': 0, '2k': 0.02 }, '1k')),
   'xai/grok-imagine-image-pro': byNumber('/n', 0.07),
   'xai/grok-imagine-image-quality': (order) =>
-    order.units('/n', { usual: 1 }) * order.choice(['/resolution', '/size'], { '1k': 0.05, '2k': 0.07 }, '1k'),
+    order.units('/n', { usual: 1 }) *
+    order.choice(['/resolution', '/size'], { '1k': 0.05, '2k': 0.07 }, '1k'),
 };

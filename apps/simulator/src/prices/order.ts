@@ -48,7 +48,9 @@ export class Order {
       const sum = values.reduce<number>((total, value) => total + numberOf(value), 0);
       return values.length === 0 ? [] : [Number.isNaN(sum) ? open : sum / per];
     });
-    const flagged = this.flagged(how.flags).map(numberOf).filter((value) => !Number.isNaN(value));
+    const flagged = this.flagged(how.flags)
+      .map(numberOf)
+      .filter((value) => !Number.isNaN(value));
     const value = Math.max(...flagged, ...(named.length === 0 ? [usual] : named));
     return Math.min(most, Math.max(least, step === 0 ? value : Math.ceil(value / step) * step));
   }
@@ -73,7 +75,10 @@ export class Order {
     for (const place of places) this.note([place], 'count', []);
     return places
       .flatMap((place) => this.at(place))
-      .reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : Number(isThere(value))), 0);
+      .reduce<number>(
+        (sum, value) => sum + (Array.isArray(value) ? value.length : Number(isThere(value))),
+        0,
+      );
   }
 
   has(...places: string[]): boolean {

@@ -26,12 +26,24 @@ const claude =
   (order) => {
     const written = order.units('/max_tokens', { usual: 1 });
     // What is written into the cache for an hour costs twice as much.
-    const cached = order.has('/cache_control', '/system/*/cache_control', '/messages/*/content/*/cache_control');
+    const cached = order.has(
+      '/cache_control',
+      '/system/*/cache_control',
+      '/messages/*/content/*/cache_control',
+    );
     const leading = ['source', 'tools', 'mcp_servers', 'container'];
     return tokensOf(order, { input, output, reads, writes: 0 }, leading, written, cached ? 2 : 1);
   };
 
-const referring = ['image_url', 'video_url', 'file_id', 'file_url', 'file_data', 'tools', 'previous_response_id'];
+const referring = [
+  'image_url',
+  'video_url',
+  'file_id',
+  'file_url',
+  'file_data',
+  'tools',
+  'previous_response_id',
+];
 
 const responses =
   (rates: Rates): Bill =>
@@ -59,7 +71,11 @@ const seed = (input: number, output: number): Bill =>
   });
 
 const gemini =
-  (input: number, output: number, { audio = input, long }: { audio?: number; long?: Rates['long'] } = {}): Bill =>
+  (
+    input: number,
+    output: number,
+    { audio = input, long }: { audio?: number; long?: Rates['long'] } = {},
+  ): Bill =>
   (order) => {
     const each = order.units('/generationConfig/maxOutputTokens', { usual: 65_536, most: 65_536 });
     const written = each * order.units('/generationConfig/candidateCount', { usual: 1 });
@@ -140,9 +156,24 @@ export const texts: PriceList = {
   'vertexai/gemini-3.7-flash': gemini(1.5, 7.5),
   'vertexai/gemini-3.8-flash': gemini(1.5, 7.5),
   'vertexai/gemini-3-pro-image': geminiImage(2, { '1K': 0.134, '2K': 0.134, '4K': 0.24 }),
-  'vertexai/gemini-3.1-flash-image': geminiImage(0.5, { '512': 0.0448, '1K': 0.0672, '2K': 0.1008, '4K': 0.1512 }),
-  'vertexai/gemini-3.1-flash-lite-image': geminiImage(0.25, { '512': 0.0224, '1K': 0.0336, '2K': 0.0504, '4K': 0.0756 }),
-  'vertexai/gemini-nano-banana-2.1': geminiImage(0.5, { '512': 0.0224, '1K': 0.0336, '2K': 0.0504, '4K': 0.0756 }),
+  'vertexai/gemini-3.1-flash-image': geminiImage(0.5, {
+    '512': 0.0448,
+    '1K': 0.0672,
+    '2K': 0.1008,
+    '4K': 0.1512,
+  }),
+  'vertexai/gemini-3.1-flash-lite-image': geminiImage(0.25, {
+    '512': 0.0224,
+    '1K': 0.0336,
+    '2K': 0.0504,
+    '4K': 0.0756,
+  }),
+  'vertexai/gemini-nano-banana-2.1': geminiImage(0.5, {
+    '512': 0.0224,
+    '1K': 0.0336,
+    '2K': 0.0504,
+    '4K': 0.0756,
+  }),
   'gemini-interactions/*': (order) => {
     const written = order.units('/generation_config/max_output_tokens', { usual: 90_000, most: 90_000 });
     const leading = ['data', 'uri', 'tools', 'previous_interaction_id'];
