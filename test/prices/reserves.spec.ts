@@ -5,6 +5,9 @@ import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import { type Bill, Order } from '../../apps/simulator/src/prices/order.js';
 import { type Body, bodiesOf, type Tried } from './bodies.js';
 
+/** An amount is a whole number of micro-dollars that a number holds exactly. */
+const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
+
 const { models } = await loadCatalog();
 
 /** What is wrong with a body that is admitted for less than the partner asks. */
@@ -16,7 +19,7 @@ function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string 
     if (error instanceof InputRejection) return undefined;
     throw error;
   }
-  const asked = Math.max(...readings.map((reading) => bill(new Order(reading))));
+  const asked = Math.min(maxUsd, Math.max(...readings.map((reading) => bill(new Order(reading)))));
   const reserved = quote(model, body).upperMicros / 1_000_000;
   // The list and the rows round their figures apart.
   return reserved >= asked * 0.999 - 0.000001 ? undefined : `${text} reserves ${reserved} for ${asked}`;

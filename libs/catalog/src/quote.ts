@@ -62,12 +62,16 @@ function amountOf(factor: Factor, input: unknown): Amount {
   }
   if ('megapixels' in factor) {
     const [width, height] = factor.megapixels.map((side) => positive(valueAt(input, side)));
-    const pixels = width === undefined || height === undefined ? undefined : finite(width * height);
+    const pixels = finite((width ?? usualSide) * (height ?? usualSide));
     const billed = (value: number) => Math.max(0, Math.max(factor.min, value) - factor.minus);
     // Partners mean 2^20 pixels by it, or a million: the smaller gives the bound.
-    return pixels === undefined
-      ? { bound: billed(factor.most ?? factor.default), computed: billed(factor.default) }
-      : { bound: billed(Math.ceil(pixels / 1_000_000)), computed: billed(Math.ceil(pixels / 2 ** 20)) };
+    const bound = billed(Math.ceil(pixels / 1_000_000));
+    if (width !== undefined && height !== undefined) {
+      return { bound, computed: billed(Math.ceil(pixels / 2 ** 20)) };
+    }
+    const most = billed(factor.most ?? factor.default);
+    const isOneGiven = width !== undefined || height !== undefined;
+    return { bound: isOneGiven ? Math.max(most, bound) : most, computed: billed(factor.default) };
   }
   if ('present' in factor) {
     const there = factor.present.reduce((sum, member) => sum + countAt(input, member), 0);
@@ -83,6 +87,9 @@ function amountOf(factor: Factor, input: unknown): Amount {
     computed: Math.min(bound, lengthOf(part) / 4),
   };
 }
+
+/** What partners take for a side that is not given, in pixels. */
+const usualSide = 1024;
 
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
@@ -118,8 +125,11 @@ function isFlagged(factor: Factor, input: unknown): boolean {
 
 /** The positive number that a value is or writes. */
 function positive(value: unknown): number | undefined {
+  // Some partners read a text as leniently as their language does: " 10", "+9", "1e1".
   const number =
-    typeof value === 'string' && /^\d+(\.\d+)?s?$/.test(value) ? Number.parseFloat(value) : value;
+    typeof value === 'string' && /^\s*\+?\d*\.?\d+(e[+-]?\d+)?\s*s?\s*$/i.test(value)
+      ? Number.parseFloat(value)
+      : value;
   return typeof number === 'number' && number > 0 ? finite(number) : undefined;
 }
 
@@ -155,7 +165,9 @@ function bytesOf(value: unknown, references: ReadonlySet<string>): number {
   return Object.entries(value).reduce(
     (sum, [name, member]) =>
       sum +
-      (references.has(anySpelling(name)) && !isLeftOut(member) ? Infinity : Buffer.byteLength(name) + 4 + bytesOf(member, references)),
+      (references.has(anySpelling(name)) && !isLeftOut(member)
+        ? Infinity
+        : Buffer.byteLength(name) + 4 + bytesOf(member, references)),
     0,
   );
 }

@@ -11,6 +11,8 @@ interface Seconds {
 
 /** ByteDance's tokens: a thousand and twenty-fourth of the pixels of all frames, 24 to a second. */
 const tokensASecond: Options = { '480p': 10_050, '720p': 20_592, '1080p': 48_600, '4k': 194_400 };
+/** The first generations know no 4k. */
+const tokensOfFirst: Options = { '480p': 10_050, '720p': 20_592, '1080p': 48_600 };
 
 const inPrompt = (place: string) => ({
   seconds: { in: place, names: ['dur', 'duration'] },
@@ -31,7 +33,7 @@ const seedance1 =
       flags: flags.seconds,
     });
     const frames = order.units('/frames', { usual: 1, most: 289, flags: flags.frames });
-    const tokens = order.choice('/resolution', tokensASecond, usual, flags.lines);
+    const tokens = order.choice('/resolution', tokensOfFirst, usual, flags.lines);
     return Math.max(seconds, frames / 24) * tokens * usdAToken * sound(order);
   };
 
@@ -61,10 +63,9 @@ const scaled = (rates: Options, by: number): Options =>
   Object.fromEntries(Object.entries(rates).map(([name, usd]) => [name, usd * by]));
 
 const runwareSeedance: Bill = (order) => {
-  const flags = inPrompt('/positivePrompt');
-  const seconds = order.units('/duration', { usual: 5, most: 30, flags: flags.seconds });
+  const seconds = order.units('/duration', { usual: 5, most: 30 });
   const rates = { '480p': 0.1025, '720p': 0.2304, '1080p': 0.5184, '4k': 2.0736 };
-  const lines = order.choice('/resolution', rates, '480p', flags.lines);
+  const lines = order.choice('/resolution', rates, '480p');
   const pixels = order.units('/width', { usual: 1 }) * order.units('/height', { usual: 1 });
   // A size and lines: the dearer of the two, since the list does not say which one wins.
   return order.units('/numberResults', { usual: 1 }) * seconds * Math.max(lines, (0.25 * pixels) / 1_000_000);

@@ -47,15 +47,20 @@ const sizes = (small: number, middle: number, large: number): Options => ({
   '1920*1080': large,
 });
 
-function wan(seconds: Seconds, rates: Options): Bill {
+function wan(
+  seconds: Seconds,
+  rates: Options,
+  places: readonly string[] = ['/parameters/resolution', '/parameters/size'],
+): Bill {
   const all = {
     ...sizes(rates['480P'] ?? rates['720P'] ?? 0, rates['720P'] ?? 0, rates['1080P'] ?? 0),
     ...rates,
   };
-  return (order) =>
-    order.units('/parameters/duration', seconds) *
-    order.choice(['/parameters/resolution', '/parameters/size'], all, '1080P');
+  return (order) => order.units('/parameters/duration', seconds) * order.choice(places, all, '1080P');
 }
+
+const wan25: Options = { '480P': 0.05, '720P': 0.1, '1080P': 0.15 };
+const wan26: Options = { '720P': 0.1, '1080P': 0.15 };
 
 const pixverse: Bill = (order) =>
   order.choice('/quality', { '360p': 0.45, '540p': 0.45, '720p': 0.6, '1080p': 1.2 }, '1080p') *
@@ -242,8 +247,11 @@ export const videos: PriceList = {
   ),
   'wan/happyhorse-1.0-*': happyhorse(0.14, 0.24),
   'wan/happyhorse-1.1-*': happyhorse(0.14, 0.18),
-  'wan/wan2.5-*2v-preview': wan({ usual: 5, least: 5 }, { '480P': 0.05, '720P': 0.1, '1080P': 0.15 }),
-  'wan/wan2.6-*2v': wan({ usual: 5, most: 15, open: 15 }, { '720P': 0.1, '1080P': 0.15 }),
+  'wan/wan2.5-i2v-preview': wan({ usual: 5, least: 5 }, wan25, ['/parameters/resolution']),
+  'wan/wan2.5-t2v-preview': wan({ usual: 5, least: 5 }, wan25, ['/parameters/size']),
+  'wan/wan2.6-i2v': wan({ usual: 5 }, wan26, ['/parameters/resolution']),
+  'wan/wan2.6-t2v': wan({ usual: 5 }, wan26, ['/parameters/size']),
+  'wan/wan2.6-r2v': wan({ usual: 5, least: 2, most: 15, open: 15 }, wan26),
   'wan/wan2.7-*': wan({ usual: 5, least: 2, most: 15, open: 15 }, { '720P': 0.1, '1080P': 0.15 }),
   'wan/wan3.0-video': wan(
     { usual: 5, least: 2, most: 30, open: 30 },
