@@ -18,7 +18,8 @@ export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
   const given =
     parameters && membersOf(body, parameters.start).find(({ name }) => camelName(name) === 'storageUri');
   // Null and the empty text are no target of the caller's.
-  if (given) return Buffer.concat([body.subarray(0, given.start), Buffer.from(uri), body.subarray(given.end)]);
+  if (given)
+    return Buffer.concat([body.subarray(0, given.start), Buffer.from(uri), body.subarray(given.end)]);
   const open = parameters?.start ?? body.indexOf('{'.charCodeAt(0));
   const added = parameters ? member : `"parameters":{${member}}`;
   const comma = membersOf(body, open).length > 0 ? ',' : '';
