@@ -15,29 +15,11 @@ export interface Tried {
 /** Numbers that JSON.stringify would not write so. */
 const literals = ['-0', '1e1', '0.5e1', '1E400', '5.0', '0.0000000001', '20000000000000000000001'];
 
-const hostile: Value[] = [
-  ...[0.001, -1, 0, 0.5, 1, 1.5, 2, 3, 7, 10, 15, 30, 60, 1000, 2 ** 31, 1e9],
-  ...[
-    '0.001',
-    '1',
-    '5',
-    '10',
-    '10s',
-    ' 10',
-    '1e1',
-    '-5',
-    '007',
-    '+9',
-    '1000000',
-    '',
-    ' ',
-    'auto',
-    'dearest',
-    '4K',
-    '1080P',
-  ],
-  ...[null, true, false, [], {}, [1], ['x'], { url: 'https://a.example' }],
-];
+const numbers = [0.001, -1, 0, 0.5, 1, 1.5, 2, 3, 7, 10, 15, 30, 60, 1000, 2 ** 31, 1e9];
+const written = ['0.001', '1', '5', '10', '10s', ' 10', '1e1', '-5', '007', '+9', '1000000'];
+const words = ['', ' ', 'auto', 'dearest', '4K', '1080P'];
+const others: Value[] = [null, true, false, [], {}, [1], ['x'], { url: 'https://a.example' }];
+const hostile: Value[] = [...numbers, ...written, ...words, ...others];
 
 const marker = '"__literal__"';
 const twin = '__twin__';

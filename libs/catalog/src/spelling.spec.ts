@@ -7,15 +7,26 @@ import { quote } from './quote.js';
 
 const file = { file_data: { file_uri: 'gs://bucket/film.mp4', mime_type: 'video/mp4' } };
 
-describe('a provider that takes each field in snake case and in camel case', () => {
-  let models: readonly Model[];
-  beforeAll(async () => ({ models } = await loadCatalog()));
-  const modelOf = (id: string): Model => {
-    const found = models.find((each) => each.id === id);
-    if (!found) throw new Error(`there is no ${id}`);
-    return found;
-  };
+let models: readonly Model[];
 
+function modelOf(id: string): Model {
+  const found = models.find((each) => each.id === id);
+  if (!found) throw new Error(`there is no ${id}`);
+  return found;
+}
+
+function refused(id: string, body: Record<string, unknown>): string[] {
+  try {
+    checkInput(modelOf(id), body, Buffer.from(JSON.stringify(body)));
+    return [];
+  } catch (error) {
+    if (!(error instanceof InputRejection)) throw error;
+    return error.fields.map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`);
+  }
+}
+
+describe('a provider that takes each field in snake case and in camel case', () => {
+  beforeAll(async () => ({ models } = await loadCatalog()));
   it.each([
     [
       'vertexai/gemini-2.5-flash',
@@ -61,15 +72,6 @@ describe('a provider that takes each field in snake case and in camel case', () 
   });
 
   it('refuses in both, at the name that the caller wrote', () => {
-    const refused = (id: string, body: Record<string, unknown>): unknown => {
-      try {
-        checkInput(modelOf(id), body, Buffer.from(JSON.stringify(body)));
-        return [];
-      } catch (error) {
-        if (!(error instanceof InputRejection)) throw error;
-        return error.fields.map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`);
-      }
-    };
     const contents = [{ parts: [{ text: 'a' }] }];
     expect(
       refused('vertexai/gemini-2.5-flash', { contents, generation_config: { candidate_count: 0 } }),

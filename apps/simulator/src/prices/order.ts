@@ -22,7 +22,7 @@ interface Flags {
 }
 
 /** What a field is to the partner, for those who try values of it. */
-export type FieldUse = 'units' | 'choice' | 'count' | 'text';
+type FieldUse = 'units' | 'choice' | 'count' | 'text';
 
 /** One submission as a partner's billing reads it: leniently, so that no bill is lower than a strict reader's. */
 export class Order {
@@ -87,7 +87,7 @@ export class Order {
 
   letters(place: string): number {
     this.note([place], 'text', []);
-    return this.at(place).reduce<number>((sum, value) => sum + [...String(value)].length, 0);
+    return this.at(place).reduce<number>((sum, value) => sum + (isPlain(value) ? lettersOf(value) : 0), 0);
   }
 
   /** Tokens of all texts, one a byte; as many as the model takes where a member of such a name leads elsewhere. */
@@ -131,7 +131,10 @@ export class Order {
   }
 }
 
-const isPlain = (value: Json): boolean => value !== null && typeof value !== 'object';
+const isPlain = (value: Json): value is string | number | boolean =>
+  value !== null && typeof value !== 'object';
+
+const lettersOf = (value: string | number | boolean): number => Array.from(String(value)).length;
 
 const isThere = (value: Json): boolean => value !== null && value !== '' && value !== false;
 

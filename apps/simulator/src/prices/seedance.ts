@@ -37,6 +37,12 @@ const seedance1 =
     return Math.max(seconds, frames / 24) * tokens * usdAToken * sound(order);
   };
 
+/** Of dollars a million tokens. */
+const aSecond = (rates: Options): Options =>
+  Object.fromEntries(
+    Object.entries(rates).map(([lines, usd]) => [lines, (usd * (tokensASecond[lines] ?? 0)) / 1_000_000]),
+  );
+
 /** Rates a million tokens by lines, without and with a video that comes in, whose seconds count too. */
 const seedance2 =
   (most: number, plain: Options, withVideo: Options): Bill =>
@@ -44,11 +50,7 @@ const seedance2 =
     const flags = inPrompt('/content/*/text');
     const seconds = order.units('/duration', { usual: 5, least: 4, most, open: most, flags: flags.seconds });
     const isVideo = order.has('/content/*/video_url');
-    const cost = (rates: Options) =>
-      Object.fromEntries(
-        Object.entries(rates).map(([lines, usd]) => [lines, (usd * (tokensASecond[lines] ?? 0)) / 1_000_000]),
-      );
-    const rate = order.choice('/resolution', cost(isVideo ? withVideo : plain), '720p', flags.lines);
+    const rate = order.choice('/resolution', aSecond(isVideo ? withVideo : plain), '720p', flags.lines);
     return (seconds + (isVideo ? 5 : 0)) * rate;
   };
 

@@ -104,6 +104,9 @@ const routed: Readonly<Record<string, readonly [number, number]>> = {
   'openai/o1-pro': [150, 600],
 };
 
+const routedBy = (index: 0 | 1): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(routed).map(([name, rates]) => [name, rates[index]]));
+
 export const texts: PriceList = {
   'anthropic/claude-fable-*': claude(10, 50),
   'anthropic/claude-haiku-4-5-*': claude(1, 5, 200_000),
@@ -140,11 +143,9 @@ export const texts: PriceList = {
       ['/max_completion_tokens', 1],
     ] as const;
     const written = order.units(places, { usual: 128_000, most: 128_000 });
-    const options = (index: 0 | 1) =>
-      Object.fromEntries(Object.entries(routed).map(([name, rates]) => [name, rates[index]]));
-    const places2 = ['/model', '/models/*'];
-    const input = order.choice(places2, options(0), 'openai/gpt-5.6-luna');
-    const output = order.choice(places2, options(1), 'openai/gpt-5.6-luna');
+    const named = ['/model', '/models/*'];
+    const input = order.choice(named, routedBy(0), 'openai/gpt-5.6-luna');
+    const output = order.choice(named, routedBy(1), 'openai/gpt-5.6-luna');
     const leading = ['image_url', 'video_url', 'input_audio', 'file', 'tools', 'plugins'];
     return tokensOf(order, { input, output, reads: 200_000, writes: 128_000 }, leading, written);
   },
