@@ -12,6 +12,7 @@ const all = (types, sign) => [...new Set(types)].map((type) => `(${type})`).join
 function typeOf(schema) {
   if (schema === undefined || schema === true) return 'unknown';
   if (schema === false || (schema.not && Object.keys(schema.not).length === 0)) return 'never';
+  if (schema.not?.not) return typeOf(schema.not.not);
   if (schema.enum) return literals(schema.enum);
   if ('const' in schema) return literals([schema.const]);
   const parts = [

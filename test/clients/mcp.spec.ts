@@ -78,6 +78,21 @@ describe('POST /mcp', () => {
     expect(described.value()).toMatchObject({ info: { title: model } });
   });
 
+  it('takes null and an empty text for an optional argument that is left out', async () => {
+    for (const nothing of [null, '']) {
+      const others = { query: nothing, provider: nothing, modality: nothing, cursor: nothing };
+      const { data } = (await called('find_models', others)).value() as { data: object[] };
+      expect(data.length).toBe(20);
+      const ran = await called('run_model', {
+        model,
+        input: { prompt: 'a red fox' },
+        idempotency_key: nothing,
+        wait_seconds: nothing,
+      });
+      expect(ran.value()).toMatchObject({ status: 'COMPLETED', output: { status: 'Ready' } });
+    }
+  });
+
   it('runs one and gives its output and cost', async () => {
     const { value, isError } = await called('run_model', { model, input: { prompt: 'a red fox' } });
     expect(isError).toBe(false);

@@ -52,12 +52,18 @@ describe.each(models)('the input of a model (%s)', (_, model) => {
     'pubsubTopic',
     'notify',
     'output_storage_uri',
-  ])('refuses %s', (name) => expect(refusals({ [name]: null })).toEqual([[name, 'extra_forbidden']]));
+  ])('refuses %s, unless its value names no address', (name) => {
+    for (const value of ['https://caller.example', ' ', {}, [], 0, false, true]) {
+      expect(refusals({ [name]: value })).toEqual([[name, 'extra_forbidden']]);
+    }
+    expect([null, ''].flatMap((value) => refusals({ [name]: value }))).toEqual([]);
+  });
 
   it('refuses what the row names, nested too', () => {
     const body = { external_id: 1, parameters: { target: 1 }, parts: [{}, { target: 1 }], target: 1 };
     const places = refusals(body).map(([place]) => place);
     expect(new Set(places)).toEqual(new Set(['external_id', 'parameters.target', 'parts.1.target']));
+    expect(refusals({ external_id: null, parameters: { target: '' } })).toEqual([]);
   });
 
   it('is described with its members, which are never required', () => {

@@ -4,7 +4,7 @@ import type { MemberValue } from './model-row.js';
 
 interface Conditions {
   members: Readonly<Record<string, MemberValue>>;
-  /** Names of fields, or JSON pointers where they are nested. */
+  /** JSON pointers of fields. */
   refused: readonly string[];
 }
 
@@ -24,24 +24,29 @@ export function acceptedInput(authored: JsonSchema | undefined, conditions: Cond
       ...members,
       ...Object.entries(input.properties ?? {}).filter(([name]) => !Object.hasOwn(conditions.members, name)),
     ]),
-    patternProperties: { [anyCase(callbackField)]: nothing },
+    patternProperties: { [patternOf(callbackField)]: nothing },
   };
-  return conditions.refused
-    .map((field) => (field.startsWith('/') ? pointerSegments(field) : [field]))
-    .reduce(refusing, accepted);
+  return conditions.refused.map(pointerSegments).reduce(refusing, accepted);
 }
 
 /** Results are polled for and copied by the router: whatever delivers them elsewhere would lose them. */
 export const callbackField = /web_?hook|call_?back|notify|pub_?sub|storage_?ur[il]/i;
 
-const nothing: JsonSchema = { description: 'Refused: the router itself delivers results.', not: {} };
+/** A value that names no address changes nothing, and providers' own examples hold it. */
+const nothing: JsonSchema = {
+  description: 'Refused unless null or empty: the router itself delivers results.',
+  not: { not: { enum: [null, ''] } },
+};
 
 /** A pattern in JSON Schema has no flags. */
-const anyCase = ({ source }: RegExp): string =>
+const patternOf = ({ source }: RegExp): string =>
   source.replaceAll(/\[(\w+)\]|[a-z]/g, (one, several: string | undefined) => {
     const letters = several ?? one;
     return `[${letters}${letters.toUpperCase()}]`;
   });
+
+/** Equal for names that a parser which ignores case takes for one: that includes the long s and the Kelvin sign. */
+export const anyCase = (name: string): string => name.toLowerCase().toUpperCase();
 
 function refusing(schema: JsonSchema, [name, ...deeper]: readonly string[]): JsonSchema {
   if (name === undefined) return nothing;

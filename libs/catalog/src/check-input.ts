@@ -1,12 +1,15 @@
 import { type FieldError, InputRejection } from '#errors';
 import { membersOf, textAt, valueAt } from '#schemas';
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { anyCase } from './accepted-input.js';
 import { boundedItems } from './bounded-items.js';
 import { fieldErrors } from './field-errors.js';
 import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
+import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerModel } from './model.js';
 import type { MemberValue } from './model-row.js';
+import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -15,18 +18,26 @@ export const missingMembers = ({ members = {} }: Model, parsedBody: Body): Recor
   Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(parsedBody, name)));
 
 /** The partner's address for this input. */
-export function addressFor({ upstream, variants }: Model, parsedBody: Body): Record<string, string> {
+export function addressFor(model: Model, parsedBody: Body): Record<string, string> {
+  const { upstream, variants } = model;
+  const input = asSpelledByRow(model, parsedBody);
   const variant = variants.find(({ holds }) =>
-    holds.some((pointer) => (valueAt(parsedBody, pointer) ?? null) !== null),
+    holds.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
   );
   return { ...upstream, ...variant?.upstream };
 }
 
 /** Throws `InputRejection` with the failing fields. */
 export function checkInput(model: Model, parsedBody: Body, bytes: Uint8Array): void {
-  const failing = inputErrors(model, parsedBody);
-  const fields = failing.length > 0 ? failing : hiddenMemberErrors(model, parsedBody, bytes);
+  const fields = bodyErrors(model, parsedBody, bytes);
   if (fields.length > 0) throw new InputRejection(fields);
+}
+
+/** Every failing field of the parsed body, else of its text. */
+function bodyErrors(model: Model, parsedBody: Body, bytes: Uint8Array): FieldError[] {
+  const failing = inputErrors(model, parsedBody);
+  if (failing.length > 0) return failing;
+  return [...hiddenMemberErrors(model, parsedBody, bytes), ...misnamedFields(model, bytes)];
 }
 
 /**
@@ -48,21 +59,24 @@ function hiddenMemberErrors(model: Model, parsedBody: Body, bytes: Uint8Array): 
   return [];
 }
 
-/** Equal for names that a parser which ignores case takes for one: that includes the long s and the Kelvin sign. */
-const anyCase = (name: string): string => name.toLowerCase().toUpperCase();
-
 /**
  * Whether a server may take an input that was meant for another one: its own schema accepts it and declares every
  * field. Inputs are open, so a field that it does not know would be lost without a word.
  */
-export const fits = (server: Model, input: Body): boolean =>
-  Object.keys(input).every((name) => Object.hasOwn(server.input.properties ?? {}, name)) &&
-  compiledSchema(server).accepts(input);
+export const fits = (server: Model, input: Body, bytes: Uint8Array): boolean =>
+  Object.keys(asSpelledByRow(server, input)).every((name) =>
+    Object.hasOwn(server.input.properties ?? {}, name),
+  ) && bodyErrors(server, input, bytes).length === 0;
 
 /** The failing fields of the input, at most 100; none when the model accepts it or has no authored schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   const { accepts, errorsOf } = compiledSchema(model);
-  return accepts(parsedBody) ? [] : fieldErrors(errorsOf(parsedBody), parsedBody);
+  const input = asSpelledByRow(model, parsedBody);
+  if (accepts(input)) return [];
+  return fieldErrors(errorsOf(input), input).map((field) => ({
+    ...field,
+    loc: asSpelledByCaller(model, { body: parsedBody }, field.loc),
+  }));
 }
 
 const compiledSchema = oncePerModel(({ input }) => compileSchema(input));

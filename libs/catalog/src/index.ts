@@ -17,7 +17,7 @@ export {
 } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
 export { nearestIds } from './nearest-ids.js';
-export type { Price } from './price.js';
+export { type Price, pricePointers } from './price.js';
 export { type Quote, quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { type ProviderDefinition, providerList, settingStem } from '#providers';
 import { packageRoot } from '#schemas';
 import { type Catalog, catalogOf } from './catalog.js';
-import type { Model } from './model.js';
+import { type Model, servedBy } from './model.js';
 import type { EndedModel } from './model-row.js';
 import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
@@ -132,7 +132,10 @@ export function layered(
     }),
   );
   return {
-    models: [...models.values()],
+    models: [...models.values()].map(({ file, model }) => {
+      const provider = providers.get(model.provider);
+      return { file, model: provider ? servedBy(model, provider) : model };
+    }),
     ended: [...ended.values()],
     providers: [...providers.values()],
     problems: [

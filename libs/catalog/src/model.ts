@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RowProblem } from '#providers';
+import type { ProviderDefinition, RowProblem } from '#providers';
 import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
@@ -34,6 +34,10 @@ export interface Model extends Omit<
   isAuthored: boolean;
   output?: { mediaType: string; schema?: JsonSchema; example?: unknown };
   counterExamples: CounterExample[];
+  /** JSON pointers of the fields that the row refuses by name. */
+  refusedPointers: string[];
+  /** Whether the provider takes a field in snake case and in camel case, whichever the row uses. */
+  takesBothSpellings?: boolean;
 }
 
 /** What is made of a model, made once: models do not change, and that of a row that did is another object. */
@@ -114,18 +118,24 @@ function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSc
     ...same
   } = row;
   const [provider = ''] = row.id.split('/');
+  const refusedPointers = refused.map((field) => (field.startsWith('/') ? field : pointerFrom([field])));
   return frozen({
     ...same,
     provider: row.provider ?? provider,
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,
-    input: acceptedInput(input, { members: row.members ?? {}, refused }),
+    input: acceptedInput(input, { members: row.members ?? {}, refused: refusedPointers }),
+    refusedPointers,
     isAuthored: input !== undefined,
     output: output && { mediaType: output.media_type, schema: outputSchema, example: output.example },
     counterExamples,
   });
 }
+
+/** The model as its provider reads it. */
+export const servedBy = (model: Model, { takesBothSpellings }: ProviderDefinition): Model =>
+  takesBothSpellings ? frozen({ ...model, takesBothSpellings }) : model;
 
 function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

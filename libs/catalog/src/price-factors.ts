@@ -5,9 +5,33 @@ export const amount = z.number().min(0);
 const most = 'What the upper bound takes in its place; without it, the default.';
 const minus = amount.default(0).describe('Units that the amount before already covers.');
 
+const flags = z
+  .strictObject({
+    at: pointer.describe('A text of the input, such as the prompt; `*` for every element.'),
+    names: z
+      .array(z.string().regex(/^[a-z_]+$/))
+      .min(1)
+      .describe('Names of options: `rs` is written --rs in the text.'),
+  })
+  .optional()
+  .describe(
+    'Options in a text that set the same quantity: where one is written, the upper bound takes the most.',
+  );
+
 const number = z
   .strictObject({
-    number: pointer.describe('A number of the input, or a text such as "5" or "5s".'),
+    number: pointer.describe('A number of the input, or a text such as "5" or "5s"; `*` adds up.'),
+    or: z
+      .array(
+        z.strictObject({
+          at: pointer.describe('Another member for the same quantity; `*` adds up.'),
+          per: z.number().positive().default(1).describe('How many of its units make one of `number`.'),
+        }),
+      )
+      .default([])
+      .describe('Other members for the same quantity: of those that are given the largest counts.'),
+    min: amount.default(1).describe('The fewest that are billed; a smaller number counts as this.'),
+    flags,
     default: amount.default(1).describe('What the partner assumes when the caller names no positive number.'),
     most: amount.optional().describe(most),
     per: z
@@ -17,11 +41,19 @@ const number = z
       .describe('How many of them make one unit: 60 for a price a minute.'),
     minus,
   })
-  .refine((factor) => (factor.most ?? Infinity) >= factor.default, { message: 'most is not below default' });
+  .refine((factor) => (factor.most ?? Infinity) >= factor.default, { message: 'most is not below default' })
+  .refine(({ flags: given, most: bound }) => !given || bound !== undefined, {
+    message: 'flags need a most',
+  });
 
 const table = z
   .strictObject({
     table: pointer.describe('A text, number or boolean of the input.'),
+    or: z
+      .array(pointer)
+      .default([])
+      .describe('Other members for the same choice: of those that are given the dearest counts.'),
+    flags,
     values: z
       .record(z.string(), amount)
       .describe(
@@ -61,10 +93,10 @@ const megapixels = z
 const present = z
   .strictObject({
     present: z
-      .array(pointer)
+      .array(z.union([pointer, z.literal('')]))
       .min(1)
       .describe(
-        'Members of the input, `*` for every element: each that is there counts, and of a list each element; null, false and "" do not.',
+        'Members of the input, "" for the input itself, which is always there, `*` for every element: each that is there counts, and of a list each element; null, false and "" do not.',
       ),
     each: amount.default(1).describe('What one counts.'),
     most: amount.optional().describe('What one counts in the upper bound; without it, as `each`.'),
@@ -81,7 +113,7 @@ const tokens = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Names of members, at any depth, that stand for more than their own text: links, ids of files, tools. Of a part without any of them no more is taken than a token a byte.',
+      'Names of members, at any depth and in whatever spelling, that stand for more than their own text: links, ids of files, tools. Of a part without any of them no more is taken than a token a byte.',
     ),
 });
 
@@ -100,10 +132,13 @@ export function pointersOf(factor: Factor): string[] {
   if ('present' in factor) return factor.present;
   if ('absent' in factor) return factor.absent;
   if ('megapixels' in factor) return factor.megapixels;
-  if ('number' in factor) return [factor.number];
-  if ('table' in factor) return [factor.table];
+  if ('number' in factor) return [factor.number, ...factor.or.map(({ at }) => at), ...textOf(factor)];
+  if ('table' in factor) return [factor.table, ...factor.or, ...textOf(factor)];
   return ['tokens' in factor ? factor.tokens : factor.characters];
 }
+
+const textOf = ({ flags: given }: { flags?: { at: string } | undefined }): string[] =>
+  given ? [given.at] : [];
 
 /** The key of a table that a value falls under: itself, else the first `wide*` that it begins with. */
 export function keyOf({ values }: { values: Record<string, number> }, value: unknown): string | undefined {

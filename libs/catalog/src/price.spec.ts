@@ -18,6 +18,18 @@ const cents = (factor: object, input: unknown) => {
 describe('a factor: what the upper bound takes, and what is billed', () => {
   const seconds = { number: '/seconds', default: 5, most: 12 };
   const minutes = { number: '/ms', per: 60_000, minus: 1, default: 90_000 };
+  const frames = { number: '/seconds', or: [{ at: '/frames', per: 24 }], default: 5, most: 12 };
+  const shots = { number: '/seconds', or: [{ at: '/shots/*/seconds' }], default: 5 };
+  const floored = { number: '/seconds', min: 4, default: 5 };
+  const flagged = { ...seconds, flags: { at: '/prompt', names: ['dur', 'duration'] } };
+  const lines = {
+    table: '/lines',
+    or: ['/size'],
+    values: { '480p': 1, '1080p': 4, '1*1': 2 },
+    default: '480p',
+  };
+  const flaggedLines = { ...lines, flags: { at: '/parts/*/text', names: ['rs'] } };
+  const worst = { present: [''], each: 0, most: 1 };
   const size = { table: '/size', values: { small: 1, 'wide*': 3, large: 2 }, default: 'small' };
   const other = { table: '/size', values: { '480p': 1, '*': 2 } };
   const text = { characters: '/text', per: 2, most: 3 };
@@ -35,6 +47,27 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
     [seconds, { seconds: '8s' }, 8, 8],
     [seconds, { seconds: -1 }, 12, 5],
     [seconds, { seconds: 'auto' }, 12, 5],
+    [seconds, { seconds: ' 10' }, 10, 10],
+    [seconds, { seconds: '1e1' }, 10, 10],
+    [seconds, { seconds: 0.001 }, 1, 1],
+    [seconds, { seconds: '0.001' }, 1, 1],
+    [floored, { seconds: 2 }, 4, 4],
+    [floored, { seconds: 4.5 }, 4.5, 4.5],
+    [frames, { seconds: 2, frames: 240 }, 10, 10],
+    [frames, { seconds: 8, frames: 24 }, 8, 8],
+    [frames, { frames: 48 }, 2, 2],
+    [frames, { seconds: -1, frames: 48 }, 12, 2],
+    [frames, { seconds: null, frames: 48 }, 2, 2],
+    [frames, {}, 12, 5],
+    [shots, { seconds: 3, shots: [{ seconds: '4' }, { seconds: 6 }] }, 10, 10],
+    [flagged, { seconds: 2, prompt: 'a heron --DUR 10' }, 12, 2],
+    [flagged, { seconds: 2, prompt: 'a heron -- dur 10' }, 2, 2],
+    [lines, { lines: '480p', size: '1*1' }, 2, 2],
+    [lines, { lines: '480p', size: '9*9' }, 4, 4],
+    [lines, { size: '1*1' }, 2, 2],
+    [lines, {}, 1, 1],
+    [flaggedLines, { lines: '480p', parts: [{ text: 'a' }, { text: 'b --rs 1080p' }] }, 4, 1],
+    [worst, {}, 1, 0],
     [minutes, {}, 0.5, 0.5],
     [minutes, { ms: 30_000 }, 0, 0],
     [minutes, { ms: 180_000 }, 2, 2],
@@ -59,6 +92,7 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
     [{ characters: '/lines/*' }, { lines: ['ab', 'c', 4] }, 3, 3],
     [area, {}, 3, 0],
     [area, { w: 1024 }, 3, 0],
+    [area, { w: 10_000 }, 10, 0],
     [area, { w: 1024, h: 1024 }, 1, 0],
     [area, { w: 2048, h: 2048 }, 4, 3],
     [images, {}, 0, 0],
@@ -190,6 +224,7 @@ describe('a price', () => {
     { usd: 1, times: [{}] },
     { usd: 1, times: [{ number: 'n' }] },
     { usd: 1, times: [{ number: '/n', most: 4, default: 5 }] },
+    { usd: 1, times: [{ number: '/n', flags: { at: '/prompt', names: ['n'] } }] },
     { usd: 1, times: [{ table: '/d', values: { a: 1 }, default: 'b' }] },
     { usd: 1, times: [{ present: ['/a'], most: 0.5 }] },
     { usd: 1, reported: [{ header: 'Cost', usd: 1 }] },

@@ -18,7 +18,11 @@ const reportedTerm = z.union([
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
       .optional()
       .describe('Only of objects that hold these values beside it.'),
-    minus: pointer.optional().describe('Where it has a part of the number that another term bills.'),
+    minus: pointer
+      .optional()
+      .describe(
+        'Where it has a part of the number that another term bills; `*` adds up, of objects that hold the values of `only`.',
+      ),
     when: z
       .strictObject({
         at: pointer.describe('A number of the reply.'),

@@ -71,6 +71,36 @@ const inputs: PricedInput[] = [
     billed: 0.895,
   },
   {
+    // Of 10,000 tokens of audio 7,200 came from the cache: the surcharge for audio falls on the others.
+    model: 'vertexai/gemini-2.5-flash',
+    input: { contents: [{ parts: [{ fileData: { fileUri: 'gs://a/b.wav' } }] }] },
+    listUsd: 0.003016,
+    reply: {
+      json: {
+        usageMetadata: {
+          promptTokenCount: 10_000,
+          cachedContentTokenCount: 7200,
+          promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 10_000 }],
+          cacheTokensDetails: [
+            { modality: 'TEXT', tokenCount: 0 },
+            { modality: 'AUDIO', tokenCount: 7200 },
+          ],
+        },
+      },
+    },
+    reserved: 1.212416,
+    billed: 0.003016,
+  },
+  {
+    // Frames win over seconds.
+    model: 'byteplus/seedance-1-0-pro-250528',
+    input: { ...video, duration: 2, frames: 289 },
+    listUsd: 0.62,
+    reply: tokens(247_962),
+    reserved: 0.67915,
+    billed: 0.619905,
+  },
+  {
     model: 'openai/gpt-image-1.5',
     input: { prompt: 'a', quality: 'low', size: '1024x1024', n: 1 },
     listUsd: 0.009,

@@ -1,6 +1,8 @@
 import { type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
-import type { Price } from './price.js';
+import { anyCase } from './accepted-input.js';
+import type { Model } from './model.js';
 import { type Factor, keyOf } from './price-factors.js';
+import { asSpelledByRow } from './spelling.js';
 
 /** What a run is known to cost before it is made. Amounts are micro-dollars. */
 export interface Quote {
@@ -13,17 +15,20 @@ export interface Quote {
   reported: ReportedTerm[];
 }
 
-export function quote({ price }: { price: Price }, input: unknown): Quote {
+export function quote(model: Model, body: unknown): Quote {
+  const { price } = model;
+  const input = asSpelledByRow(model, body);
   const terms = [price, ...price.plus];
   const amounts = terms.map((term) => microsOf(term, input));
   return {
     upperMicros: wholeMicros(amounts.reduce((sum, { bound }) => sum + bound, 0)),
     computedMicros: wholeMicros(amounts.reduce((sum, { computed }) => sum + computed, 0)),
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
-    reported: price.reported.map(({ usd, times, ...place }) => ({
-      ...place,
-      micros: microsOf({ usd, times }, input).computed,
-    })),
+    reported: price.reported.map(({ usd, times, ...place }) => {
+      const { bound, computed } = microsOf({ usd, times }, input);
+      // The reply tells how much was used, and not by which of two settings.
+      return { ...place, micros: times.some((factor) => isFlagged(factor, input)) ? bound : computed };
+    }),
   };
 }
 
@@ -47,12 +52,8 @@ function microsOf({ usd, times }: { usd: number; times: Factor[] }, input: unkno
 const finite = (value: number): number => Math.min(value, 1e100);
 
 function amountOf(factor: Factor, input: unknown): Amount {
-  if ('number' in factor) {
-    const given = positive(valueAt(input, factor.number));
-    const units = (value: number) => Math.max(0, value / factor.per - factor.minus);
-    return { bound: units(given ?? factor.most ?? factor.default), computed: units(given ?? factor.default) };
-  }
-  if ('table' in factor) return same(tableValue(factor, valueAt(input, factor.table)));
+  if ('number' in factor) return numberOf(factor, input);
+  if ('table' in factor) return tableValue(factor, input);
   if ('characters' in factor) {
     const texts = valuesAt(input, factor.characters).filter((value) => typeof value === 'string');
     const units = texts.reduce((sum, text) => sum + text.length, 0);
@@ -61,12 +62,16 @@ function amountOf(factor: Factor, input: unknown): Amount {
   }
   if ('megapixels' in factor) {
     const [width, height] = factor.megapixels.map((side) => positive(valueAt(input, side)));
-    const pixels = width === undefined || height === undefined ? undefined : finite(width * height);
+    const pixels = finite((width ?? usualSide) * (height ?? usualSide));
     const billed = (value: number) => Math.max(0, Math.max(factor.min, value) - factor.minus);
     // Partners mean 2^20 pixels by it, or a million: the smaller gives the bound.
-    return pixels === undefined
-      ? { bound: billed(factor.most ?? factor.default), computed: billed(factor.default) }
-      : { bound: billed(Math.ceil(pixels / 1_000_000)), computed: billed(Math.ceil(pixels / 2 ** 20)) };
+    const bound = billed(Math.ceil(pixels / 1_000_000));
+    if (width !== undefined && height !== undefined) {
+      return { bound, computed: billed(Math.ceil(pixels / 2 ** 20)) };
+    }
+    const most = billed(factor.most ?? factor.default);
+    const isOneGiven = width !== undefined || height !== undefined;
+    return { bound: isOneGiven ? Math.max(most, bound) : most, computed: billed(factor.default) };
   }
   if ('present' in factor) {
     const there = factor.present.reduce((sum, member) => sum + countAt(input, member), 0);
@@ -76,29 +81,69 @@ function amountOf(factor: Factor, input: unknown): Amount {
   if ('absent' in factor) return same(Number(factor.absent.every((member) => countAt(input, member) === 0)));
   const part = valueAt(input, factor.tokens);
   const { references, most: bound } = factor;
-  const fewer = references && addedTokens + bytesOf(part, new Set(references));
+  const fewer = references && addedTokens + bytesOf(part, new Set(references.map(anySpelling)));
   return {
     bound: Math.min(bound, fewer ?? bound),
     computed: Math.min(bound, lengthOf(part) / 4),
   };
 }
 
+/** What partners take for a side that is not given, in pixels. */
+const usualSide = 1024;
+
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
 const same = (value: number): Amount => ({ bound: value, computed: value });
 
+function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): Amount {
+  const { most = factor.default, min } = factor;
+  const given = [{ at: factor.number, per: 1 }, ...factor.or].flatMap(({ at, per }) => {
+    const values = valuesAt(input, at).filter((value) => value !== null);
+    if (values.length === 0) return [];
+    const numbers = values.map(positive);
+    const sum = numbers.reduce((one = NaN, other = NaN) => one + other, 0) ?? NaN;
+    return [finite(sum) / per];
+  });
+  const readable = given.filter((value) => !Number.isNaN(value)).map((value) => Math.max(min, value));
+  // What is no positive number leaves the choice to the provider, as nothing does.
+  const isOpen = readable.length === 0 || readable.length < given.length || isFlagged(factor, input);
+  const units = (value: number) => Math.max(0, value / factor.per - factor.minus);
+  return {
+    bound: units(Math.max(...readable, ...(isOpen ? [most] : []))),
+    computed: units(readable.length === 0 ? factor.default : Math.max(...readable)),
+  };
+}
+
+/** Whether a text of the input writes one of the options that set the factor as well. */
+function isFlagged(factor: Factor, input: unknown): boolean {
+  if (!('flags' in factor) || !factor.flags) return false;
+  const { at, names } = factor.flags;
+  const texts = valuesAt(input, at).filter((value) => typeof value === 'string');
+  const options = texts.filter((text) => text.includes('--')).map((text) => text.toLowerCase());
+  return options.some((text) => names.some((name) => text.includes(`--${name}`)));
+}
+
 /** The positive number that a value is or writes. */
 function positive(value: unknown): number | undefined {
+  // Some partners read a text as leniently as their language does: " 10", "+9", "1e1".
   const number =
-    typeof value === 'string' && /^\d+(\.\d+)?s?$/.test(value) ? Number.parseFloat(value) : value;
+    typeof value === 'string' && /^\s*\+?\d*\.?\d+(e[+-]?\d+)?\s*s?\s*$/i.test(value)
+      ? Number.parseFloat(value)
+      : value;
   return typeof number === 'number' && number > 0 ? finite(number) : undefined;
 }
 
-function tableValue(factor: Extract<Factor, { table: string }>, given: unknown): number {
+function tableValue(factor: Extract<Factor, { table: string }>, input: unknown): Amount {
   const { values } = factor;
-  const key = keyOf(factor, given ?? factor.default);
   // A value that the table does not know must not be cheaper than one it knows.
-  return key === undefined ? Math.max(0, ...Object.values(values)) : (values[key] ?? 0);
+  const dearest = Math.max(0, ...Object.values(values));
+  const given = [factor.table, ...factor.or].flatMap((at) => valueAt(input, at) ?? []);
+  const known = (given.length === 0 ? [factor.default] : given).map((value) => {
+    const key = keyOf(factor, value);
+    return key === undefined ? dearest : (values[key] ?? 0);
+  });
+  const computed = Math.max(...known);
+  return { bound: isFlagged(factor, input) ? dearest : computed, computed };
 }
 
 const countAt = (input: unknown, member: string): number =>
@@ -111,6 +156,8 @@ const isLeftOut = (value: unknown): boolean => value === null || value === false
 /** What partners put around a text: turns, roles, a system prompt of their own. */
 const addedTokens = 1000;
 
+const anySpelling = (name: string): string => anyCase(name.replaceAll('_', ''));
+
 /** How many bytes a value has at least as JSON: no text has more tokens. Infinite where it refers to something else. */
 function bytesOf(value: unknown, references: ReadonlySet<string>): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
@@ -118,7 +165,9 @@ function bytesOf(value: unknown, references: ReadonlySet<string>): number {
   return Object.entries(value).reduce(
     (sum, [name, member]) =>
       sum +
-      (references.has(name) && !isLeftOut(member) ? Infinity : name.length + 4 + bytesOf(member, references)),
+      (references.has(anySpelling(name)) && !isLeftOut(member)
+        ? Infinity
+        : Buffer.byteLength(name) + 4 + bytesOf(member, references)),
     0,
   );
 }

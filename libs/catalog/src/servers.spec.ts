@@ -29,5 +29,7 @@ it.each([
   [{ prompt: 'a', size: '1k' }, false],
   [{ n: 1 }, false],
 ])('fit %j: %j', (given, expected) => {
-  expect(fits(row('b/x', { input, example: { prompt: 'a' } }), given)).toBe(expected);
+  expect(
+    fits(row('b/x', { input, example: { prompt: 'a' } }), given, Buffer.from(JSON.stringify(given))),
+  ).toBe(expected);
 });

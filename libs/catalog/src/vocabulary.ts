@@ -72,7 +72,8 @@ const size =
     };
   };
 
-const forbidden: Wording = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
+/** A field that is refused by its name. */
+export const forbidden: Wording = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
 
 const expected = (type: string, values: string): Wording => ({
   type,
@@ -85,6 +86,9 @@ const valueError = (error: string): Wording => ({
   msg: `Value error, ${error}`,
   ctx: { error },
 });
+
+/** A field that is given twice, whose two values a provider may take either of. */
+export const repeated: Wording = valueError('the field is given more than once');
 
 function wrongTag({ params, parentSchema }: ErrorObject): Wording {
   const name = params['tag'] as string;
@@ -144,8 +148,9 @@ const words = {
     };
   },
   oneOf: () => valueError('the value fits more than one of the forms that exclude each other'),
+  // A field that may not be there, or that the router refuses by its name unless the value changes nothing.
   not: ({ schema }) =>
-    Object.keys(schema as JsonSchema).length === 0
+    (schema as JsonSchema).not || Object.keys(schema as JsonSchema).length === 0
       ? forbidden
       : valueError('the value has a form that is excluded'),
 } satisfies Record<string, Word>;

@@ -181,6 +181,8 @@ export interface ProviderDefinition {
   /** Bound on one submission call in milliseconds, its reply included. */
   submitTimeoutMs: number;
   settings?: Readonly<Record<string, ProviderSetting>>;
+  /** Whether its JSON is protobuf's, which takes each field in snake case and in camel case. */
+  takesBothSpellings?: boolean;
   /** The whole text of it, for a provider that a catalog directory declares: equal texts are equal providers. */
   declaration?: string;
   /** How it reports trouble with our account; left out, by the statuses 401, 402 and 403 alone. */

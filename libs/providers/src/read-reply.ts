@@ -65,20 +65,30 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
     const list = valueAt(json, term.count);
     return Array.isArray(list) ? list.length : undefined;
   }
-  const numbers = valuesAtTerm(json, term).map(numberOf);
-  if (numbers.length === 0) return undefined;
-  const sum = numbers.reduce((one, other) =>
-    one === undefined || other === undefined ? undefined : one + other,
-  );
+  const sum = sumOf(valuesAtTerm(json, term));
   if (sum === undefined) return undefined;
-  const { when, minus } = term;
+  const { when, minus, only } = term;
   const deciding = (when && numberOf(valueAt(json, when.at))) ?? 0;
   if (when && (deciding <= (when.above ?? -1) || deciding > (when.up_to ?? Infinity))) return 0;
-  return Math.max(0, sum - ((minus && numberOf(valueAt(json, minus))) || 0));
+  if (minus === undefined) return sum;
+  const billedElsewhere = sumOf(valuesAtTerm(json, { at: minus, ...(minus.includes('*') && { only }) }));
+  return Math.max(0, sum - (billedElsewhere ?? 0));
+}
+
+/** Undefined without values, and where one of them is no number. */
+function sumOf(values: readonly Json[]): number | undefined {
+  const numbers = values.map(numberOf);
+  return numbers.reduce(
+    (one, other) => (one === undefined || other === undefined ? undefined : one + other),
+    numbers.length === 0 ? undefined : 0,
+  );
 }
 
 /** With `only`, the values of those objects that hold its values. */
-function valuesAtTerm(json: Json | undefined, { at, only }: Extract<ReportedTerm, { at: string }>): Json[] {
+function valuesAtTerm(
+  json: Json | undefined,
+  { at, only }: { at: string; only?: Record<string, unknown> | undefined },
+): Json[] {
   if (only === undefined) return valuesAt(json, at);
   const path = pointerSegments(at);
   return valuesAt(json, pointerFrom(path.slice(0, -1)))

@@ -76,11 +76,13 @@ export {
   jsonExcess,
   longStringsOf,
   type JsonPlace,
+  type JsonStep,
   membersOf,
   placesOf,
   replaceStrings,
   stringAt,
   textAt,
+  walkJson,
   withMembersFirst,
 } from './json-text.js';
 export {
@@ -156,6 +158,7 @@ export {
   type SettingsShape,
 } from './settings.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
+export { camelName, spellingsOf } from './spelling.js';
 export { isOneLine, oneLine } from './stored-text.js';
 export {
   isOriginOf,

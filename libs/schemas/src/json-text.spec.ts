@@ -21,6 +21,7 @@ import {
   replaceStrings,
   stringAt,
   textAt,
+  walkJson,
   withMembersFirst,
 } from './json-text.js';
 
@@ -251,5 +252,18 @@ describe('jsonExcess', () => {
 
   it.each(['', '"', '"\\', '{"a', ']]]]', '\\'])('ends on the broken text %j', (text) => {
     expect(scan(text, { depth: 1, keys: 1 })).toBeNull();
+  });
+});
+
+describe('walkJson', () => {
+  it('comes to each member and element, doubled ones too, and goes into what it is told to', () => {
+    const json = Buffer.from('\uFEFF{"a":[{"b":1},2,[3]],"a":{"c\\u0064":null},"e":{"f":1}}');
+    const seen: string[] = [];
+    walkJson(json, '', (around, { name, isElement, isContainer }) => {
+      const place = `${around}${isElement ? `[${name}]` : `.${name}`}`;
+      seen.push(isContainer ? `${place}*` : place);
+      return name === 'e' ? undefined : place;
+    });
+    expect(seen).toEqual(['.a*', '.a[0]*', '.a[0].b', '.a[1]', '.a[2]*', '.a[2][0]', '.a*', '.a.cd', '.e*']);
   });
 });

@@ -95,6 +95,37 @@ export function membersOf(json: Uint8Array, from = 0): (JsonPlace & { name: stri
   return members;
 }
 
+/** What a walk comes to next: a member of an object or an element of a list, whose name is its index. */
+export interface JsonStep {
+  name: string;
+  isElement: boolean;
+  /** Whether the value is an object or a list, which the walk can go into. */
+  isContainer: boolean;
+}
+
+/**
+ * Walks through JSON text in its order, doubled members included. `step` gets what it returned for the object or list
+ * around a value, and returns what it wants to know inside the value; undefined skips it.
+ */
+export function walkJson<State>(
+  json: Uint8Array,
+  root: State,
+  step: (around: State, next: JsonStep) => State | undefined,
+): void {
+  const tokens = new JsonTokens(json);
+  const isContainer = () => tokens.kind === openBrace || tokens.kind === openBracket;
+  const read = (around: State): void => {
+    const isElement = tokens.kind === openBracket;
+    readMembers(json, tokens, (nameOf) => {
+      const inside = step(around, { name: nameOf(), isElement, isContainer: isContainer() });
+      if (inside !== undefined && isContainer()) read(inside);
+      else tokens.skipValue();
+    });
+  };
+  tokens.next();
+  if (isContainer()) read(root);
+}
+
 /**
  * Reads the object or list whose opening is the current token. `readValue` is called at the first token of each
  * value and leaves the last one of it; an element's name is its index.

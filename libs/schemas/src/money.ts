@@ -24,7 +24,7 @@ export const wholeMicros = (micros: number): number =>
 
 /**
  * A part of what a reply says a run cost: the number at a pointer (`*` adds up, `only` keeps the objects that hold these
- * values, `minus` is taken off, `when` adds nothing out of its range) or in a header, or how many elements a list has,
+ * values, `minus` is taken off, with `*` of such objects alone, `when` adds nothing out of its range) or in a header, or how many elements a list has,
  * each times `micros`. Without an `optional` one the sum stands.
  */
 export type ReportedTerm = (

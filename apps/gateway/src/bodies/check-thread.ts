@@ -60,7 +60,7 @@ export function checkParsed(
     missingMembers: missingMembers(model, input),
     upstream: addressFor(model, input),
   });
-  return { terms: [termsOf(server), ...others.filter((other) => fits(other, input)).map(termsOf)] };
+  return { terms: [termsOf(server), ...others.filter((other) => fits(other, input, bytes)).map(termsOf)] };
 }
 
 /** What the thread runs. */

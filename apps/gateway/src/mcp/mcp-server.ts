@@ -10,12 +10,12 @@ const maxWaitS = 45;
 const maxPauseMs = 2_000;
 
 const model = routerModelId.describe('The id of a model: provider and model, joined by a slash.');
-const waiting = z
-  .int()
-  .min(0)
-  .max(maxWaitS)
-  .default(maxWaitS)
-  .describe('How long to wait for the result, in seconds. A run that takes longer goes on.');
+/** Agents fill optional arguments with null or an empty text: both count as left out. */
+const optional = <Shape extends z.ZodType>(shape: Shape) =>
+  z.preprocess((value) => (value === null || value === '' ? undefined : value), shape.optional()).optional();
+const waiting = optional(z.int().min(0).max(maxWaitS)).describe(
+  `How long to wait for the result, in seconds; left out, ${maxWaitS}. A run that takes longer goes on.`,
+);
 
 const instructions =
   'Runs generative models of many providers. Find a model, read what it takes, run it. A run that does not end within the wait goes on: follow it with get_run. Each run costs money, so do not repeat one whose result is still to come. URLs in results work for 24 hours.';
@@ -42,10 +42,10 @@ export function mcpServer(
     {
       description: 'Lists models that may be run, 20 at a time, by id.',
       inputSchema: z.object({
-        query: z.string().optional().describe('Words of its name or description.'),
-        provider: z.string().optional().describe('The first part of its id.'),
-        modality: z.enum(['text', 'image', 'video', 'audio', '3d']).optional().describe('What it makes.'),
-        cursor: z.string().optional().describe('next_cursor of the page before.'),
+        query: optional(z.string()).describe('Words of its name or description.'),
+        provider: optional(z.string()).describe('The first part of its id.'),
+        modality: optional(z.enum(['text', 'image', 'video', 'audio', '3d'])).describe('What it makes.'),
+        cursor: optional(z.string()).describe('next_cursor of the page before.'),
       }),
       annotations: { readOnlyHint: true },
     },
@@ -76,14 +76,13 @@ export function mcpServer(
       inputSchema: z.object({
         model,
         input: z.record(z.string(), z.unknown()).describe('What describe_model says that the model takes.'),
-        idempotency_key: z
-          .string()
-          .optional()
-          .describe('Names the run: the same input with the same key collects it and starts no other.'),
+        idempotency_key: optional(z.string()).describe(
+          'Names the run: the same input with the same key collects it and starts no other.',
+        ),
         wait_seconds: waiting,
       }),
     },
-    async ({ model: id, idempotency_key: idempotencyKey, wait_seconds: waitS }) => {
+    async ({ model: id, idempotency_key: idempotencyKey, wait_seconds: waitS = maxWaitS }) => {
       const options = {
         ...(runInput !== undefined && { body: runInput }),
         ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -102,7 +101,7 @@ export function mcpServer(
       inputSchema: z.object({ model, request_id: routerQueueRequestId, wait_seconds: waiting }),
       annotations: { readOnlyHint: true },
     },
-    async (input) => followed(input.model, input.request_id, input.wait_seconds),
+    async (input) => followed(input.model, input.request_id, input.wait_seconds ?? maxWaitS),
   );
 
   server.registerTool(

@@ -1,4 +1,4 @@
-import type { Json } from '#schemas';
+import { type Json, type JsonPointer, spellingsOf } from '#schemas';
 import type { AccountReports } from '../account.js';
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
 import { envelope, form, references, settled, type Encoding } from '../encodings.js';
@@ -41,6 +41,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     name: row.provider,
     defaultBase: row.base,
     submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
+    takesBothSpellings: row.both_spellings,
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),
     create: (base) => {
@@ -66,6 +67,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     if (!made) throw new Error('the handle lacks what this provider is now declared to be found by');
     return made;
   };
+  const spelled = (at: JsonPointer) => (row.both_spellings ? spellingsOf(at) : [at]);
   const common = {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
@@ -78,9 +80,10 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       encode: submit.encode && encodingOf(submit.encode),
       variant: submit.variant && variantOf(submit.variant, base),
-      base64: submit.base64,
+      base64: submit.base64?.flatMap(({ at, ...place }) => spelled(at).map((each) => ({ ...place, at: each }))),
       upload: submit.upload && {
         ...submit.upload,
+        at: submit.upload.at.flatMap(spelled),
         url: filled(submit.upload.url, () => base) ?? '',
       },
       refusals: submit.refusals,

@@ -251,6 +251,12 @@ export const providerRow = z
       .boolean()
       .default(false)
       .describe('Whether assets on these origins open with the key alone; else it is not sent for them.'),
+    both_spellings: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether its JSON is protobuf’s, which takes each field in snake case and in camel case: what is read of the input is then read in both.',
+      ),
     auth: headers.default({}).describe('Header fields that authenticate a call; {secret} is the key.'),
     auth_query: z
       .record(z.string().min(1), z.string())

@@ -114,6 +114,11 @@ describe('videos in a bucket of our own', () => {
       `{ "parameters" : {${target},"seed": 1.0 }, "instances":[]}`,
     ],
     ['{"parameters":{ }}', `{"parameters":{${target} }}`],
+    [
+      '{"parameters":{"seed":1.0,"storageUri": null}}',
+      '{"parameters":{"seed":1.0,"storageUri": "gs://my-bucket/videos/0197c2a4/"}}',
+    ],
+    ['{"parameters":{"storage_uri":""}}', '{"parameters":{"storage_uri":"gs://my-bucket/videos/0197c2a4/"}}'],
   ])('are asked for in %s', (body, sent) => {
     expect(text(adapter.submit(run(body)).body)).toBe(sent);
   });

@@ -1,3 +1,4 @@
+import { spellingsOf } from '#schemas';
 import type { AccountReports } from '../../account.js';
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { serviceAccount } from '../../credentials/service-account.js';
@@ -12,9 +13,12 @@ import { storedBelow, withSignedLinks } from './storage.js';
 const regionalHost = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com/;
 
 /** Where Veo takes an image or a video in base64. */
-const videoFiles = ['image', 'lastFrame', 'video', 'mask', 'referenceImages/*/image'].map((member) => ({
-  at: `/instances/*/${member}/bytesBase64Encoded` as const,
-}));
+const videoFiles = ['image', 'lastFrame', 'video', 'mask', 'referenceImages/*/image'].flatMap((member) =>
+  spellingsOf(`/instances/*/${member}/bytesBase64Encoded`).map((at) => ({ at })),
+);
+
+/** Where Gemini takes a file in base64. */
+const inlineFiles = spellingsOf('/contents/*/parts/*/inlineData/data').map((at) => ({ at }));
 
 const errorDocument = 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/api-errors';
 const date = '2026-11-25';
@@ -34,6 +38,7 @@ export const google: ProviderDefinition = {
   name: 'google',
   defaultBase: 'https://us-central1-aiplatform.googleapis.com/v1',
   submitTimeoutMs: 540_000,
+  takesBothSpellings: true,
   account,
   settings: {
     PROJECT: {
@@ -97,7 +102,7 @@ export const google: ProviderDefinition = {
         ...common,
         submit: {
           url: (run) => `${modelOf(run)}:${upstream(run, 'method')}`,
-          base64: [{ at: '/contents/*/parts/*/inlineData/data' }],
+          base64: inlineFiles,
         },
         view: withoutThoughts,
         // Where the input allows it a model may answer in words, which are billed as well.

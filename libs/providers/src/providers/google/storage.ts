@@ -1,6 +1,6 @@
 import { createHash, createSign } from 'node:crypto';
 
-import { membersOf } from '#schemas';
+import { camelName, membersOf } from '#schemas';
 import type { ProviderOutput, Run } from '../../contract.js';
 import { readServiceAccount } from '../../credentials/service-account.js';
 
@@ -12,8 +12,14 @@ const linkLifeS = 24 * 3600;
  * `gs://bucket/folder`. Everything around it stays as it is.
  */
 export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
-  const member = `"storageUri":${JSON.stringify(`${target}/${runId}/`)}`;
+  const uri = JSON.stringify(`${target}/${runId}/`);
+  const member = `"storageUri":${uri}`;
   const parameters = membersOf(body).findLast(({ name }) => name === 'parameters');
+  const given =
+    parameters && membersOf(body, parameters.start).find(({ name }) => camelName(name) === 'storageUri');
+  // Null and the empty text are no target of the caller's.
+  if (given)
+    return Buffer.concat([body.subarray(0, given.start), Buffer.from(uri), body.subarray(given.end)]);
   const open = parameters?.start ?? body.indexOf('{'.charCodeAt(0));
   const added = parameters ? member : `"parameters":{${member}}`;
   const comma = membersOf(body, open).length > 0 ? ',' : '';

@@ -1,0 +1,163 @@
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+
+/** A quantity that is billed: where the submission may name it, and how the partner counts it. */
+interface Units {
+  /** What it takes when nothing is named. */
+  usual: number;
+  /** The fewest that it bills. */
+  least?: number;
+  /** The most that it makes: it cuts off, or refuses. */
+  most?: number;
+  /** What it takes when the choice is left to it: -1, "auto", and whatever else is no number above zero. */
+  open?: number;
+  /** What it rounds up to; 0 for a quantity that it bills exactly. */
+  step?: number;
+  flags?: Flags;
+}
+
+/** Options in a text, such as `--rs 1080p`, and where the text is. */
+interface Flags {
+  in: string;
+  names: readonly string[];
+}
+
+/** What a field is to the partner, for those who try values of it. */
+type FieldUse = 'units' | 'choice' | 'count' | 'text';
+
+/** One submission as a partner's billing reads it: leniently, so that no bill is lower than a strict reader's. */
+export class Order {
+  /** The fields that were read, with the values that the price list names. */
+  readonly fields = new Map<string, { use: FieldUse; values: readonly Json[] }>();
+  /** Fields that name one quantity together. */
+  readonly alternatives: string[][] = [];
+  readonly flags: Flags[] = [];
+
+  constructor(private readonly body: Json) {}
+
+  /** The largest of the fields that name it, each `[place, how many make a unit]`. */
+  units(places: string | readonly (readonly [string, number])[], how: Units): number {
+    const { usual, least = 1, most = Infinity, open = usual, step = 1 } = how;
+    const all = typeof places === 'string' ? ([[places, 1]] as const) : places;
+    this.note(
+      all.map(([place]) => place),
+      'units',
+      [least, usual, ...(most === Infinity ? [] : [most])],
+    );
+    const named = all.flatMap(([place, per]) => {
+      const values = this.at(place).filter((value) => value !== null);
+      const sum = values.reduce<number>((total, value) => total + numberOf(value), 0);
+      return values.length === 0 ? [] : [Number.isNaN(sum) ? open : sum / per];
+    });
+    const flagged = this.flagged(how.flags)
+      .map(numberOf)
+      .filter((value) => !Number.isNaN(value));
+    const value = Math.max(...flagged, ...(named.length === 0 ? [usual] : named));
+    return Math.min(most, Math.max(least, step === 0 ? value : Math.ceil(value / step) * step));
+  }
+
+  /** The dearest of the options that the fields name; an unknown one is read as the usual. */
+  choice(
+    places: string | readonly string[],
+    options: Readonly<Record<string, number>>,
+    usual: string,
+    flags?: Flags,
+  ): number {
+    const all = [places].flat();
+    this.note(all, 'choice', Object.keys(options));
+    const named = [...all.flatMap((place) => this.at(place)), ...this.flagged(flags)]
+      .map((value) => (isPlain(value) ? optionOf(String(value), options) : undefined))
+      .filter((value) => value !== undefined);
+    return Math.max(...(named.length === 0 ? [optionOf(usual, options) ?? 0] : named));
+  }
+
+  /** How many things are there: a list has as many as it has elements. */
+  count(...places: string[]): number {
+    for (const place of places) this.note([place], 'count', []);
+    return places
+      .flatMap((place) => this.at(place))
+      .reduce<number>(
+        (sum, value) => sum + (Array.isArray(value) ? value.length : Number(isThere(value))),
+        0,
+      );
+  }
+
+  has(...places: string[]): boolean {
+    return this.count(...places) > 0;
+  }
+
+  letters(place: string): number {
+    this.note([place], 'text', []);
+    return this.at(place).reduce<number>((sum, value) => sum + (isPlain(value) ? lettersOf(value) : 0), 0);
+  }
+
+  /** Tokens of all texts, one a byte; as many as the model takes where a member of such a name leads elsewhere. */
+  tokens(most: number, leading: readonly string[]): number {
+    const names = new Set(leading.map(plainName));
+    const read = (value: Json): number => {
+      if (typeof value === 'string') return Buffer.byteLength(value);
+      if (typeof value !== 'object' || value === null) return 0;
+      return Object.entries(value).reduce(
+        (sum, [name, member]) => sum + (names.has(plainName(name)) && isThere(member) ? most : read(member)),
+        0,
+      );
+    };
+    return Math.min(most, read(this.body));
+  }
+
+  private note(places: readonly string[], use: FieldUse, values: readonly Json[]): void {
+    for (const place of places) this.fields.set(place, { use, values });
+    if (places.length > 1) this.alternatives.push([...places]);
+  }
+
+  private flagged(flags: Flags | undefined): string[] {
+    if (!flags) return [];
+    this.flags.push(flags);
+    const option = new RegExp(`--(?:${flags.names.join('|')})\\s+(\\S+)`, 'gi');
+    return this.at(flags.in).flatMap((text) =>
+      typeof text === 'string' ? [...text.matchAll(option)].map(([, value = '']) => value) : [],
+    );
+  }
+
+  private at(place: string): Json[] {
+    let reached: Json[] = [this.body];
+    for (const name of place.split('/').slice(1)) {
+      reached = reached.flatMap((value) => {
+        if (typeof value !== 'object' || value === null) return [];
+        if (name === '*') return Object.values(value);
+        return Object.hasOwn(value, name) ? [(value as Record<string, Json>)[name] ?? null] : [];
+      });
+    }
+    return reached;
+  }
+}
+
+const isPlain = (value: Json): value is string | number | boolean =>
+  value !== null && typeof value !== 'object';
+
+const lettersOf = (value: string | number | boolean): number => Array.from(String(value)).length;
+
+const isThere = (value: Json): boolean => value !== null && value !== '' && value !== false;
+
+const plainName = (name: string): string => name.toLowerCase().replaceAll('_', '');
+
+/** Not a number for everything that is none above zero. */
+function numberOf(value: Json): number {
+  const number = typeof value === 'string' ? Number(value.trim().replace(/s$/i, '') || NaN) : value;
+  return typeof number === 'number' && number > 0 ? number : NaN;
+}
+
+function optionOf(value: string, options: Readonly<Record<string, number>>): number | undefined {
+  const name = Object.keys(options).find((each) => each.toLowerCase() === value.toLowerCase());
+  return name === undefined ? undefined : options[name];
+}
+
+/** What a partner asks for a submission, in dollars. */
+export type Bill = (order: Order) => number;
+
+/** Bills by the ids of models, where `*` stands for any part of an id; the first that fits counts. */
+export type PriceList = Readonly<Record<string, Bill>>;
+
+export const flat =
+  (usd: number): Bill =>
+  () =>
+    usd;

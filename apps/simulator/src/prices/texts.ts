@@ -1,0 +1,205 @@
+import { type Bill, flat, type Order, type PriceList } from './order.js';
+
+/** Dollars a million tokens, as the lists of models that write have them. */
+interface Rates {
+  input: number;
+  output: number;
+  /** How many tokens the model reads, and how many it writes. */
+  reads: number;
+  writes: number;
+  /** From how many tokens on everything is dearer, and how much. */
+  long?: { above: number; input: number; output: number };
+}
+
+const million = 1_000_000;
+
+const tokensOf = (order: Order, rates: Rates, leading: readonly string[], written: number, factor = 1) => {
+  const read = order.tokens(rates.reads, leading);
+  const isLong = rates.long !== undefined && read > rates.long.above;
+  const input = isLong ? (rates.long?.input ?? 0) : rates.input;
+  const output = isLong ? (rates.long?.output ?? 0) : rates.output;
+  return (read * input * factor + written * output) / million;
+};
+
+const claude =
+  (input: number, output: number, reads = million): Bill =>
+  (order) => {
+    const written = order.units('/max_tokens', { usual: 1 });
+    // What is written into the cache for an hour costs twice as much.
+    const cached = order.has(
+      '/cache_control',
+      '/system/*/cache_control',
+      '/messages/*/content/*/cache_control',
+    );
+    const leading = ['source', 'tools', 'mcp_servers', 'container'];
+    return tokensOf(order, { input, output, reads, writes: 0 }, leading, written, cached ? 2 : 1);
+  };
+
+const referring = [
+  'image_url',
+  'video_url',
+  'file_id',
+  'file_url',
+  'file_data',
+  'tools',
+  'previous_response_id',
+];
+
+const responses =
+  (rates: Rates): Bill =>
+  (order) => {
+    const written = order.units('/max_output_tokens', { usual: rates.writes, most: rates.writes });
+    return tokensOf(order, rates, referring, written);
+  };
+
+const gpt = (input: number, output: number, reads: number, writes: number): Bill =>
+  responses({ input, output, reads, writes });
+
+/** Above 272,000 tokens twice the price of the input, and half as much again of the answer. */
+const gptLong = (input: number, output: number): Bill => {
+  const long = { above: 272_000, input: input * 2, output: output * 1.5 };
+  return responses({ input, output, reads: 1_050_000, writes: 128_000, long });
+};
+
+const seed = (input: number, output: number): Bill =>
+  responses({
+    input,
+    output,
+    reads: 262_144,
+    writes: 131_072,
+    long: { above: 128_000, input: input * 2, output: output * 2 },
+  });
+
+const gemini =
+  (
+    input: number,
+    output: number,
+    { audio = input, long }: { audio?: number; long?: Rates['long'] } = {},
+  ): Bill =>
+  (order) => {
+    const each = order.units('/generationConfig/maxOutputTokens', { usual: 65_536, most: 65_536 });
+    const written = each * order.units('/generationConfig/candidateCount', { usual: 1 });
+    const files = ['inlineData', 'fileData', 'cachedContent', 'tools'];
+    // What a file holds may be audio, which is dearer.
+    const dearest = order.tokens(2_000_000, files) >= 2_000_000 ? audio : input;
+    return tokensOf(
+      order,
+      { input: dearest, output, reads: 1_048_576, writes: 65_536, ...(long && { long }) },
+      files,
+      written,
+    );
+  };
+
+const geminiImage =
+  (input: number, sizes: Readonly<Record<string, number>>): Bill =>
+  (order) =>
+    order.choice('/generationConfig/imageConfig/imageSize', sizes, '1K') *
+      order.units('/generationConfig/candidateCount', { usual: 1 }) +
+    (order.tokens(32_768, ['inlineData', 'fileData', 'cachedContent']) * input) / million;
+
+/** Dollars a million tokens of a model that OpenRouter names. */
+const routed: Readonly<Record<string, readonly [number, number]>> = {
+  'openai/gpt-5.6-luna': [0.2, 1.2],
+  'anthropic/claude-opus-5': [5, 25],
+  'openai/o1-pro': [150, 600],
+};
+
+const routedBy = (index: 0 | 1): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(routed).map(([name, rates]) => [name, rates[index]]));
+
+export const texts: PriceList = {
+  'anthropic/claude-fable-*': claude(10, 50),
+  'anthropic/claude-haiku-4-5-*': claude(1, 5, 200_000),
+  'anthropic/claude-opus-5-5': claude(4, 20),
+  'anthropic/claude-opus-*': claude(5, 25),
+  'anthropic/claude-sonnet-4-5-*': claude(3, 15, 200_000),
+  'anthropic/claude-sonnet-4-6': claude(3, 15),
+  'anthropic/claude-sonnet-5*': claude(2, 10),
+  'byteplus/seed-2-0-lite-*': seed(0.25, 2),
+  'byteplus/seed-2-0-mini-*': seed(0.1, 0.4),
+  'byteplus/seed-2-0-pro-*': seed(0.5, 3),
+  'openai/gpt-4.1': gpt(2, 8, 1_047_576, 32_768),
+  'openai/gpt-4.1-mini': gpt(0.4, 1.6, 1_047_576, 32_768),
+  'openai/gpt-4.1-nano': gpt(0.1, 0.4, 1_047_576, 32_768),
+  'openai/gpt-4o': gpt(2.5, 10, 128_000, 16_384),
+  'openai/gpt-5': gpt(1.25, 10, 400_000, 128_000),
+  'openai/gpt-5-mini': gpt(0.25, 2, 400_000, 128_000),
+  'openai/gpt-5-nano': gpt(0.05, 0.4, 400_000, 128_000),
+  'openai/gpt-5.5': gptLong(5, 30),
+  'openai/gpt-5.5-pro': gptLong(30, 180),
+  'openai/gpt-5.6-luna': gptLong(0.2, 1.2),
+  'openai/gpt-5.6-sol': gptLong(4, 20),
+  'openai/gpt-5.6-terra': gptLong(2, 12),
+  'openai/gpt-6-astra': gptLong(10, 50),
+  'openai/gpt-6-luna': gptLong(0.1, 0.5),
+  'openai/gpt-6-sol': gptLong(2, 10),
+  'openai/o1': gpt(15, 60, 200_000, 100_000),
+  'openai/o1-pro': gpt(150, 600, 200_000, 100_000),
+  'openai/o3': gpt(2, 8, 200_000, 100_000),
+  'openai/o4-mini': gpt(1.1, 4.4, 200_000, 100_000),
+  'openrouter/chat-completions': (order) => {
+    const places = [
+      ['/max_tokens', 1],
+      ['/max_completion_tokens', 1],
+    ] as const;
+    const written = order.units(places, { usual: 128_000, most: 128_000 });
+    const named = ['/model', '/models/*'];
+    const input = order.choice(named, routedBy(0), 'openai/gpt-5.6-luna');
+    const output = order.choice(named, routedBy(1), 'openai/gpt-5.6-luna');
+    const leading = ['image_url', 'video_url', 'input_audio', 'file', 'tools', 'plugins'];
+    return tokensOf(order, { input, output, reads: 200_000, writes: 128_000 }, leading, written);
+  },
+  'vertexai/gemini-2.5-flash': gemini(0.3, 2.5, { audio: 1 }),
+  'vertexai/gemini-2.5-pro': gemini(1.25, 10, { long: { above: 200_000, input: 2.5, output: 15 } }),
+  'vertexai/gemini-3.1-flash-lite': gemini(0.25, 1.5, { audio: 0.5 }),
+  'vertexai/gemini-3.1-pro-preview': gemini(2, 12, { long: { above: 200_000, input: 4, output: 18 } }),
+  'vertexai/gemini-3.5-flash': gemini(1.5, 9),
+  'vertexai/gemini-3.7-flash': gemini(1.5, 7.5),
+  'vertexai/gemini-3.8-flash': gemini(1.5, 7.5),
+  'vertexai/gemini-3-pro-image': geminiImage(2, { '1K': 0.134, '2K': 0.134, '4K': 0.24 }),
+  'vertexai/gemini-3.1-flash-image': geminiImage(0.5, {
+    '512': 0.0448,
+    '1K': 0.0672,
+    '2K': 0.1008,
+    '4K': 0.1512,
+  }),
+  'vertexai/gemini-3.1-flash-lite-image': geminiImage(0.25, {
+    '512': 0.0224,
+    '1K': 0.0336,
+    '2K': 0.0504,
+    '4K': 0.0756,
+  }),
+  'vertexai/gemini-nano-banana-2.1': geminiImage(0.5, {
+    '512': 0.0224,
+    '1K': 0.0336,
+    '2K': 0.0504,
+    '4K': 0.0756,
+  }),
+  'gemini-interactions/*': (order) => {
+    const written = order.units('/generation_config/max_output_tokens', { usual: 90_000, most: 90_000 });
+    const leading = ['data', 'uri', 'tools', 'previous_interaction_id'];
+    // Video is the dearest of what it writes.
+    return tokensOf(order, { input: 1.5, output: 17.5, reads: 1_048_576, writes: 90_000 }, leading, written);
+  },
+  'openai/tts-1': (order) => order.letters('/input') * 0.000015,
+  'openai/tts-1-hd': (order) => order.letters('/input') * 0.00003,
+  // A minute of audio for about 820 characters.
+  'openai/gpt-4o-mini-tts': (order) => order.letters('/input') * 0.0000183,
+  'elevenlabs/eleven_v4_turbo': (order) => order.letters('/inputs/*/text') * 0.00005,
+  'elevenlabs/eleven_v*': (order) => order.letters('/inputs/*/text') * 0.0001,
+  'elevenlabs/multilingual-v2-*': (order) => order.letters('/text') * 0.0001,
+  'elevenlabs/eleven_sfx_v2': (order) =>
+    (order.units('/duration_seconds', { usual: 30, least: 0.5, most: 30, step: 0 }) * 0.14) / 60,
+  'elevenlabs/music': (order) => {
+    const places = [
+      ['/music_length_ms', 1],
+      ['/composition_plan/sections/*/duration_ms', 1],
+    ] as const;
+    return (order.units(places, { usual: 300_000, least: 3000 }) * 0.3) / 60_000;
+  },
+  'heygen/starfish': (order) => order.letters('/text') * 0.0000667,
+  'minimax/speech-*-hd': (order) => order.letters('/text') * 0.0001,
+  'minimax/speech-*-turbo': (order) => order.letters('/text') * 0.00006,
+  'minimax/music-2.0': flat(0.03),
+  'byteplus/seed-audio-1.0*': flat(0.3),
+};

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkInput, loadCatalog, type Model, pricePointers, quote } from '#catalog';
+import { InputRejection } from '#errors';
+import { billOf } from '../../apps/simulator/src/prices/price-list.js';
+import { type Bill, Order } from '../../apps/simulator/src/prices/order.js';
+import { type Body, bodiesOf, type Tried } from './bodies.js';
+
+/** An amount is a whole number of micro-dollars that a number holds exactly. */
+const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
+
+const { models } = await loadCatalog();
+
+/** What is wrong with a body that is admitted for less than the partner asks. */
+function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
+  const body = JSON.parse(text) as Body;
+  try {
+    checkInput(model, body, Buffer.from(text));
+  } catch (error) {
+    if (error instanceof InputRejection) return undefined;
+    throw error;
+  }
+  const asked = Math.min(maxUsd, Math.max(...readings.map((reading) => bill(new Order(reading)))));
+  const reserved = quote(model, body).upperMicros / 1_000_000;
+  // The list and the rows round their figures apart.
+  return reserved >= asked * 0.999 - 0.000001 ? undefined : `${text} reserves ${reserved} for ${asked}`;
+}
+
+function orderOf(model: Model, bill: Bill): Order {
+  const order = new Order({ ...model.members, ...(model.example as Body) });
+  bill(order);
+  return order;
+}
+
+describe('what is reserved is what the partner asks or more, or the body is refused', () => {
+  it.each(models.map((model) => [model.id, model] as const))('%s', (id, model) => {
+    const bill = billOf(id);
+    if (!bill) throw new Error(`the simulator's price list has no ${id}`);
+    const order = orderOf(model, bill);
+    const tried = bodiesOf(model, order, pricePointers(model.price));
+    expect(tried.flatMap((each) => shortfall(model, bill, each) ?? []).slice(0, 5)).toEqual([]);
+  });
+
+  it('has tried every kind of body', () => {
+    const kinds = new Map<string, number>();
+    for (const model of models) {
+      const bill = billOf(model.id);
+      if (!bill) continue;
+      for (const { kind } of bodiesOf(model, orderOf(model, bill), pricePointers(model.price))) {
+        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      }
+    }
+    expect(Object.fromEntries(kinds)).toMatchObject({
+      value: expect.any(Number),
+      twice: expect.any(Number),
+      'another case': expect.any(Number),
+      'another spelling': expect.any(Number),
+      'two fields': expect.any(Number),
+      'in the prompt': expect.any(Number),
+    });
+  });
+});
