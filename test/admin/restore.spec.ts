@@ -74,7 +74,7 @@ describe('admin restore', () => {
     it('presumes that waiting runs were submitted, once the operator agrees, and records it', async () => {
       const runs = new RunRepository(database);
       const [one, other] = [await admit(), await admit()];
-      expect(await refusal('runs')).toContain('This ends 2 waiting runs of 1 workspaces as internal_error');
+      expect(await refusal('runs')).toContain('This ends 2 waiting runs as internal_error');
       expect(await recorded('restore.runs')).toEqual([]);
       expect(await answerOf(env, 'restore', 'runs', '--yes')).toEqual({ runs: 2 });
       for (const { runId } of [one, other])

@@ -4,13 +4,12 @@ import { rowOf } from './outbox-row.js';
 /** By the outbox, which has a row for each live run. */
 const isUnsent = `${rowOf('run')} AND sent_at IS NULL`;
 
-/** Live runs that were not sent to their providers, as far as this database knows, and how many workspaces have one. */
-export async function unsentRuns(database: Database): Promise<{ runs: number; workspaces: number }> {
-  const [row] = await database.write<{ runs: number; workspaces: number }>(
-    `SELECT count(*)::integer AS runs, count(DISTINCT run.workspace_id)::integer AS workspaces
-      FROM run, outbox WHERE ${isUnsent}`,
+/** How many live runs were not sent to their providers, as far as this database knows. */
+export async function unsentRuns(database: Database): Promise<number> {
+  const [row] = await database.write<{ runs: number }>(
+    `SELECT count(*)::integer AS runs FROM run, outbox WHERE ${isUnsent}`,
   );
-  return row ?? { runs: 0, workspaces: 0 };
+  return row?.runs ?? 0;
 }
 
 /**

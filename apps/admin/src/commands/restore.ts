@@ -81,11 +81,8 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
       `Scale gateways and workers to 0, and wait for 100 s. Last seen: ${names.slice(0, 3).join(', ')}.`,
     );
   }
-  const { runs, workspaces } = await unsentRuns(database);
-  if (runs > 0)
-    await desk.confirm(
-      `This ends ${runs} waiting runs of ${workspaces} workspaces as internal_error, outcome unknown.`,
-    );
+  const runs = await unsentRuns(database);
+  if (runs > 0) await desk.confirm(`This ends ${runs} waiting runs as internal_error, outcome unknown.`);
   const marked = await database.atOnce(async (all) => {
     const count = await presumeSent(all);
     const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };
