@@ -79,7 +79,7 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
   const runs = await system.sql<Omit<SubmittedRun, 'body'> & { body: Buffer | null; sent: boolean }>(
     `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, run.facts -> 'members' AS members,
        payload.body,
-       run.dispatched_at IS NOT NULL AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
+       (run.dispatched_at IS NOT NULL OR run.sent_at IS NOT NULL) AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
   );
   const allowed = new Map<string, number>();
   /** By provider: what it was sent of these is not in the input. */

@@ -1,5 +1,12 @@
-import { ListMultipartUploadsCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import {
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { answerOf } from '../admin/run-admin.js';
 import { happenedEarlier, System } from '../harness/faults.js';
 import {
   type Caller,
@@ -154,6 +161,18 @@ describeWithSwift('assets and S3', () => {
     ).toBe(200);
     const [sent] = await system.partner.ledger(tag);
     expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').includes(content)).toBe(true);
+  });
+
+  it('lists an object that no row names, and lets workers delete it', async () => {
+    const key = `runs/${randomUUID()}/input`;
+    await s3.send(new PutObjectCommand({ Bucket: swift.settings.S3_BUCKET, Key: key, Body: 'lost' }));
+    const find = ['restore', 'objects', '--older-than-hours', '0'];
+    expect(await answerOf(system.env(), ...find)).toMatchObject({ objects: 1, listed: [{ key, bytes: 4 }] });
+    expect(await answerOf(system.env(), ...find, '--delete', '--yes')).toMatchObject({ deleting: 1 });
+    await waitFor(async () => !(await keys()).includes(key), {
+      withinMs: 30_000,
+      what: 'the object to be deleted',
+    });
   });
 
   it('leaves nothing in the bucket once the results have aged out', async () => {

@@ -63,10 +63,11 @@ function inMemory(): number {
   return heapUsed + external;
 }
 
+/** In the order of their bytes. */
 export async function keysOf(store: AssetStore, prefix: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(prefix, AbortSignal.timeout(60_000))) keys.push(key);
-  return keys;
+  return keys.sort();
 }
 
 async function* some(bytes: number): AsyncGenerator<Uint8Array> {

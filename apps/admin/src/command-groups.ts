@@ -6,6 +6,7 @@ import { keyCommands } from './commands/key.js';
 import { migrateCommand } from './commands/migrate.js';
 import { providerCommands } from './commands/provider.js';
 import { registryCommands } from './commands/registry.js';
+import { restoreCommands } from './commands/restore.js';
 import { runCommands } from './commands/run.js';
 import { tokenCommands } from './commands/token.js';
 import { usageCommands } from './commands/usage.js';
@@ -28,4 +29,5 @@ export const commandGroups: readonly CommandGroup[] = [
   providerCommands,
   webhookCommands,
   registryCommands,
+  restoreCommands,
 ];

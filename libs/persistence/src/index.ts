@@ -19,7 +19,7 @@ export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
-export { recordOperatorAction } from './operator-actions.js';
+export { type Change, changesSince, recordOperatorAction } from './operator-actions.js';
 export { OperatorReader, type OperatorRun, type WorkspaceState } from './operator-reader.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
@@ -61,6 +61,7 @@ export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
 export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
+export { presumeSent, unsentRuns } from './unsent-runs.js';
 export {
   type LedgerLine,
   type UsageGroup,

@@ -79,6 +79,30 @@ export class StoredObjectRepository {
     return rows.length === 1;
   }
 
+  /** Those of the keys that no row names. */
+  async unknown(keys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.database.read<{ key: string }>(
+      `SELECT key FROM unnest($1::text[]) AS given (key)
+        WHERE NOT EXISTS (SELECT FROM stored_object WHERE stored_object.key = given.key)`,
+      [keys],
+    );
+    return new Set(rows.map(({ key }) => key));
+  }
+
+  /**
+   * Gives objects that no row names a row by which the next round deletes them. One of a live run waits for the end of
+   * the run, which may put it again. The place of a file is taken from now on. Returns how many had no row.
+   */
+  async condemn(objects: readonly { key: string; ownerId: string }[]): Promise<number> {
+    const rows = await this.database.write(
+      `INSERT INTO stored_object (key, owner_id, delete_at, deleting)
+        SELECT key, owner_id, router_now(), key LIKE 'files/%' FROM unnest($1::text[], $2::uuid[]) AS given (key, owner_id)
+        ON CONFLICT (key) DO NOTHING RETURNING key`,
+      [objects.map(({ key }) => key), objects.map(({ ownerId }) => ownerId)],
+    );
+    return rows.length;
+  }
+
   /** They are gone from the store. */
   async forget(keys: readonly string[]): Promise<void> {
     await this.database.write('DELETE FROM stored_object WHERE key = ANY($1) AND deleting', [keys]);

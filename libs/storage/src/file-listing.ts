@@ -1,12 +1,11 @@
-import type { Dirent } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { ListedAsset } from './port.js';
 
 /** What belongs to the store itself has this character in its name; no key has it. */
 export const reserved = '~';
 
-/** The files below `root` whose path starts with `prefix`, in the order of the keys' bytes. */
+/** The files below `root` whose path starts with `prefix`. A folder is read entry by entry: it may hold a million runs. */
 export async function* listFiles(
   root: string,
   prefix: string,
@@ -21,25 +20,19 @@ async function* walk(
   prefix: string,
   signal: AbortSignal,
 ): AsyncGenerator<ListedAsset> {
-  for (const { name, isFolder } of await entriesOf(path.join(root, folder))) {
+  // Leaving the loop closes the folder, also when the listing is broken off.
+  for await (const entry of (await unlessGone(opendir(path.join(root, folder)))) ?? []) {
     signal.throwIfAborted();
-    const key = folder + name;
-    if (isFolder) {
-      if (key.startsWith(prefix) || prefix.startsWith(key)) yield* walk(root, key, prefix, signal);
+    if (entry.name.includes(reserved)) continue;
+    const key = folder + entry.name;
+    if (entry.isDirectory()) {
+      const below = `${key}/`;
+      if (below.startsWith(prefix) || prefix.startsWith(below)) yield* walk(root, below, prefix, signal);
     } else if (key.startsWith(prefix)) {
       const facts = await unlessGone(stat(path.join(root, key)));
       if (facts) yield { key, bytes: facts.size, storedAtMs: facts.mtimeMs };
     }
   }
-}
-
-/** A folder is compared with its slash, as it stands in a key: `a-b` comes before `a/b`. */
-async function entriesOf(folder: string): Promise<{ name: string; isFolder: boolean }[]> {
-  const entries = (await unlessGone<Dirent[]>(readdir(folder, { withFileTypes: true }))) ?? [];
-  return entries
-    .filter((entry) => !entry.name.includes(reserved))
-    .map((entry) => ({ name: entry.name + (entry.isDirectory() ? '/' : ''), isFolder: entry.isDirectory() }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** Undefined when another process has removed it meanwhile. */

@@ -12,6 +12,6 @@ export {
   type StorageFailure,
   type Stored,
 } from './port.js';
-export { fileKey, linkedKey, maxRowBytes, runKeys } from './keys.js';
+export { fileKey, linkedKey, maxRowBytes, type OwnedObject, ownedObjects, runKeys } from './keys.js';
 export { StorageModule } from './storage.module.js';
 export { type StorageSettings, storageSettings } from './settings.js';

@@ -1,4 +1,5 @@
-import { type AssetStore, StorageError } from './port.js';
+import { isUuid } from '#schemas';
+import { type AssetStore, type ListedAsset, StorageError } from './port.js';
 
 /** Inputs and outputs above this size lie in the store: as rows they would fill the cache and the log of Postgres. */
 export const maxRowBytes = 256 * 1024;
@@ -19,6 +20,21 @@ export const fileKey = (fileId: string, extension: string): string => `files/${f
 
 /** What all of these begin with. */
 export const keyPrefixes = ['runs/', 'files/'];
+
+export interface OwnedObject extends ListedAsset {
+  /** The run, or the file of a caller's, that the key names. */
+  ownerId: string;
+}
+
+/** Every object of a run or of a caller's file. Others may use the bucket too: what has another key is passed over. */
+export async function* ownedObjects(store: AssetStore, signal: AbortSignal): AsyncGenerator<OwnedObject> {
+  for (const prefix of keyPrefixes) {
+    for await (const object of store.list(prefix, signal)) {
+      const [ownerId = ''] = object.key.slice(prefix.length).split(/[/.]/, 1);
+      if (isUuid(ownerId)) yield { ...object, ownerId };
+    }
+  }
+}
 
 /** The key that a link to the store names, whether or not the link still opens it; undefined for any other URL. */
 export async function linkedKey(store: AssetStore, url: string): Promise<string | undefined> {

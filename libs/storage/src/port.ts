@@ -67,7 +67,10 @@ export abstract class AssetStore {
   /** Whether there was something to delete makes no difference. */
   abstract delete(keys: Iterable<string>, signal: AbortSignal): Promise<void>;
 
-  /** All keys that start with the prefix (any string of key characters and `/`), in the order of their bytes. */
+  /**
+   * All keys that start with the prefix (any string of key characters and `/`), in no particular order, and never
+   * more than a page of them in memory.
+   */
   abstract list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
 
   /**

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
+import { FileRepository } from '../file.repository.js';
 import { openRunFixture } from '../testing/run-fixture.js';
 import { failed, succeeded } from '../testing/runs.js';
 
@@ -154,5 +155,53 @@ describe('an object that is being deleted', () => {
     const all = taken.flat();
     expect(new Set(all).size).toBe(all.length);
     expect(new Set([...all, ...(await due('2 hours'))])).toEqual(new Set(keys));
+  });
+});
+
+describe('an object that no row names', () => {
+  const { storedObjects } = fixture.first;
+  const condemn = (key: string, ownerId: string) => storedObjects.condemn([{ key, ownerId }]);
+
+  it('is found among others, and gets a row by which the next round deletes it', async () => {
+    await note('known', v7());
+    const keys = ['known', 'lost', 'other'];
+    expect([...(await storedObjects.unknown(keys))].toSorted()).toEqual(['lost', 'other']);
+    expect(await condemn('lost', v7())).toBe(1);
+    expect(await due()).toEqual(['lost']);
+    await storedObjects.forget(['lost']);
+    expect(await noted()).toEqual(['known']);
+  });
+
+  it('is left as it is when it has a row by then', async () => {
+    const { runId } = await fixture.run('running');
+    await note('known', runId);
+    expect(await condemn('known', runId)).toBe(0);
+    await fixture.first.sql(`UPDATE stored_object SET delete_at = 'infinity'`);
+    expect(await condemn('known', v7())).toBe(0);
+    expect(await due('2 hours')).toEqual([]);
+  });
+
+  it('waits for the end of a live run, which may put it again and then keeps it', async () => {
+    const [failing, again] = [await fixture.run('running'), await fixture.run('running')];
+    const [one, other] = [`runs/${failing.runId}/output`, `runs/${again.runId}/output`];
+    await condemn(one, failing.runId);
+    await condemn(other, again.runId);
+    expect(await due('2 hours')).toEqual([]);
+    expect(await note(other, again.runId)).toBe(true);
+    await fixture.first.finish(again.runId, again.epoch, { ...succeeded, body: { storedAs: other } });
+    await fixture.first.finish(failing.runId, failing.epoch, failed('provider_error'));
+    expect(await due('2 hours')).toEqual([one]);
+  });
+
+  it('takes the place of a file until it is deleted', async () => {
+    const [id, workspaceId] = [v7(), await fixture.space()];
+    const key = `files/${id}.png`;
+    await condemn(key, id);
+    const files = new FileRepository(fixture.first.database);
+    const reserve = () => files.reserve({ id, key, workspaceId, maxBytes: 1, doubtSeconds });
+    expect(await reserve()).toMatchObject({ limit: 'place' });
+    expect(await due()).toEqual([key]);
+    await storedObjects.forget([key]);
+    expect(await reserve()).toBeNull();
   });
 });

@@ -1,0 +1,168 @@
+import {
+  type Change,
+  changesSince,
+  type Database,
+  presumeSent,
+  recordOperatorAction,
+  runningProcesses,
+  StoredObjectRepository,
+  unsentRuns,
+} from '#persistence';
+import { readSettings } from '#schemas';
+import { createStore, type OwnedObject, storageSettings } from '#storage';
+import { actor } from '../actor.js';
+import type { Answer, Desk } from '../answer.js';
+import { withWorkspaces } from '../open-database.js';
+import { instant, wholeNumber } from '../option-values.js';
+import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
+import { unknownObjects } from '../unknown-objects.js';
+
+interface ObjectsOptions {
+  olderThanHours: number;
+  limit: number;
+  delete?: true;
+}
+
+const hourMs = 3_600_000;
+/** Longer than any listing takes. */
+const listingMs = 24 * hourMs;
+
+export const restoreCommands: CommandGroup = (program, desk) => {
+  const restore = program
+    .command('restore')
+    .description('Steps after the database was restored from a backup: docs/operations/backup.md.');
+
+  restore
+    .command('runs')
+    .description(
+      'Presume that every waiting run was submitted after the restored moment. Workers then submit none of them again and end them as internal_error, outcome unknown; their Idempotency-Keys stay used.',
+    )
+    .action(async () => {
+      desk.answer(await withWorkspaces(desk.env, (_workspaces, database) => endRuns(database, desk)));
+    });
+
+  restore
+    .command('objects')
+    .description(
+      'List objects of the asset store that no row of this database names, such as those put after the restored moment.',
+    )
+    .option('--older-than-hours <n>', 'only those stored longer ago', wholeNumber(0, 87_600), 24)
+    .option('--limit <n>', 'most objects shown', wholeNumber(0, 10_000), 100)
+    .option('--delete', 'let the workers delete all of them')
+    .action(async (options: ObjectsOptions) => {
+      desk.takesLong();
+      desk.answer(
+        await withWorkspaces(desk.env, (_workspaces, database) => leftObjects(database, options, desk)),
+      );
+    });
+
+  restore
+    .command('changes')
+    .description(
+      'List what operators changed since a time, and which keys and webhook secrets were changed by whomever, oldest first.',
+    )
+    .requiredOption('--since <time>', 'such as 2026-01-31T12:00:00Z', instant)
+    .option('--limit <n>', 'most changes shown', wholeNumber(1, 100_000), 1000)
+    .action(async ({ since, limit }: { since: Date; limit: number }) => {
+      desk.answer(
+        await withWorkspaces(desk.env, async (_workspaces, database) =>
+          changesAnswer(await changesSince(database, since, limit)),
+        ),
+      );
+    });
+};
+
+async function endRuns(database: Database, desk: Desk): Promise<Answer> {
+  const running = await runningProcesses(database);
+  if (running.length > 0) {
+    const names = running.map(({ app, host, seenAt }) => `${app} on ${host} at ${seenAt.toISOString()}`);
+    throw new Error(
+      `Scale gateways and workers to 0, and wait for 100 s. Last seen: ${names.slice(0, 3).join(', ')}.`,
+    );
+  }
+  const runs = await unsentRuns(database);
+  if (runs > 0) await desk.confirm(`This ends ${runs} waiting runs as internal_error, outcome unknown.`);
+  const marked = await database.atOnce(async (all) => {
+    const count = await presumeSent(all);
+    const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };
+    await recordOperatorAction(all, action);
+    return count;
+  });
+  return {
+    document: { runs: marked },
+    text: `${marked} waiting runs are presumed submitted; workers end them as internal_error when they start.`,
+  };
+}
+
+async function leftObjects(database: Database, options: ObjectsOptions, desk: Desk): Promise<Answer> {
+  const settings = readSettings(storageSettings, desk.env);
+  const { store } = await createStore(settings);
+  const objects = new StoredObjectRepository(database);
+  const storedBeforeMs = Date.now() - options.olderThanHours * hourMs;
+  const search = { store, objects, storedBeforeMs, signal: AbortSignal.timeout(listingMs) };
+  try {
+    const found = { objects: 0, bytes: 0 };
+    const shown: OwnedObject[] = [];
+    for await (const batch of unknownObjects(search)) {
+      found.objects += batch.length;
+      found.bytes += batch.reduce((sum, { bytes }) => sum + bytes, 0);
+      shown.push(...batch.slice(0, options.limit - shown.length));
+    }
+    let deleting = 0;
+    if (options.delete && found.objects > 0) {
+      const subject = settings.S3_BUCKET ?? settings.ASSET_DIR;
+      await desk.confirm(
+        `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}, which only this database may use.`,
+      );
+      await recordOperatorAction(database, {
+        actor: actor(),
+        action: 'restore.objects',
+        subject,
+        details: found,
+      });
+      // Listed again, so that a million of them need not be held in memory.
+      for await (const batch of unknownObjects(search)) deleting += await objects.condemn(batch);
+    }
+    return objectsAnswer(found, shown, deleting);
+  } finally {
+    await store.close();
+  }
+}
+
+function objectsAnswer(
+  found: { objects: number; bytes: number },
+  shown: readonly OwnedObject[],
+  deleting: number,
+): Answer {
+  const listed = shown.map(({ key, bytes, storedAtMs }) => ({
+    key,
+    bytes,
+    stored_at: new Date(storedAtMs).toISOString(),
+  }));
+  return {
+    document: { ...found, deleting, listed },
+    text: [
+      table([
+        ['STORED', 'BYTES', 'KEY'],
+        ...listed.map(({ key, bytes, stored_at }) => [stored_at, String(bytes), key]),
+      ]),
+      `${found.objects} objects without a row, ${found.bytes} bytes.`,
+      ...(deleting > 0 ? [`Workers delete ${deleting} of them with their next round.`] : []),
+    ].join('\n'),
+  };
+}
+
+const changesAnswer = (changes: readonly Change[]): Answer => ({
+  document: { changes },
+  text: table([
+    ['AT', 'BY', 'CHANGE', 'OF', 'DETAILS'],
+    ...changes.map(({ at, actor: by, action, subject, details }) => [
+      at.toISOString(),
+      by ?? '-',
+      action,
+      subject,
+      JSON.stringify(details),
+    ]),
+  ]),
+});
