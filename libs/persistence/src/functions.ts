@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { admit } from './functions/admit.js';
+import { apiKeys } from './functions/api-keys.js';
 import { backlog } from './functions/backlog.js';
 import { claim } from './functions/claim.js';
 import { credentialChanges } from './functions/credential-changes.js';
@@ -38,6 +39,7 @@ export const functions: readonly string[] = [
   requestCancel,
   releaseHeldRun,
   credentialChanges,
+  apiKeys,
   registryFunctions,
   workersWanted,
 ];
@@ -49,4 +51,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * Counts the changes of the functions, so that `migrate` never replaces newer functions by older ones. A spec holds the
  * digest of the current revision: whoever changes a function raises the revision by one and notes the new digest there.
  */
-export const functionsRevision = 1;
+export const functionsRevision = 2;

@@ -1,6 +1,17 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
-export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
+export {
+  ApiKeyRepository,
+  type CallerRow,
+  type KeyCaller,
+  type KeyKind,
+  keyKinds,
+  type KeyMaker,
+  KeyRefused,
+  type KeyRow,
+  maxKeysADay,
+  maxLiveKeys,
+} from './api-key.repository.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { AnswerLost, Database } from './database.js';
 export { DatabaseModule } from './database.module.js';

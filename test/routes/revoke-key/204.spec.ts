@@ -8,11 +8,15 @@ const gateway = sharedGateway();
 
 it('ends a key, also one that is known to the gateway, and may be repeated', async () => {
   const { caller, workspace } = await gateway().caller({}, ['manage']);
-  const { key, row } = await new ApiKeyRepository(gateway().database).create(workspace.id, {
-    name: 'leaked',
-    scopes: ['catalog'],
-    expiresAt: null,
-  });
+  const { key, row } = await new ApiKeyRepository(gateway().database).create(
+    workspace.id,
+    {
+      name: 'leaked',
+      scopes: ['catalog'],
+      expiresAt: null,
+    },
+    { actor: 'test' },
+  );
   const holder = new Caller(() => [gateway().url], key);
   expect((await holder.call('GET', '/v2/models')).status).toBe(200);
   for (let times = 0; times < 2; times += 1) {
