@@ -69,8 +69,8 @@ export class Identification {
       this.refused.set(name, true);
       return null;
     }
-    const ttl = Math.min(found.untilMs - this.now(), this.settings.AUTH_CACHE_MS);
-    // To the cache a time to live of 0 means no end.
+    // The cache keeps an entry through the last millisecond of its time to live. To it 0 means no end.
+    const ttl = Math.min(Math.ceil(found.untilMs - this.now()) - 1, this.settings.AUTH_CACHE_MS);
     if (ttl > 0 && changes === this.changes) this.known.set(name, found.caller, { ttl });
     return found.caller;
   }
