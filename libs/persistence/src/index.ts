@@ -23,7 +23,7 @@ export type { ClaimedRun } from './run-endings.js';
 export type { Claim, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
-export { keyPrefix } from './key-format.js';
+export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { recordOperatorAction } from './operator-actions.js';

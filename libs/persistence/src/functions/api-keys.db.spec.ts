@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { ApiKeyRepository, type KeyMaker } from '../api-key.repository.js';
+import { RetentionRepository } from '../retention.repository.js';
 import { SpecDatabase } from '../testing/spec-database.js';
 
 const file = await SpecDatabase.create();
@@ -255,6 +256,57 @@ describe('the record of operators’ actions', () => {
     expect(JSON.stringify(await actions(opened.row.id))).not.toContain('hash');
     await keys.revoke(root.row.prefix, 'token:alice');
     expect(await actions(root.row.id)).toHaveLength(3);
+  });
+});
+
+describe('retention', () => {
+  const left = async (offset: string, workspaceId: string) => {
+    const retention = new RetentionRepository(file.process(offset).database, {
+      RESULT_RETENTION_SECONDS: 86_400,
+      LEDGER_RETENTION_MONTHS: 13,
+    });
+    while ((await retention.deleteEndedKeys()) > 0);
+    return (await keys.list({ workspaceId }, all)).map(({ id }) => id).toSorted();
+  };
+
+  it('deletes sessions and codes a month after their end, and keys when no record names them', async () => {
+    const { id, root, child, grandchild, opened, ofSession, unused } = await family();
+    const lasting = await keys.create(id, facts(), operator);
+    await keys.revoke(root.row.id, 'test');
+    const ids = (...rows: { row: { id: string } }[]) => rows.map(({ row }) => row.id).toSorted();
+    const named = [root, child, grandchild, ofSession, lasting];
+    expect(await left('30 days', id)).toEqual(ids(...named, opened, unused));
+    expect(await left('31 days', id)).toEqual(ids(...named));
+    expect(await left('390 days', id)).toEqual(ids(...named));
+    expect(await left('400 days', id)).toEqual(ids(lasting));
+  });
+});
+
+/** The statements of the release before, which goes on while this one is rolled out. */
+describe('a gateway of the release before', () => {
+  it('makes keys and codes, exchanges codes and revokes keys', async () => {
+    const { id } = await first.workspace();
+    const insert = (oneTime: boolean, prefix: string) =>
+      first.database.write(
+        `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
+          VALUES ($1, $2, 'old', $3, '', '{run}', router_now() + interval '15 minutes', $4)`,
+        [v7(), id, prefix, oneTime],
+      );
+    await insert(false, `key-${id}`);
+    await insert(true, `code-${id}`);
+    const { row } = await keys.createCode(id, ['run'], operator);
+    for (const prefix of [`code-${id}`, row.prefix])
+      await first.database.write(
+        `UPDATE api_key SET one_time = false, expires_at = router_now() + interval '12 hours' WHERE prefix = $1`,
+        [prefix],
+      );
+    const listed = await keys.list({ workspaceId: id }, all);
+    // A session that it opens is known as one when this release made the code.
+    expect(listed.map(({ kind, state }) => [kind, state])).toEqual([
+      ['session', 'live'],
+      ['key', 'live'],
+      ['key', 'live'],
+    ]);
   });
 });
 
