@@ -161,11 +161,15 @@ async function customer(env, name, limits) {
     committedLimitMicros: many * many,
     ...limits,
   });
-  const key = await new ApiKeyRepository(database).create(id, {
-    name: 'bench',
-    scopes: ['catalog', 'run'],
-    expiresAt: null,
-  });
+  const key = await new ApiKeyRepository(database).create(
+    id,
+    {
+      name: 'bench',
+      scopes: ['catalog', 'run'],
+      expiresAt: null,
+    },
+    { actor: 'test' },
+  );
   await database.close();
   return { workspaceId: id, key: key.key };
 }

@@ -84,6 +84,75 @@ describe('admin key and token', () => {
     });
   });
 
+  it('revokes what a key made with it, and says how much that was', async () => {
+    const { key, id } = await answerOf<KeyDocument>(
+      env,
+      'key',
+      'create',
+      '--workspace',
+      'acme',
+      '--scopes',
+      'run,manage',
+    );
+    const keys = new ApiKeyRepository(database);
+    const by = { actor: `key:${id}`, keyId: id };
+    const facts = { name: 'below', scopes: ['run'], expiresAt: null };
+    const below = await keys.create(workspaceId, facts, by);
+    const { row } = await keys.createCode(workspaceId, ['run'], by);
+    const list = ['key', 'list', '--workspace', 'acme', '--limit', '2'];
+    expect(await answerOf(env, ...list)).toMatchObject({
+      keys: [
+        { id: row.id, kind: 'code', made_by: id },
+        { id: below.row.id, kind: 'key', made_by: id, name: 'below' },
+      ],
+      next_before: below.row.id,
+    });
+    const next = await answerOf<{ keys: object[] }>(env, ...list, '--before', below.row.id);
+    expect(next.keys[0]).toMatchObject({ id });
+    expect(await answerOf(env, 'key', 'list', '--workspace', 'acme', '--kind', 'code')).toMatchObject({
+      keys: [{ id: row.id }],
+    });
+    expect(await answerOf(env, 'key', 'revoke', id, '--yes')).toEqual({ revoked: id, ended: 3 });
+    expect([await caller(key), await caller(below.key)]).toEqual([null, null]);
+  });
+
+  it('revokes what the tokens of a person made', async () => {
+    const token = { subject: 'alice', expiresAt: new Date(Date.now() + 60_000) };
+    const facts = { name: 'of alice', scopes: ['run'], expiresAt: null };
+    const made = await new ApiKeyRepository(database).create(workspaceId, facts, {
+      actor: 'token:alice',
+      token,
+    });
+    const { out } = await runAdmin(env, 'key', 'list', '--workspace', 'acme', '--limit', '1');
+    expect(out).toMatch(/token:alice\nThere are more: repeat it with --before [0-9a-f-]{36}\n$/);
+    const revoke = ['key', 'revoke-made-by', 'alice', '--workspace', 'acme', '--yes'];
+    expect(await answerOf(env, ...revoke)).toMatchObject({ ended: 1 });
+    expect(await caller(made.key)).toBeNull();
+  });
+
+  it('makes a link that signs in to the console, as an operator only when that is asked for', async () => {
+    const link = async (...options: string[]) => {
+      const { url, code, scopes } = await answerOf<{ url: string; code: string; scopes: string[] }>(
+        env,
+        'key',
+        'sign-in',
+        '--workspace',
+        'acme',
+        '--url',
+        'https://router.example.com/',
+        ...options,
+      );
+      expect(url).toBe(`https://router.example.com/console/#code=${code}`);
+      const session = await new ApiKeyRepository(database).exchange(code);
+      expect(session?.row).toMatchObject({ kind: 'session', scopes, madeBy: null });
+      return scopes;
+    };
+    expect(await link()).toEqual(['catalog', 'run', 'requests', 'usage', 'workspace']);
+    expect(await link('--scopes', 'workspace,operate')).toEqual(['workspace', 'operate']);
+    const bad = await runAdmin(env, 'key', 'sign-in', '--workspace', 'acme', '--url', 'javascript:x');
+    expect([bad.code, bad.error]).toEqual([2, expect.stringContaining('http or https URL')]);
+  });
+
   it('shows the key’s text first, for people', async () => {
     const { out } = await runAdmin(env, 'key', 'create', '--workspace', 'acme');
     expect(out).toMatch(/^rk_live_[0-9A-Za-z]{36}\n\nThis is the only time the key is shown\./);

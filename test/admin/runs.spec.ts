@@ -160,11 +160,20 @@ describe('admin run, usage, provider and key', () => {
     const endsInMs = Date.parse(next.replaces.expires_at) - Date.now();
     expect(Math.abs(endsInMs - 7_200_000)).toBeLessThan(120_000);
     expect([await keys.byApiKey(made.key), await keys.byApiKey(next.key)]).not.toContain(null);
+    const { id } = await answerOf<{ id: string }>(env, 'workspace', 'show', 'acme');
+    const old = await keys.find(made.prefix);
+    const below = await keys.create(
+      id,
+      { name: 'below', scopes: ['run'], expiresAt: null },
+      { actor: 'test', keyId: old?.id ?? null },
+    );
     const again = await runAdmin(env, 'key', 'rotate', made.prefix);
     expect(again.out).toContain(`It expires at ${next.replaces.expires_at}.\n`);
     await expect(rotate('--keep-hours', '0')).rejects.toThrow('repeat it with --yes');
     await rotate('--keep-hours', '0', '--yes');
     expect(await keys.byApiKey(made.key)).toBeNull();
+    // It belongs to the key that took the place of its maker.
+    expect(await keys.byApiKey(below.key)).not.toBeNull();
     expect(await refusal('key', 'revoke', `${made.prefix.slice(0, -1)}!`)).toMatch(/Did you mean "rk_live_/);
   });
 

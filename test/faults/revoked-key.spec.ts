@@ -22,12 +22,15 @@ describe.each(transports())('on %s', (transport) => {
       const { id, name } = await workspaces.create(`revoked-${process.pid}`, {});
       const keys = new ApiKeyRepository(system.store);
       const facts = { name: 'test', scopes: ['catalog'], expiresAt: null };
-      const [first, second] = [await keys.create(id, facts), await keys.create(id, facts)];
+      const [first, second] = [
+        await keys.create(id, facts, { actor: 'test' }),
+        await keys.create(id, facts, { actor: 'test' }),
+      ];
       // Cached now.
       expect(await statuses(first.key)).toEqual([200, 200]);
       expect(await statuses(second.key)).toEqual([200, 200]);
 
-      await keys.revoke(first.row.id);
+      await keys.revoke(first.row.id, 'test');
       const revokedMs = performance.now();
       await waitFor(async () => (await statuses(first.key)).every((status) => status === 401), {
         withinMs: 2_000,

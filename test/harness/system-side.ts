@@ -57,11 +57,11 @@ export abstract class SystemSide {
   ): Promise<TestCaller> {
     const { key, workspaceId } = await this.operate(async (workspaces) => {
       const workspace = await workspaces.create(name, facts);
-      const created = await new ApiKeyRepository(this.store).create(workspace.id, {
-        name: 'test',
-        scopes,
-        expiresAt: null,
-      });
+      const created = await new ApiKeyRepository(this.store).create(
+        workspace.id,
+        { name: 'test', scopes, expiresAt: null },
+        { actor: 'test' },
+      );
       return { key: created.key, workspaceId: workspace.id };
     });
     this.secrets.push(key);

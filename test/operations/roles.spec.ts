@@ -63,7 +63,7 @@ describe('a database with the roles of roles.sql', () => {
     const store = operatorDatabase(as('router_run'));
     const workspace = await (await workspacesOf(store)).create('demo', {});
     const facts = { name: 'test', scopes: ['run' as const, 'catalog' as const], expiresAt: null };
-    const { key } = await new ApiKeyRepository(store).create(workspace.id, facts);
+    const { key } = await new ApiKeyRepository(store).create(workspace.id, facts, { actor: 'test' });
     await store.close();
 
     const caller = new Caller(() => [gateway.url], key);

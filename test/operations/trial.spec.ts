@@ -68,7 +68,7 @@ describeWith('the trial on Kubernetes', () => {
       await workspacesOf(store)
     ).create('demo', { inflightLimit: 100, committedLimitMicros: 1_000_000_000 });
     const facts = { name: 'test', scopes: ['run' as const, 'catalog' as const], expiresAt: null };
-    const { key } = await new ApiKeyRepository(store).create(workspace.id, facts);
+    const { key } = await new ApiKeyRepository(store).create(workspace.id, facts, { actor: 'test' });
     await store.close();
     caller = new Caller(() => [gateway.url], key);
   });

@@ -65,11 +65,12 @@ export class RouteGateway {
   ): Promise<{ caller: Caller; workspace: Workspace; keyId: string }> {
     return this.operate(async (workspaces) => {
       const workspace = await workspaces.create(`test-${process.pid}-${process.hrtime.bigint()}`, facts);
-      const { key, row } = await new ApiKeyRepository(this.database).create(workspace.id, {
-        name: 'test',
-        scopes,
-        expiresAt: null,
-      });
+      const keys = new ApiKeyRepository(this.database);
+      const { key, row } = await keys.create(
+        workspace.id,
+        { name: 'test', scopes, expiresAt: null },
+        { actor: 'test' },
+      );
       return { caller: new Caller(() => [this.url], key), workspace, keyId: row.id };
     });
   }

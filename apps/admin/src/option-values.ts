@@ -96,6 +96,19 @@ export function requestId(text: string): string {
   return text;
 }
 
+/** The id of a key, in any case. */
+export function keyId(text: string): string {
+  if (!isUuid(text.toLowerCase())) throw new InvalidArgumentError('It must be the id of a key.');
+  return text.toLowerCase();
+}
+
+/** An address that a browser opens. */
+export function httpUrl(text: string): string {
+  if (!/^https?:\/\/[^\s]+$/.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('Expected an http or https URL.');
+  return text;
+}
+
 /** Free text of one line. */
 export function line(text: string): string {
   if (text.trim() === '' || text.length > 200 || /\p{Cc}/u.test(text))

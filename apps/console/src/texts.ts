@@ -301,6 +301,7 @@ export const texts = {
     lacked: 'The credential that you use lacks it, and cannot give it away.',
     state: 'State',
     states: { live: 'Active', revoked: 'Revoked', expired: 'Expired' },
+    kinds: { session: 'Console session', code: 'Sign-in link, not used yet' },
     created: 'Created',
     expires: 'Expires',
     never: 'Never',
@@ -317,8 +318,9 @@ export const texts = {
     revoke: 'Revoke',
     revokeTitle: (name: string) => `Revoke “${name}”?`,
     revokeText:
-      'Calls with it are refused within two seconds. This cannot be undone; runs that were admitted go on.',
-    revokeOwn: 'It is the key of this session: you are signed out. This cannot be undone.',
+      'Calls with it, and with every key and session that it made, are refused within two seconds. This cannot be undone; runs that were admitted go on.',
+    revokeOwn:
+      'It is the key of this session: you are signed out. Every key and session that it made ends too. This cannot be undone.',
     empty: 'No keys',
     emptyText: 'Create one for your first application.',
   },

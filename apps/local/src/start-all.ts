@@ -93,7 +93,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   const servers = [database.server, transport.server].filter((server) => server !== undefined);
   return {
     baseUrl,
-    consoleUrl: await signInLink(baseUrl, demo),
+    consoleUrl: await signInLink(baseUrl, admin),
     demo,
     adminEnvFile: folder.adminEnv,
     broken: firstEnd([simulator.app, ...apps, ...servers]),

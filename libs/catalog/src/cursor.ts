@@ -7,7 +7,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** `secrets`: the newest first; a cursor is sealed with that one and opened with any of them. `list`: what it is a place in. */
 export interface CursorContext {
-  list?: 'catalog' | 'requests' | 'deliveries' | 'files' | 'uploads' | 'workspaces' | 'stuck' | 'failed';
+  list?:
+    'catalog' | 'requests' | 'deliveries' | 'files' | 'uploads' | 'keys' | 'workspaces' | 'stuck' | 'failed';
   secrets: readonly string[];
   nowMs: number;
 }

@@ -7,40 +7,72 @@ const file = await SpecDatabase.create();
 const process = file.process();
 const keys = new ApiKeyRepository(process.database);
 const forever = { name: 'lasting', scopes: ['run'], expiresAt: null };
+const operator = { actor: 'test' };
+const page = { limit: 10 };
 
 describe('a key of a workspace', () => {
   it('ends at the moment it was given, by the database’s clock', async () => {
     const { id } = await process.workspace();
-    const { key, row } = await keys.create(id, {
-      name: 'hour',
-      scopes: ['run'],
-      expiresAt: new Date(Date.now() + 3_600_000),
-    });
-    const lasting = await keys.create(id, forever);
-    expect(row).toMatchObject({ workspaceId: id, name: 'hour', scopes: ['run'], state: 'live' });
+    const { key, row } = await keys.create(
+      id,
+      { name: 'hour', scopes: ['run'], expiresAt: new Date(Date.now() + 3_600_000) },
+      operator,
+    );
+    const lasting = await keys.create(id, forever, operator);
+    expect(row).toMatchObject({ workspaceId: id, name: 'hour', scopes: ['run'], state: 'live', kind: 'key' });
+    const soon = new ApiKeyRepository(file.process('59 minutes').database);
+    const found = await soon.byApiKey(key);
+    expect(found).toMatchObject({ workspaceId: id, keyId: row.id });
+    expect(found?.remainingMs).toBeGreaterThan(0);
+    expect(found?.remainingMs).toBeLessThan(120_000);
     const later = new ApiKeyRepository(file.process('61 minutes').database);
-    expect(await keys.byApiKey(key)).toMatchObject({ workspaceId: id, keyId: row.id });
     expect(await later.byApiKey(key)).toBeNull();
-    expect(await later.byApiKey(lasting.key)).toMatchObject({ workspaceId: id });
-    expect((await later.list(id)).map(({ state }) => state)).toEqual(['expired', 'live']);
+    expect(await later.byApiKey(lasting.key)).toMatchObject({ workspaceId: id, remainingMs: null });
+    expect((await later.list({ workspaceId: id }, page)).map(({ state }) => state)).toEqual([
+      'live',
+      'expired',
+    ]);
   });
 
   it('ends at once when it is revoked, once', async () => {
     const { id } = await process.workspace();
-    const { key, row } = await keys.create(id, forever);
-    expect(await keys.revoke(row.prefix)).toEqual({ revoked: true });
+    const { key, row } = await keys.create(id, forever, operator);
+    expect(await keys.revoke(row.prefix, 'test')).toEqual({ ended: 1 });
     expect(await keys.byApiKey(key)).toBeNull();
-    expect(await keys.revoke(row.id)).toEqual({ revoked: false });
-    expect(await keys.list(id)).toMatchObject([{ state: 'revoked', revokedAt: expect.any(Date) }]);
-    expect(await keys.revoke(v7())).toBeNull();
+    expect(await keys.revoke(row.id, 'test')).toEqual({ ended: 0 });
+    expect(await keys.find(row.prefix)).toMatchObject({ state: 'revoked', revokedAt: expect.any(Date) });
+    expect(await keys.revoke(v7(), 'test')).toBeNull();
+    expect(await keys.find(v7())).toBeNull();
   });
 
   it('belongs to it: another workspace neither lists nor revokes it', async () => {
     const [own, other] = [await process.workspace(), await process.workspace()];
-    const { key, row } = await keys.create(own.id, forever);
-    expect(await keys.list(other.id)).toEqual([]);
-    expect(await keys.revoke(row.id, other.id)).toBeNull();
+    const { key, row } = await keys.create(own.id, forever, operator);
+    expect(await keys.list({ workspaceId: other.id }, page)).toEqual([]);
+    expect(await keys.revoke(row.id, 'test', other.id)).toBeNull();
     expect(await keys.byApiKey(key)).not.toBeNull();
-    expect(await keys.revoke(row.id, own.id)).toEqual({ revoked: true });
+    expect(await keys.revoke(row.id, 'test', own.id)).toEqual({ ended: 1 });
+  });
+
+  it('is listed by pages, newest first, by what it is', async () => {
+    const { id } = await process.workspace();
+    const made: string[] = [];
+    for (let count = 0; count < 3; count += 1) made.push((await keys.create(id, forever, operator)).row.id);
+    const { code, row } = await keys.createCode(id, ['run'], operator);
+    const session = await keys.exchange((await keys.createCode(id, ['run'], operator)).code);
+    const newest = [session?.row.id, row.id, ...made.toReversed()];
+    const listed: string[] = [];
+    for (let after: string | undefined; listed.length < newest.length; after = listed.at(-1)) {
+      const rows = await keys.list({ workspaceId: id }, { after, limit: 2 });
+      listed.push(...rows.map((each) => each.id));
+    }
+    expect(listed).toEqual(newest);
+    const ids = async (kind: 'key' | 'code' | 'session') =>
+      (await keys.list({ workspaceId: id, kind }, page)).map((each) => each.id);
+    expect(await ids('key')).toEqual(made.toReversed());
+    expect(await ids('code')).toEqual([row.id]);
+    expect(await ids('session')).toEqual([session?.row.id]);
+    expect((await keys.list({}, { limit: 5 })).map((each) => each.id)).toEqual(newest);
+    expect(await keys.isCode(code)).toBe(true);
   });
 });

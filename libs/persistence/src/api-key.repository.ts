@@ -1,3 +1,4 @@
+import { isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { v7 } from 'uuid';
@@ -5,6 +6,7 @@ import { Database } from './database.js';
 import type { ApiKey } from './entities/api-key.entity.js';
 import type { Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
+import { newestFirst, newestId } from './newest-first.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
 export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
@@ -14,18 +16,70 @@ export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runn
   keyId: string | null;
 }
 
+/** A key, and how long it works yet by the database's clock: until it or one of its makers expires. Null: without end. */
+export interface KeyCaller extends CallerRow {
+  remainingMs: number | null;
+}
+
+/** A code opens a console session; a session is a key of a person's browser. */
+export const keyKinds = ['key', 'code', 'session'] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
 /** A key as it may be shown: nothing here helps to find its text. */
-export interface KeyRow extends Omit<ApiKey, 'hash' | 'oneTime'> {
-  /** By the database's clock. */
+export interface KeyRow extends Omit<ApiKey, 'hash' | 'oneTime' | 'sessionUntil'> {
+  kind: KeyKind;
+  /** By the database's clock; a key whose maker is revoked or has expired is so too. */
   state: 'live' | 'revoked' | 'expired';
+}
+
+/** Who makes a key. Without a key and a subject it is an operator, and what is made belongs to the workspace. */
+export interface KeyMaker {
+  /** As `operator_action` names it. */
+  actor: string;
+  keyId?: string | null;
+  /** The access token of the caller, and when it expires. */
+  token?: { subject: string; expiresAt: Date } | null;
+}
+
+/** A workspace has at most so many keys, codes and sessions that work. */
+export const maxLiveKeys = 1_000;
+/** Its callers make at most so many in 24 hours. */
+export const maxKeysADay = 1_000;
+/** A key that has this many makers makes no key: each call with a new key walks along its makers. */
+const maxMakers = 8;
+
+type KeyRefusal = 'caller_ended' | 'too_many_makers' | 'outlives_maker' | 'too_many_a_day' | 'too_many';
+
+/** No key was made. */
+export class KeyRefused extends Error {
+  constructor(readonly reason: KeyRefusal) {
+    super(
+      reason === 'too_many'
+        ? `The workspace has ${maxLiveKeys} keys that work: revoke some first.`
+        : `The key was refused: ${reason}.`,
+    );
+    this.name = 'KeyRefused';
+  }
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
   workspace.visible, workspace.runnable`;
 
-const keyColumns = `id, workspace_id AS "workspaceId", name, prefix, scopes,
-  CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= router_now() THEN 'expired' ELSE 'live' END AS state,
-  created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt"`;
+const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, made_by AS "madeBy",
+  made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+  CASE WHEN one_time THEN 'code' WHEN session_until IS NOT NULL THEN 'session' ELSE 'key' END AS kind`;
+
+const listColumns = `${keyColumns},
+  CASE WHEN ends = '-infinity' THEN 'revoked' WHEN ends <= router_now() THEN 'expired' ELSE 'live' END AS state`;
+
+const isOfKind: Record<KeyKind, string> = {
+  key: 'session_until IS NULL AND NOT one_time',
+  code: 'one_time',
+  session: 'session_until IS NOT NULL AND NOT one_time',
+};
+
+type NewKey = Omit<KeyRow, 'state'>;
+const isLive = (row: NewKey): KeyRow => ({ ...row, state: 'live' });
 
 /** The keys of workspaces, and who calls with one. */
 @Injectable()
@@ -33,13 +87,13 @@ export class ApiKeyRepository {
   constructor(private readonly database: Database) {}
 
   /** Null for a malformed, unknown, revoked or expired key: the caller learns no difference. */
-  async byApiKey(key: string): Promise<CallerRow | null> {
+  async byApiKey(key: string): Promise<KeyCaller | null> {
     if (!isApiKey(key)) return null;
-    const [row] = await this.database.read<CallerRow & { hash: Buffer }>(
-      `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash
-        FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id
-        WHERE api_key.prefix = $1 AND api_key.revoked_at IS NULL AND NOT api_key.one_time
-          AND (api_key.expires_at IS NULL OR api_key.expires_at > router_now())`,
+    const [row] = await this.database.read<KeyCaller & { hash: Buffer }>(
+      `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash,
+          (extract(epoch FROM nullif(ends, 'infinity') - router_now()) * 1000)::float8 AS "remainingMs"
+        FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id CROSS JOIN LATERAL key_end(api_key.id) AS ends
+        WHERE api_key.prefix = $1 AND NOT api_key.one_time AND ends > router_now()`,
       [keyPrefix(key)],
     );
     if (!row || !timingSafeEqual(row.hash, keyHash(key))) return null;
@@ -56,82 +110,172 @@ export class ApiKeyRepository {
     return row ?? null;
   }
 
-  /** The key's text is returned once and stored nowhere. */
+  /**
+   * The key's text is returned once and stored nowhere. A key without an end that is made by one with an end gets that
+   * end. Throws `KeyRefused`.
+   */
   async create(
     workspaceId: string,
     { name, scopes, expiresAt }: Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'>,
+    maker: KeyMaker,
   ): Promise<{ key: string; row: KeyRow }> {
-    const key = newApiKey();
-    const [row] = await this.database.write<KeyRow>(
-      `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${keyColumns}`,
-      [v7(), workspaceId, name, keyPrefix(key), keyHash(key), scopes, expiresAt],
-    );
-    if (!row) throw new Error('the new key was not returned');
-    return { key, row };
+    return this.make(workspaceId, { name, scopes, expiresAt, isCode: false }, maker);
   }
 
-  /** A code that `exchange` turns into a key with these scopes, once and within minutes. It is good for nothing else. */
-  async createCode(workspaceId: string, scopes: string[]): Promise<{ code: string; expiresAt: Date }> {
-    const code = newApiKey();
-    const [row] = await this.database.write<{ expiresAt: Date }>(
-      `WITH unused AS (
-          DELETE FROM api_key WHERE workspace_id = $2 AND one_time AND expires_at <= router_now()
-        ) INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
-        VALUES ($1, $2, 'sign-in', $3, $4, $5, router_now() + interval '15 minutes', true)
-        RETURNING expires_at AS "expiresAt"`,
-      [v7(), workspaceId, keyPrefix(code), keyHash(code), scopes],
-    );
-    if (!row) throw new Error('the new code was not returned');
-    return { code, ...row };
+  /**
+   * A code that `exchange` turns into the key of a console session with these scopes, once and within 15 minutes. The
+   * session ends 12 hours after its code was made, or when its maker does. Throws `KeyRefused`.
+   */
+  async createCode(
+    workspaceId: string,
+    scopes: string[],
+    maker: KeyMaker,
+  ): Promise<{ code: string; row: KeyRow; expiresAt: Date }> {
+    const made = { name: 'sign-in', scopes, expiresAt: null, isCode: true };
+    const { key, row } = await this.make(workspaceId, made, maker);
+    if (row.expiresAt === null) throw new Error('the new code has no end');
+    return { code: key, row, expiresAt: row.expiresAt };
   }
 
-  /** The row of the code becomes that of a key, so of two exchanges one wins. Null for a code that is not usable. */
+  /** Whether it is a code that can be exchanged now. It only reads: anybody may ask. */
+  async isCode(text: string): Promise<boolean> {
+    if (!isApiKey(text)) return false;
+    const found = await this.database.read(
+      `SELECT 1 FROM api_key CROSS JOIN LATERAL key_end(id) AS ends
+        WHERE prefix = $1 AND hash = $2 AND one_time AND ends > router_now()`,
+      [keyPrefix(text), keyHash(text)],
+    );
+    return found.length > 0;
+  }
+
+  /** The row of the code becomes that of the session, so of two exchanges one wins. Null for a code that is not usable. */
   async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
     if (!isApiKey(code)) return null;
     const key = newApiKey();
-    const [row] = await this.database.write<KeyRow>(
-      `UPDATE api_key SET prefix = $3, hash = $4, one_time = false, expires_at = router_now() + interval '12 hours'
-        WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
-        RETURNING ${keyColumns}`,
+    const [row] = await this.database.write<NewKey>(
+      // Codes of the release before have no end of their session.
+      `WITH used AS (
+          UPDATE api_key SET prefix = $3, hash = $4, one_time = false,
+            session_until = coalesce(session_until, router_now() + interval '12 hours'),
+            expires_at = coalesce(session_until, router_now() + interval '12 hours')
+          WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
+            AND key_end(id) > router_now()
+          RETURNING *
+        ), recorded AS (
+          SELECT record_key_action('key:' || used.id, 'sign_in.use', used::api_key) FROM used
+        )
+        SELECT ${keyColumns} FROM used AS api_key, recorded`,
       [keyPrefix(code), keyHash(code), keyPrefix(key), keyHash(key)],
     );
-    return row ? { key, row } : null;
+    return row ? { key, row: isLive(row) } : null;
   }
 
-  /** The keys of one workspace, or all, oldest first. */
-  async list(workspaceId?: string): Promise<KeyRow[]> {
-    return this.database.read<KeyRow>(
-      `SELECT ${keyColumns} FROM api_key
-        WHERE ($1::uuid IS NULL OR workspace_id = $1) AND NOT one_time ORDER BY created_at, id`,
-      [workspaceId ?? null],
+  /** Newest first, behind the id `after`; of one workspace, or of all. */
+  async list(
+    { workspaceId, kind }: { workspaceId?: string | undefined; kind?: KeyKind | undefined },
+    { after = newestId, limit }: { after?: string | undefined; limit: number },
+  ): Promise<KeyRow[]> {
+    const { where, orderBy } =
+      workspaceId === undefined
+        ? { where: '$1::uuid IS NULL AND id < $2::uuid', orderBy: 'id DESC' }
+        : newestFirst('id');
+    return this.database.list<KeyRow>({
+      text: `SELECT ${listColumns} FROM (
+          SELECT * FROM api_key WHERE ${where} AND ${kind === undefined ? 'true' : isOfKind[kind]}
+          ORDER BY ${orderBy} LIMIT $3
+        ) AS api_key CROSS JOIN LATERAL key_end(id) AS ends ORDER BY id DESC`,
+      values: [workspaceId ?? null, after, limit],
+    });
+  }
+
+  /** By id or prefix. */
+  async find(idOrPrefix: string): Promise<KeyRow | null> {
+    const [row] = await this.database.list<KeyRow>({
+      text: `SELECT ${listColumns} FROM api_key CROSS JOIN LATERAL key_end(id) AS ends WHERE id = $1 OR prefix = $2`,
+      values: idOrPrefixValues(idOrPrefix),
+    });
+    return row ?? null;
+  }
+
+  /**
+   * Makes a key like a live one, which works for so many seconds yet, and no longer than it would have; 0 revokes it. The
+   * keys that it made belong to the new one from then on. Null for a session, and for a key that does not work.
+   */
+  async rotate(
+    id: string,
+    keepSeconds: number,
+    actor: string,
+  ): Promise<{ key: string; row: KeyRow; oldEndsAt: Date } | null> {
+    const key = newApiKey();
+    const [made] = await this.database.write<NewKey & { oldEndsAt: Date }>(
+      `SELECT old_ends AS "oldEndsAt", ${keyColumns}
+        FROM rotate_key($1, $2, $3, $4, $5, $6) AS rotated, LATERAL (SELECT (rotated.made).*) AS api_key`,
+      [id, v7(), keyPrefix(key), keyHash(key), keepSeconds, actor],
     );
+    if (!made) return null;
+    const { oldEndsAt, ...row } = made;
+    return { key, row: isLive(row), oldEndsAt };
   }
 
-  /** It works for so many seconds yet, and no longer than it would have; 0 revokes it. Answers when it ends. */
-  async end(id: string, afterSeconds: number): Promise<Date> {
-    const [row] = await this.database.write<{ endsAt: Date }>(
-      `UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => $2)),
-          revoked_at = CASE WHEN $2 = 0 THEN router_now() ELSE revoked_at END
-        WHERE id = $1 RETURNING expires_at AS "endsAt"`,
-      [id, afterSeconds],
-    );
-    if (!row) throw new Error('the key is gone');
-    return row.endsAt;
-  }
-
-  /** By id or prefix, of one workspace or of any; `revoked` is false for a key that was no longer live. */
-  async revoke(idOrPrefix: string, workspaceId?: string): Promise<{ revoked: boolean } | null> {
-    const [row] = await this.database.write<{ revoked: boolean }>(
-      `WITH found AS (
-          SELECT id FROM api_key
-          WHERE (id::text = $1 OR prefix = $1) AND ($2::uuid IS NULL OR workspace_id = $2)
-        ), revoked AS (
-          UPDATE api_key SET revoked_at = router_now() FROM found
-          WHERE api_key.id = found.id AND revoked_at IS NULL RETURNING api_key.id
-        ) SELECT EXISTS (SELECT FROM revoked) AS revoked FROM found`,
-      [idOrPrefix, workspaceId ?? null],
+  /**
+   * Revokes a key, by id or prefix, and everything that was made by it; of one workspace, or of any. Answers how many
+   * keys ended by it: 0 for a key that was revoked before, null for one that there is not.
+   */
+  async revoke(idOrPrefix: string, actor: string, workspaceId?: string): Promise<{ ended: number } | null> {
+    const [row] = await this.database.write<{ ended: number }>(
+      `SELECT revoke_keys(ARRAY[id], $4) AS ended FROM api_key
+        WHERE (id = $1 OR prefix = $2) AND ($3::uuid IS NULL OR workspace_id = $3)`,
+      [...idOrPrefixValues(idOrPrefix), workspaceId ?? null, actor],
     );
     return row ?? null;
   }
+
+  /** Revokes the keys that a person's access tokens made in a workspace, and everything below them. */
+  async revokeMadeBySubject(workspaceId: string, subject: string, actor: string): Promise<{ ended: number }> {
+    const [row] = await this.database.write<{ ended: number }>(
+      `SELECT coalesce(revoke_keys(array_agg(id), $3), 0) AS ended FROM api_key
+        WHERE workspace_id = $1 AND made_by_subject = $2`,
+      [workspaceId, subject, actor],
+    );
+    return { ended: row?.ended ?? 0 };
+  }
+
+  private async make(
+    workspaceId: string,
+    { name, scopes, expiresAt, isCode }: Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'> & { isCode: boolean },
+    { actor, keyId = null, token = null }: KeyMaker,
+  ): Promise<{ key: string; row: KeyRow }> {
+    const key = newApiKey();
+    const [made] = await this.database.write<NewKey & { refused: KeyRefusal | null }>(
+      `SELECT refused, ${keyColumns}
+        FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS answer,
+          LATERAL (SELECT (answer.made).*) AS api_key`,
+      [
+        v7(),
+        workspaceId,
+        name,
+        keyPrefix(key),
+        keyHash(key),
+        scopes,
+        expiresAt,
+        isCode,
+        keyId,
+        token?.subject ?? null,
+        token?.expiresAt ?? null,
+        actor,
+        maxLiveKeys,
+        maxKeysADay,
+        maxMakers,
+      ],
+    );
+    if (!made) throw new Error('the new key was not returned');
+    const { refused, ...row } = made;
+    if (refused !== null) throw new KeyRefused(refused);
+    return { key, row: isLive(row) };
+  }
 }
+
+const idOrPrefixValues = (idOrPrefix: string): [string | null, string] => [
+  isUuid(idOrPrefix) ? idOrPrefix : null,
+  idOrPrefix,
+];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { admit } from './functions/admit.js';
+import { apiKeys } from './functions/api-keys.js';
 import { backlog } from './functions/backlog.js';
 import { claim } from './functions/claim.js';
 import { credentialChanges } from './functions/credential-changes.js';
@@ -38,6 +39,7 @@ export const functions: readonly string[] = [
   requestCancel,
   releaseHeldRun,
   credentialChanges,
+  apiKeys,
   registryFunctions,
   workersWanted,
 ];

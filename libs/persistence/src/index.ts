@@ -1,6 +1,17 @@
 export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
 export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
-export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
+export {
+  ApiKeyRepository,
+  type CallerRow,
+  type KeyCaller,
+  type KeyKind,
+  keyKinds,
+  type KeyMaker,
+  KeyRefused,
+  type KeyRow,
+  maxKeysADay,
+  maxLiveKeys,
+} from './api-key.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
 export { type CarriedRow, NewDatabase } from './carry-over/new-database.js';
@@ -16,7 +27,7 @@ export type { ClaimedRun } from './run-endings.js';
 export type { Claim, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
-export { keyPrefix } from './key-format.js';
+export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { type Change, changesSince, recordOperatorAction } from './operator-actions.js';

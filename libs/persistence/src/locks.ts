@@ -10,4 +10,6 @@ export const advisoryLocks = {
   ageOut: 727_004,
   /** One file of a workspace at a time is reserved, for its transaction; the second number is the workspace's. */
   fileReservation: 727_005,
+  /** The keys of a workspace are made and ended one at a time, for a transaction; the second number is the workspace's. */
+  apiKeys: 727_006,
 } as const;

@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readSettings } from '#schemas';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
-import { DataSource, MigrationExecutor } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { waitFor } from '../../../test/harness/wait-for.js';
-import { dataSourceOptions } from './data-source.js';
 import { functionsRevision } from './functions.js';
 import { migrate, schemaIsCurrent } from './migrate.js';
 import { migrationsFolder, readMigrations } from './migrations.js';
-import { databaseSettings } from './settings.js';
+import { makeFirstRelease, withMigrations as withMigrationsOn } from './testing/first-release.js';
 import { RunFixture } from './testing/run-fixture.js';
 import { succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
@@ -18,30 +16,11 @@ import { SpecDatabase } from './testing/spec-database.js';
 const fixture = new RunFixture(await SpecDatabase.create());
 const { first } = fixture;
 
-/** Lends a connection as `migrate` gets it, with migrations of the caller's choice. */
-async function withMigrations<T>(
+const withMigrations = <T>(
   migrations: ReturnType<typeof readMigrations>,
   use: (dataSource: DataSource) => Promise<T>,
-): Promise<T> {
-  const settings = readSettings(databaseSettings, { DATABASE_URL: fixture.database.url });
-  const dataSource = new DataSource({ ...dataSourceOptions(settings), migrations });
-  await dataSource.initialize();
-  try {
-    return await use(dataSource);
-  } finally {
-    await dataSource.destroy();
-  }
-}
+): Promise<T> => withMigrationsOn(fixture.database.url, migrations, use);
 const migrated = () => withMigrations(readMigrations(), migrate);
-
-/** The first release as its own `migrate` left it. */
-const makeFirstRelease = () =>
-  withMigrations(readMigrations().slice(0, 1), async (dataSource) => {
-    await dataSource.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    const executor = new MigrationExecutor(dataSource);
-    executor.transaction = 'each';
-    await executor.executePendingMigrations();
-  });
 
 /** The functions of the schema, as callers name them. */
 const signatures = async () =>
@@ -80,7 +59,7 @@ describe('a database of the first release', () => {
   const live: { runId: string; epoch: number }[] = [];
 
   beforeAll(async () => {
-    await makeFirstRelease();
+    await makeFirstRelease(fixture.database.url);
     before = await signatures();
     const spaceId = await fixture.space({ balanceMicros: 1_000_000 });
     for (const stage of ['submitting', 'running', 'copying'] as const)

@@ -5,6 +5,8 @@ import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './se
 /** Bounds of one call, so that none comes near the time limit of a statement. */
 const batchRows = 500;
 const batchBytes = 64 * 1024 * 1024;
+/** How long the codes and sessions of the console are listed after their end. */
+const endedSessionDays = 30;
 
 /**
  * What has to be done now and then so that the tables stay as they should be. Each verb does one short batch
@@ -85,6 +87,21 @@ export class RetentionRepository {
           LIMIT $2 FOR UPDATE SKIP LOCKED
         ) RETURNING id`,
       [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
+    );
+    return rows.length;
+  }
+
+  /** Deletes keys that ended before every record that names them, and codes and sessions that ended a month ago. */
+  async deleteEndedKeys(): Promise<number> {
+    const rows = await this.database.write(
+      `DELETE FROM api_key WHERE id IN (
+          SELECT id FROM api_key
+          WHERE session_until <= router_statement_now() - make_interval(days => $1)
+            OR expires_at <= router_statement_now() - make_interval(months => $2)
+            OR revoked_at <= router_statement_now() - make_interval(months => $2)
+          LIMIT $3 FOR UPDATE SKIP LOCKED
+        ) RETURNING id`,
+      [endedSessionDays, this.periods.LEDGER_RETENTION_MONTHS, batchRows],
     );
     return rows.length;
   }

@@ -136,17 +136,31 @@ export const routerKeyInput = z
     expires_at: z.iso
       .datetime({ offset: true })
       .optional()
-      .meta({ description: 'When it stops working; left out for never.' }),
+      .meta({ description: 'When it stops working. Left out: when the key that makes it does, or never.' }),
   })
   .meta({ id: 'RouterKeyInput', description: 'A key to be made.' });
+
+export const routerKeyKind = z.enum(['key', 'code', 'session']);
 
 const routerKey = z
   .object({
     id: z.uuid().meta({ description: 'Names the key.' }),
+    kind: routerKeyKind.meta({
+      description:
+        '`session`: the key of a browser that was signed in by a link; `code`: the code of a link that was not used yet.',
+    }),
     name: z.string().meta({ description: 'What it is for.' }),
     prefix: z.string().meta({ description: 'How its text begins.' }),
     scopes: z.array(z.string()).meta({ description: 'What it is good for.' }),
     state: z.enum(['live', 'revoked', 'expired']).meta({ description: 'Whether it works.' }),
+    made_by: z.uuid().optional().meta({
+      description:
+        'The key that made it, and with which it ends; absent for a key that an operator or an access token made.',
+    }),
+    made_by_subject: z
+      .string()
+      .optional()
+      .meta({ description: 'The subject of the access token that made it.' }),
     created_at: moment('When it was made.'),
     expires_at: moment('When it stops working; absent for never.').optional(),
     revoked_at: moment('When it was revoked; absent for a key that was not.').optional(),
@@ -154,8 +168,13 @@ const routerKey = z
   .meta({ id: 'RouterKey', description: 'An API key, without its text.' });
 
 export const routerKeyListResponse = z
-  .object({ data: z.array(routerKey).meta({ description: 'Oldest first, revoked ones included.' }) })
-  .meta({ id: 'RouterKeyListResponse', description: 'The keys of a workspace.' });
+  .object({
+    data: z
+      .array(routerKey)
+      .meta({ description: 'At most `limit` keys, newest first, revoked ones included.' }),
+    ...pageFields,
+  })
+  .meta({ id: 'RouterKeyListResponse', description: 'One page of the keys of a workspace.' });
 
 export const routerNewKey = routerKey
   .extend({ key: z.string().meta({ description: 'Its text, shown this once and stored nowhere.' }) })
@@ -168,6 +187,8 @@ export const routerSignInLink = z
       .string()
       .meta({ description: 'The code in the URL’s fragment, which browsers send to no server.' }),
     expires_at: moment('When it stops working.'),
+    id: z.uuid().meta({ description: 'Names the code, and the session that it opens, among the keys.' }),
+    scopes: z.array(z.string()).meta({ description: 'What the session is good for.' }),
   })
   .meta({ id: 'RouterSignInLink', description: 'A link that signs a person in to the console.' });
 

@@ -3,14 +3,17 @@ export {
   accessTokenClaims,
   accessTokenSettings,
   callerScopes,
+  sessionScopes,
   type Scope,
   scopes,
+  workspaceScopes,
 } from './access-token.js';
 export {
   type RouterCostEstimate,
   routerCostEstimate,
   type RouterKey,
   routerKeyInput,
+  routerKeyKind,
   type RouterKeyListResponse,
   routerKeyListResponse,
   type RouterNewKey,

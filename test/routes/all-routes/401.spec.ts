@@ -110,7 +110,7 @@ it('refuses a revoked key on every route once it is no longer remembered', async
   const { caller, keyId } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   expect((await caller.status(run)).status).toBe(200);
-  await new ApiKeyRepository(gateway().database).revoke(keyId);
+  await new ApiKeyRepository(gateway().database).revoke(keyId, 'test');
   await waitFor(async () => (await caller.status(run)).status === 401, {
     withinMs: 60_000,
     what: 'the end of the key',

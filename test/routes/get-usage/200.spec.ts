@@ -16,11 +16,15 @@ const usage = async (caller: Caller, query = '') =>
 
 it('adds up what ended, by day, model and key, also when the runs are gone', async () => {
   const { caller, workspace, keyId } = await gateway().caller({}, scopes);
-  const made = await new ApiKeyRepository(gateway().database).create(workspace.id, {
-    name: 'other',
-    scopes,
-    expiresAt: null,
-  });
+  const made = await new ApiKeyRepository(gateway().database).create(
+    workspace.id,
+    {
+      name: 'other',
+      scopes,
+      expiresAt: null,
+    },
+    { actor: 'test' },
+  );
   const other = new Caller(() => [gateway().url], made.key);
   await gateway().finish(await caller.submit('bfl/flux-2-pro', input), succeeded);
   await gateway().finish(await caller.submit('bfl/flux-2-flex', input), succeeded);

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import type { RouterKeyListResponse } from '#schemas';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
@@ -11,6 +12,7 @@ it('lists the keys of the workspace without their texts, and no other workspaceâ
     data: [
       {
         id: keyId,
+        kind: 'key',
         name: 'test',
         prefix: caller.key.slice(0, 16),
         scopes: ['manage'],
@@ -18,5 +20,26 @@ it('lists the keys of the workspace without their texts, and no other workspaceâ
         created_at: expect.any(String),
       },
     ],
+    has_more: false,
+    limit: 20,
   });
+});
+
+it('pages through them, newest first, with their makers', async () => {
+  const { caller, keyId } = await gateway().caller({}, ['manage', 'run']);
+  const ids: unknown[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const made = await caller.call('POST', '/v2/keys', { body: '{"name":"a","scopes":["run"]}' });
+    ids.unshift(made.json()['id']);
+  }
+  const listed: RouterKeyListResponse['data'] = [];
+  let cursor = '';
+  do {
+    const page = await caller.call('GET', `/v2/keys?limit=2${cursor}`);
+    const { data, next_cursor: next } = page.json() as RouterKeyListResponse;
+    listed.push(...data);
+    cursor = next === undefined ? '' : `&cursor=${encodeURIComponent(next)}`;
+  } while (cursor !== '');
+  expect(listed.map(({ id }) => id)).toEqual([...ids, keyId]);
+  expect(listed.map((key) => key.made_by)).toEqual([keyId, keyId, keyId, undefined]);
 });

@@ -104,11 +104,15 @@ it('pages over all runs once, while they end and new ones come', async () => {
 
 it('narrows by every filter, and by several at once', async () => {
   const { caller, workspace, keyId } = await gateway().caller({}, scopes);
-  const other = await new ApiKeyRepository(gateway().database).create(workspace.id, {
-    name: 'other',
-    scopes,
-    expiresAt: null,
-  });
+  const other = await new ApiKeyRepository(gateway().database).create(
+    workspace.id,
+    {
+      name: 'other',
+      scopes,
+      expiresAt: null,
+    },
+    { actor: 'test' },
+  );
   const broken = await caller.submit(model, input);
   await gateway().finish(broken, failed);
   const waiting = await caller.submit('bfl/flux-2-flex', input);

@@ -1,40 +1,46 @@
 import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
+import { bearerOf, signIn } from './signing-in.js';
 
 const gateway = sharedGateway();
-const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
-async function link() {
-  const { caller } = await gateway().caller({}, ['catalog', 'manage']);
-  const made = await caller.call('POST', '/v2/sign-in/links');
-  return { caller, ...(made.json() as { url: string; code: string; expires_at: string }) };
+async function link(query = '', scopes = ['catalog', 'manage', 'operate']) {
+  const { caller, keyId } = await gateway().caller({}, scopes);
+  const made = await caller.call('POST', `/v2/sign-in/links${query}`);
+  expect(made.status).toBe(201);
+  return { caller, keyId, ...(made.json() as { id: string; code: string; expires_at: string }) };
 }
 
-const signIn = async (code: string) => {
-  const answer = await fetch(`${gateway().url}/v2/sign-in`, { method: 'POST', headers: bearer(code) });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-};
-
-it('exchanges the code of a link once for a key with the scopes of who made it', async () => {
-  const { caller, url, code, expires_at } = await link();
-  expect(url).toBe(`${gateway().url}/console/#code=${code}`);
-  expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(15 * 60_000);
-  const both = await Promise.all([signIn(code), signIn(code)]);
+it('exchanges the code of a link once, for a session without the scopes that give something away', async () => {
+  const { caller, keyId, id, code } = await link();
+  const both = await Promise.all([signIn(gateway(), code), signIn(gateway(), code)]);
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
-  const { key, scopes } = both.find(({ status }) => status === 200)?.body ?? {};
-  expect(scopes).toEqual(['catalog', 'manage']);
-  const models = await fetch(`${gateway().url}/v2/models`, { headers: bearer(String(key)) });
+  const session = both.find(({ status }) => status === 200)?.body;
+  expect(session).toMatchObject({ id, kind: 'session', scopes: ['catalog'], made_by: keyId });
+  const models = await fetch(`${gateway().url}/v2/models`, { headers: bearerOf(String(session?.['key'])) });
   expect(models.status).toBe(200);
-  const keys = (await caller.call('GET', '/v2/keys')).json() as { data: { prefix: string }[] };
-  expect(keys.data.map(({ prefix }) => String(key).startsWith(prefix))).toContain(true);
+  const { key: _key, ...listed } = session ?? {};
+  expect((await caller.call('GET', '/v2/keys?kind=session')).json()['data']).toEqual([listed]);
 });
 
-it('takes a code for nothing else, lists none, and refuses what is no code', async () => {
+it('gives `manage` to a session whose link asks for it, and `operate` to none', async () => {
+  const { code } = await link('?scopes=catalog,manage');
+  expect((await signIn(gateway(), code)).body).toMatchObject({ scopes: ['catalog', 'manage'] });
+});
+
+it('takes a code for nothing else, and refuses what is no code', async () => {
   const { caller, code } = await link();
-  const models = await fetch(`${gateway().url}/v2/models`, { headers: bearer(code) });
+  const models = await fetch(`${gateway().url}/v2/models`, { headers: bearerOf(code) });
   expect(models.status).toBe(401);
-  const keys = (await caller.call('GET', '/v2/keys')).json() as { data: unknown[] };
-  expect(keys.data).toHaveLength(1);
-  expect((await signIn(caller.key)).status).toBe(401);
-  expect((await signIn('rk_live_nobody')).status).toBe(401);
+  expect((await signIn(gateway(), caller.key)).status).toBe(401);
+  expect((await signIn(gateway(), 'rk_live_nobody')).status).toBe(401);
+});
+
+it('refuses a code that was revoked', async () => {
+  const { caller, id, code } = await link();
+  expect((await caller.call('GET', '/v2/keys?kind=code')).json()['data']).toMatchObject([
+    { id, kind: 'code', state: 'live' },
+  ]);
+  expect((await caller.call('DELETE', `/v2/keys/${id}`)).status).toBe(204);
+  expect((await signIn(gateway(), code)).status).toBe(401);
 });

@@ -1,18 +1,21 @@
 import {
   ApiKeyRepository,
   type Database,
+  type KeyKind,
+  keyKinds,
   type KeyRow,
-  recordOperatorAction,
   type WorkspaceRepository,
 } from '#persistence';
 import { callerScopes, type Scope } from '#schemas';
+import { Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import { withWorkspaces } from '../open-database.js';
-import { line, scopeList, wholeNumber } from '../option-values.js';
+import { keyId, line, scopeList, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
+import { signInCommand } from './sign-in.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -41,28 +44,52 @@ export const keyCommands: CommandGroup = (program, desk) => {
 
   key
     .command('list')
-    .description('List API keys by their prefixes.')
+    .description(
+      'List API keys, console sessions and the codes of sign-in links by their prefixes, newest first.',
+    )
     .option('--workspace <name>', 'of this workspace only')
-    .action(async ({ workspace }: { workspace?: string }) => {
+    .addOption(new Option('--kind <kind>', 'of this kind only').choices(keyKinds))
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 1_000)
+    .option('--before <id>', 'only those that were made before this one, for the next page', keyId)
+    .action(async (options: ListOptions) => {
       desk.answer(
         await withWorkspaces(desk.env, (workspaces, database) =>
-          list(workspaces, new ApiKeyRepository(database), workspace),
+          list(workspaces, new ApiKeyRepository(database), options),
         ),
       );
     });
 
   key
     .command('revoke')
-    .description('Revoke an API key; the gateways refuse it from then on.')
+    .description('Revoke an API key and everything that it made; the gateways refuse them from then on.')
     .argument('<prefix|id>', 'as "key list" shows it')
     .action(async (prefixOrId: string) => {
       desk.answer(await withWorkspaces(desk.env, (_, database) => revoke(database, prefixOrId, desk)));
     });
 
   key
+    .command('revoke-made-by')
+    .description('Revoke everything that a person’s access tokens made in a workspace.')
+    .argument('<subject>', 'of the access tokens, as "key list" shows it', line)
+    .requiredOption('--workspace <name>', 'its name or id')
+    .action(async (subject: string, { workspace }: { workspace: string }) => {
+      desk.answer(
+        await withWorkspaces(desk.env, async (workspaces, database) => {
+          const { id, name } = await workspaces.find(workspace);
+          await desk.confirm(`This revokes everything that tokens of ${subject} made in ${name}.`);
+          const keys = new ApiKeyRepository(database);
+          const { ended } = await keys.revokeMadeBySubject(id, subject, actor());
+          return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys` };
+        }),
+      );
+    });
+
+  signInCommand(key, desk);
+
+  key
     .command('rotate')
     .description(
-      'Make a key like another one, which goes on working for a time. If that one was to expire, so will the new one.',
+      'Make a key like another one, which goes on working for a time. If that one was to expire, so will the new one. What the old one made belongs to the new one: a key that leaked is revoked, not rotated.',
     )
     .argument('<prefix|id>', 'as "key list" shows it')
     .option(
@@ -88,13 +115,8 @@ async function create(
   const { name, scopes, expiresDays } = options;
   const workspace = await workspaces.find(options.workspace);
   const expiresAt = expiresDays === undefined ? null : new Date(Date.now() + expiresDays * dayMs);
-  const details = { workspace: workspace.name, scopes };
-  const { key, row } = await database.atOnce(async (all) => {
-    const made = await new ApiKeyRepository(all).create(workspace.id, { name, scopes, expiresAt });
-    const action = { actor: actor(), action: 'key.create', subject: made.row.id, details };
-    await recordOperatorAction(all, action);
-    return made;
-  });
+  const keys = new ApiKeyRepository(database);
+  const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt }, { actor: actor() });
   return {
     document: newKeyDocument(key, row, workspace.name),
     text: newKeyLines(key, row, workspace.name).join('\n'),
@@ -119,39 +141,57 @@ const newKeyDocument = (key: string, row: KeyRow, workspace: string) => ({
   expires_at: row.expiresAt?.toISOString() ?? null,
 });
 
+interface ListOptions {
+  workspace?: string;
+  kind?: KeyKind;
+  limit: number;
+  before?: string;
+}
+
 async function list(
   workspaces: WorkspaceRepository,
   keys: ApiKeyRepository,
-  workspaceName?: string,
+  { workspace, kind, limit, before }: ListOptions,
 ): Promise<Answer> {
-  const listed = await keys.list(
-    workspaceName === undefined ? undefined : (await workspaces.find(workspaceName)).id,
-  );
+  const workspaceId = workspace === undefined ? undefined : (await workspaces.find(workspace)).id;
+  const found = await keys.list({ workspaceId, kind }, { after: before, limit: limit + 1 });
+  const listed = found.slice(0, limit);
+  const next = found.length > limit ? listed.at(-1)?.id : undefined;
   const names = new Map((await workspaces.list()).map(({ id, name }) => [id, name]));
   const nameOf = (key: KeyRow): string => names.get(key.workspaceId) ?? key.workspaceId;
-  return {
-    document: { keys: listed.map((key) => keyDocument(key, nameOf(key))) },
-    text: table([
-      ['PREFIX', 'WORKSPACE', 'NAME', 'SCOPES', 'STATE', 'EXPIRES'],
-      ...listed.map((key) => [
-        key.prefix,
-        nameOf(key),
-        key.name,
-        key.scopes.join(','),
-        key.state,
-        key.expiresAt?.toISOString() ?? 'never',
-      ]),
+  const rows = table([
+    ['PREFIX', 'WORKSPACE', 'KIND', 'NAME', 'SCOPES', 'STATE', 'EXPIRES', 'ID', 'MADE BY'],
+    ...listed.map((key) => [
+      key.prefix,
+      nameOf(key),
+      key.kind,
+      key.name,
+      key.scopes.join(','),
+      key.state,
+      key.expiresAt?.toISOString() ?? 'never',
+      key.id,
+      key.madeBy ?? (key.madeBySubject === null ? '-' : `token:${key.madeBySubject}`),
     ]),
+  ]);
+  return {
+    document: {
+      keys: listed.map((key) => keyDocument(key, nameOf(key))),
+      ...(next !== undefined && { next_before: next }),
+    },
+    text: next === undefined ? rows : `${rows}\nThere are more: repeat it with --before ${next}`,
   };
 }
 
 const keyDocument = (key: KeyRow, workspace: string) => ({
   id: key.id,
+  kind: key.kind,
   prefix: key.prefix,
   workspace,
   name: key.name,
   scopes: key.scopes,
   state: key.state,
+  made_by: key.madeBy,
+  made_by_subject: key.madeBySubject,
   created_at: key.createdAt.toISOString(),
   expires_at: key.expiresAt?.toISOString() ?? null,
   revoked_at: key.revokedAt?.toISOString() ?? null,
@@ -159,24 +199,23 @@ const keyDocument = (key: KeyRow, workspace: string) => ({
 
 /** One that works; of others, those that are near are named. */
 async function liveKey(keys: ApiKeyRepository, prefixOrId: string): Promise<KeyRow> {
-  const live = (await keys.list()).filter(({ state }) => state === 'live');
-  const found = live.find(({ id, prefix }) => id === prefixOrId || prefix === prefixOrId);
-  if (found) return found;
+  const found = await keys.find(prefixOrId);
+  if (found?.state === 'live') return found;
+  const newest = await keys.list({}, { limit: 1_000 });
   throw unknownName(
     'live key',
     prefixOrId,
-    live.map(({ prefix }) => prefix),
+    newest.filter(({ state }) => state === 'live').map(({ prefix }) => prefix),
   );
 }
 
 async function revoke(database: Database, prefixOrId: string, desk: Desk): Promise<Answer> {
-  const { id, prefix, name } = await liveKey(new ApiKeyRepository(database), prefixOrId);
-  await desk.confirm(`This revokes the key ${prefix} (${name}).`);
-  await database.atOnce(async (all) => {
-    await new ApiKeyRepository(all).revoke(id);
-    await recordOperatorAction(all, { actor: actor(), action: 'key.revoke', subject: id });
-  });
-  return { document: { revoked: prefixOrId }, text: `revoked ${prefixOrId}` };
+  const keys = new ApiKeyRepository(database);
+  const { id, prefix, name, kind } = await liveKey(keys, prefixOrId);
+  await desk.confirm(`This revokes the ${kind} ${prefix} (${name}) and everything that it made.`);
+  const ended = (await keys.revoke(id, actor()))?.ended ?? 0;
+  const below = ended > 1 ? `, and ${ended - 1} that it made` : '';
+  return { document: { revoked: prefixOrId, ended }, text: `revoked ${prefixOrId}${below}` };
 }
 
 async function rotate(
@@ -186,21 +225,13 @@ async function rotate(
   keepHours: number,
   desk: Desk,
 ): Promise<Answer> {
-  const old = await liveKey(new ApiKeyRepository(database), prefixOrId);
+  const keys = new ApiKeyRepository(database);
+  const old = await liveKey(keys, prefixOrId);
   const workspace = await workspaces.find(old.workspaceId);
   if (keepHours === 0) await desk.confirm(`This revokes the key ${old.prefix} (${old.name}).`);
-  const { key, row, endsAt } = await database.atOnce(async (all) => {
-    const keys = new ApiKeyRepository(all);
-    const made = await keys.create(old.workspaceId, old);
-    const action = {
-      actor: actor(),
-      action: 'key.rotate',
-      subject: old.id,
-      details: { new_id: made.row.id },
-    };
-    await recordOperatorAction(all, action);
-    return { ...made, endsAt: await keys.end(old.id, keepHours * 3600) };
-  });
+  const rotated = await keys.rotate(old.id, keepHours * 3600, actor());
+  if (rotated === null) throw new Error(`${old.prefix} is a ${old.kind}: only keys are rotated.`);
+  const { key, row, oldEndsAt: endsAt } = rotated;
   return {
     document: {
       ...newKeyDocument(key, row, workspace.name),

@@ -100,7 +100,9 @@ async function summary(
 ): Promise<Answer> {
   const { id, name } = await onlyBilled(workspaces, workspace);
   const groups = await new UsageReader(database).groups({ workspaceId: id, from, until }, [by], maxGroups);
-  const keys = by === 'key' ? await new ApiKeyRepository(database).list(id) : [];
+  const ofWorkspace = { workspaceId: id };
+  const keys =
+    by === 'key' ? await new ApiKeyRepository(database).list(ofWorkspace, { limit: maxGroups }) : [];
   const named = new Map(keys.map((key) => [key.id, `${key.prefix} (${key.name})`]));
   const rows = groups.map(({ day, model, keyId, runs, succeeded, billedMicros }) => ({
     [by === 'key' ? 'key_id' : by]: day ?? model ?? keyId ?? null,

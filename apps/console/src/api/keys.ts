@@ -1,11 +1,27 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './client.ts';
 import type { components } from './openapi.d.ts';
 
 export type ApiKey = components['schemas']['RouterKey'];
 export type NewApiKey = components['schemas']['RouterNewKey'];
 
-export const keysQuery = queryOptions({
-  queryKey: ['keys'],
-  queryFn: ({ signal }) => bodyOf(api.GET('/v2/keys', { signal })),
+/** Keys, sessions and codes. */
+export const keysQuery = infiniteQueryOptions({
+  queryKey: ['keys', 'all'],
+  queryFn: ({ pageParam, signal }) =>
+    bodyOf(
+      api.GET('/v2/keys', {
+        params: { query: { limit: 50, ...(pageParam && { cursor: pageParam }) } },
+        signal,
+      }),
+    ),
+  initialPageParam: '',
+  getNextPageParam: ({ next_cursor }) => next_cursor,
+});
+
+/** The newest keys: for choosing one, and for the names of those that runs were made with. */
+export const newestKeysQuery = queryOptions({
+  queryKey: ['keys', 'newest'],
+  queryFn: ({ signal }) =>
+    bodyOf(api.GET('/v2/keys', { params: { query: { limit: 100, kind: 'key' } }, signal })),
 });

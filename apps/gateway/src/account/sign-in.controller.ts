@@ -1,18 +1,47 @@
 import { RouterError } from '#errors';
 import { ApiKeyRepository } from '#persistence';
-import { type RouterNewKey, routerNewKey, type RouterSignInLink, routerSignInLink } from '#schemas';
-import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import {
+  type RouterNewKey,
+  routerNewKey,
+  type RouterSignInLink,
+  routerSignInLink,
+  sessionScopes,
+  workspaceScopes,
+} from '#schemas';
+import { Controller, Header, HttpCode, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import type { Caller } from '../auth/caller.js';
+import { type Caller, makerOf } from '../auth/caller.js';
+import { CodeExchange } from '../auth/code-exchange.js';
 import { credentialOf } from '../auth/credential.js';
-import { answer, ApiRoute, json } from '../reference/api-route.js';
-import { shownKey } from './keys.controller.js';
+import { once, QueryPipe } from '../http/query.pipe.js';
+import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { holdTo, orRefused, shownKey, tooManyKeys } from './key-answers.js';
+
+const linkQuery = z.object({
+  scopes: once()
+    .transform((text) => [...new Set(text.split(','))])
+    .pipe(
+      z.array(
+        z.enum(workspaceScopes, `must be one or more of ${workspaceScopes.join(', ')}, separated by commas`),
+      ),
+    )
+    .optional()
+    .meta({
+      type: 'string',
+      description:
+        'What the session is good for, separated by commas. Left out: all that this call’s credential is good for, except `manage`, which has to be asked for, and `operate`.',
+    }),
+});
 
 /** Links that open the console signed in, without a key in an address. */
 @Controller('v2/sign-in')
 export class SignInController {
-  constructor(private readonly keys: ApiKeyRepository) {}
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly codes: CodeExchange,
+  ) {}
 
   @Post('links')
   @UseGuards(CallerGuard)
@@ -23,15 +52,34 @@ export class SignInController {
     area: 'Account',
     summary: 'Make a link that signs in to the console',
     description:
-      'It works once, within 15 minutes, and gives a key with the scopes of this call’s credential for 12 hours.',
-    answers: [answer(201, 'The link.', json(routerSignInLink), ['Cache-Control'])],
+      'It works once, within 15 minutes. The session that it opens acts for the credential of this call, ends with it, and 12 hours after the link was made at the latest.',
+    query: linkQuery,
+    answers: [
+      answer(201, 'The link.', json(routerSignInLink), ['Cache-Control']),
+      failure(400, ['invalid_input'], 'There is no such scope, or no session can have it.'),
+      failure(
+        403,
+        ['forbidden', 'not_enabled'],
+        'The credential is not entitled to this, or not to a scope of the session, or has too many makers, or the router is not switched on for its workspace.',
+      ),
+      tooManyKeys,
+    ],
   })
   async createLink(
-    @Calling() { workspaceId, scopes }: Caller,
+    @Calling() caller: Caller,
+    @Query(new QueryPipe(linkQuery)) { scopes: wanted }: z.output<typeof linkQuery>,
     @Req() { publicOrigin }: FastifyRequest,
   ): Promise<RouterSignInLink> {
-    const { code, expiresAt } = await this.keys.createCode(workspaceId, scopes);
-    return { url: `${publicOrigin}/console/#code=${code}`, code, expires_at: expiresAt.toISOString() };
+    holdTo(caller, wanted ?? []);
+    const scopes = wanted ?? sessionScopes.filter((scope) => caller.scopes.includes(scope));
+    const { code, row, expiresAt } = await orRefused(this.keys.createCode(caller.workspaceId, scopes, makerOf(caller)));
+    return {
+      url: `${publicOrigin}/console/#code=${code}`,
+      code,
+      expires_at: expiresAt.toISOString(),
+      id: row.id,
+      scopes: row.scopes,
+    };
   }
 
   @Post()
@@ -46,7 +94,7 @@ export class SignInController {
   })
   async signIn(@Req() request: FastifyRequest): Promise<RouterNewKey> {
     const code = credentialOf(request.headers, 'v2');
-    const exchanged = code && (await this.keys.exchange(code.text));
+    const exchanged = code && (await this.codes.exchange(code.text));
     if (!exchanged) throw new RouterError('unauthorized', 'The request carries no usable credential.');
     return { ...shownKey(exchanged.row), key: exchanged.key };
   }

@@ -8,10 +8,11 @@ import {
   type GenerateKeyPairResult,
   type JWK,
   type JWTHeaderParameters,
+  type JWTPayload,
   SignJWT,
 } from 'jose';
 import { AccessTokens } from './access-tokens.js';
-import { authSettings } from './settings.js';
+import { type AuthSettings, authSettings } from './settings.js';
 
 const secret = 'a-secret-of-tests-for-access-tokens-00';
 const workspace = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
@@ -47,8 +48,9 @@ async function signed(
   header: JWTHeaderParameters,
   key: Parameters<SignJWT['sign']>[0] = pairOf(header.alg).privateKey,
   { issuer = 'model-router', audience = 'model-router', expires = '5m' } = {},
+  claims: JWTPayload = {},
 ): Promise<string> {
-  return new SignJWT({ workspace, scope: 'run', sub: 'tester' })
+  return new SignJWT({ workspace, scope: 'run', sub: 'tester', ...claims })
     .setProtectedHeader(header)
     .setIssuer(issuer)
     .setAudience(audience)
@@ -116,6 +118,35 @@ describe('AccessTokens', () => {
     const jwk = await exportJWK(publicKey);
     expect(await verify(await signed({ alg: 'ES256', kid: 'mine', jwk }, privateKey))).toBeNull();
     expect(await verify(await signed({ alg: 'ES256', kid: 'ES256', jwk }, privateKey))).toBeNull();
+  });
+
+  describe('with the scope `operate`', () => {
+    const header = { alg: 'RS256', kid: 'RS256' };
+    const grouped = { ...settings, JWT_OPERATOR_CLAIM: 'roles', JWT_OPERATOR_GROUP: 'ops' };
+    const scopesOf = async (claims: JWTPayload, by: AuthSettings = grouped) =>
+      (await verify(await signed(header, undefined, {}, claims), new AccessTokens(by, published)))?.scopes;
+
+    it.each([
+      ['a group that is listed', { roles: ['users', 'ops'] }, ['run', 'operate']],
+      ['a group that is the only one', { roles: 'ops' }, ['run', 'operate']],
+      ['another group', { roles: ['users', 'devops'] }, ['run']],
+      ['the group in another claim', { groups: ['ops'] }, ['run']],
+      ['no group', {}, ['run']],
+      ['a scope that its holder chose', { scope: 'run operate' }, ['run']],
+      ['a scope and the group', { scope: 'operate run', roles: ['ops'] }, ['run', 'operate']],
+    ])('of an identity provider have it by %s', async (_what, claims, scopes) => {
+      expect(await scopesOf(claims)).toEqual(scopes);
+    });
+
+    it('of an identity provider have it by no group that is not configured', async () => {
+      expect(await scopesOf({ scope: 'operate', groups: ['undefined'] }, settings)).toEqual([]);
+    });
+
+    it('that our secret signed have it', async () => {
+      const secretKey = new TextEncoder().encode(secret);
+      const token = await signed({ alg: 'HS256' }, secretKey, {}, { scope: 'operate' });
+      expect(await verify(token)).toMatchObject({ scopes: ['operate'] });
+    });
   });
 
   it('look for no key id of unbearable length', async () => {

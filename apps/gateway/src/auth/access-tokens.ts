@@ -1,5 +1,5 @@
 import { accessTokenAlgorithm, accessTokenClaims } from '#schemas';
-import { errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { AuthSettings } from './settings.js';
 
 interface AccessToken {
@@ -49,13 +49,25 @@ export class AccessTokens {
       return {
         workspaceId: claims.data.workspace,
         subject: claims.data.sub,
-        scopes: claims.data.scope.split(' ').filter((scope) => scope !== ''),
+        scopes: this.scopesOf(claims.data.scope, payload, protectedHeader.alg),
         expiresAtMs: (payload.exp ?? 0) * 1000,
       };
     } catch (error) {
       if (isRefusal(error)) return null;
       throw error;
     }
+  }
+
+  /**
+   * Only the operator's command line signs with our secret, and may grant `operate`. An identity provider may let its
+   * users choose the scopes, so of its tokens a group decides.
+   */
+  private scopesOf(scope: string, claims: JWTPayload, algorithm: string): string[] {
+    const scopes = scope.split(' ').filter((each) => each !== '');
+    if (algorithm === accessTokenAlgorithm) return scopes;
+    const { JWT_OPERATOR_CLAIM: claim, JWT_OPERATOR_GROUP: group } = this.settings;
+    const isOperator = group !== undefined && [claims[claim]].flat().includes(group);
+    return [...scopes.filter((each) => each !== 'operate'), ...(isOperator ? ['operate'] : [])];
   }
 
   /** The algorithm decides whose key counts: a published key never verifies an HMAC, whatever a token says. */

@@ -7,6 +7,7 @@ import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { AccessTokens } from './access-tokens.js';
 import { CallerGuard } from './caller.guard.js';
+import { CodeExchange } from './code-exchange.js';
 import { Identification } from './identification.js';
 import { RemoteKeys } from './remote-keys.js';
 import type { AuthSettings } from './settings.js';
@@ -20,6 +21,11 @@ import type { AuthSettings } from './settings.js';
       inject: [ApiKeyRepository, AccessTokens, SETTINGS],
       useFactory: (keys: ApiKeyRepository, tokens: AccessTokens, settings: AuthSettings) =>
         new Identification(keys, tokens, settings),
+    },
+    {
+      provide: CodeExchange,
+      inject: [ApiKeyRepository, SETTINGS],
+      useFactory: (keys: ApiKeyRepository, settings: AuthSettings) => new CodeExchange(keys, settings),
     },
     {
       provide: PostgresListener,
@@ -38,7 +44,7 @@ import type { AuthSettings } from './settings.js';
         ),
     },
   ],
-  exports: [CallerGuard, Identification],
+  exports: [CallerGuard, Identification, CodeExchange],
 })
 export class AuthModule implements OnApplicationShutdown {
   constructor(private readonly changes: PostgresListener) {}

@@ -1,5 +1,5 @@
 import { mayMatch } from '#catalog';
-import type { CallerRow } from '#persistence';
+import type { CallerRow, KeyMaker } from '#persistence';
 
 /** Who calls, and what that credential is good for. */
 export interface Caller extends Pick<
@@ -8,7 +8,12 @@ export interface Caller extends Pick<
 > {
   /** Names the credential in audit records: `key:<id>` or `token:<subject>`. */
   credential: string;
+  /** The access token of a caller without a key. */
+  token: { subject: string; expiresAt: Date } | null;
 }
+
+/** Who makes the keys and sign-in codes that this caller creates. */
+export const makerOf = ({ credential: actor, keyId, token }: Caller): KeyMaker => ({ actor, keyId, token });
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { CallerRow, ApiKeyRepository } from '#persistence';
+import type { ApiKeyRepository, KeyCaller } from '#persistence';
 import { readSettings } from '#schemas';
 import { SignJWT } from 'jose';
 import { AccessTokens } from './access-tokens.js';
@@ -8,7 +8,7 @@ import { authSettings } from './settings.js';
 
 const secret = 'a-secret-of-tests-for-access-tokens-00';
 const settings = readSettings(authSettings, { JWT_SECRET: secret });
-const row: CallerRow = {
+const row: KeyCaller = {
   workspaceId: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234',
   workspaceName: 'demo',
   enabled: true,
@@ -16,6 +16,7 @@ const row: CallerRow = {
   runnable: ['**'],
   scopes: ['run'],
   keyId: 'k',
+  remainingMs: null,
 };
 
 let nowMs: number;
@@ -28,6 +29,7 @@ beforeEach(() => {
   const callers: Pick<ApiKeyRepository, 'byApiKey' | 'byWorkspace'> = {
     byApiKey: async (key) => {
       asked.push(key);
+      if (key === 'ending') return { ...row, remainingMs: 5_000 };
       return key === 'good' ? row : null;
     },
     byWorkspace: async (id) => {
@@ -53,6 +55,16 @@ describe('Identification', () => {
     expect(asked).toHaveLength(1);
     nowMs += 1;
     await key('good');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('believes a key no longer than it lasts', async () => {
+    await key('ending');
+    nowMs += 4_999;
+    await key('ending');
+    expect(asked).toHaveLength(1);
+    nowMs += 1;
+    await key('ending');
     expect(asked).toHaveLength(2);
   });
 

@@ -69,15 +69,20 @@ export class Identification {
       this.refused.set(name, true);
       return null;
     }
-    const ttl = Math.min(found.untilMs - this.now(), this.settings.AUTH_CACHE_MS);
-    // To the cache a time to live of 0 means no end.
+    // The cache keeps an entry through the last millisecond of its time to live. To it 0 means no end.
+    const ttl = Math.min(Math.ceil(found.untilMs - this.now()) - 1, this.settings.AUTH_CACHE_MS);
     if (ttl > 0 && changes === this.changes) this.known.set(name, found.caller, { ttl });
     return found.caller;
   }
 
   private async byApiKey(key: string): Promise<Found | null> {
-    const row = await this.keys.byApiKey(key);
-    return row && { caller: { ...row, credential: `key:${row.keyId}` }, untilMs: Infinity };
+    const askedMs = this.now();
+    const found = await this.keys.byApiKey(key);
+    if (found === null) return null;
+    const { remainingMs, ...row } = found;
+    // Counted from before the look-up, so that the cache never outlasts the key, whatever this machine's clock says.
+    const untilMs = askedMs + (remainingMs ?? Infinity);
+    return { caller: { ...row, credential: `key:${row.keyId}`, token: null }, untilMs };
   }
 
   private async byAccessToken(text: string): Promise<Found | null> {
@@ -85,7 +90,14 @@ export class Identification {
     if (token === null) return null;
     const workspace = await this.keys.byWorkspace(token.workspaceId);
     if (workspace === null) return null;
-    const caller = { ...workspace, keyId: null, scopes: token.scopes, credential: `token:${token.subject}` };
-    return { caller, untilMs: token.expiresAtMs + clockToleranceS * 1000 };
+    const { subject, scopes, expiresAtMs } = token;
+    const caller = {
+      ...workspace,
+      keyId: null,
+      scopes,
+      credential: `token:${subject}`,
+      token: { subject, expiresAt: new Date(expiresAtMs) },
+    };
+    return { caller, untilMs: expiresAtMs + clockToleranceS * 1000 };
   }
 }

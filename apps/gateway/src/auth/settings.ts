@@ -53,6 +53,16 @@ export const authSettings = {
     30,
     'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
   ),
+  JWT_OPERATOR_CLAIM: z.string().min(1).default('groups').meta({
+    description:
+      'The claim of an identity provider’s token that names the groups of its holder, as a list or as one text.',
+    example: 'groups',
+  }),
+  JWT_OPERATOR_GROUP: z.string().min(1).optional().meta({
+    description:
+      'The group whose members get the scope `operate`. Absent: no token of the identity provider has it.',
+    example: 'router-operators',
+  }),
   AUTH_CACHE_MS: milliseconds(
     30_000,
     'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',

@@ -13,7 +13,7 @@ export const areas = {
   Account:
     'The runs of the workspace, what they cost, its limits and its keys; each behind a scope of its own.',
   Operator:
-    'All workspaces, providers and queues. The scope `operate` is given by the operator’s command line alone.',
+    'All workspaces, providers and queues. The scope `operate` is given by the operator’s command line, or by a group of the identity provider.',
   Agents: 'The same runs as tools of the Model Context Protocol.',
   Registry: 'The published nodes. No credential is needed.',
   Service: 'This reference and the probes. No credential is needed.',

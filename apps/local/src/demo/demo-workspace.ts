@@ -79,15 +79,9 @@ export async function accepts(baseUrl: string, demo: Demo): Promise<boolean> {
   return true;
 }
 
-/** Opens the console signed in, once; the key itself is in no address. */
-export async function signInLink(baseUrl: string, { api_key: key }: Demo): Promise<string> {
-  const reply = await fetch(`${baseUrl}/v2/sign-in/links`, {
-    method: 'POST',
-    headers: { 'X-API-Key': key },
-    signal: AbortSignal.timeout(10_000),
-  });
-  // A demo key of an older installation may lack the scope; the console then asks for a key.
-  if (!reply.ok) return `${baseUrl}/console/`;
-  const { code } = z.object({ code: z.string() }).parse(await reply.json());
-  return `${baseUrl}/console/#code=${code}`;
+/** Opens the console signed in, once; the key itself is in no address. One person here is caller and operator. */
+export async function signInLink(baseUrl: string, admin: RunAdmin): Promise<string> {
+  const all = ['--scopes', scopes.join(',')];
+  const made = await admin('key', 'sign-in', '--workspace', workspace, '--url', baseUrl, ...all);
+  return z.object({ url: z.string() }).parse(made).url;
 }

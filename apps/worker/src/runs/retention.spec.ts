@@ -27,6 +27,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
     deleteTombstones: verb('deleteTombstones'),
     dropDay,
     deleteOldLedgerEntries: verb('deleteOldLedgerEntries'),
+    deleteEndedKeys: verb('deleteEndedKeys'),
     deleteOldAuditRecords: verb('deleteOldAuditRecords'),
   };
   const objects = {
@@ -80,6 +81,7 @@ describe('a round of retention', () => {
       'dropDay',
       'dropDay',
       'deleteOldLedgerEntries',
+      'deleteEndedKeys',
       'deleteOldAuditRecords',
     ]);
   });

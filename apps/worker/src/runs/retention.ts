@@ -45,7 +45,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async round(signal: AbortSignal): Promise<void> {
     await this.each(signal, 'partitions', () => this.repository.ensurePartitions(), 'once');
-    await this.each(signal, 'expired keys', () => this.repository.deleteExpiredKeys());
+    await this.each(signal, 'expired idempotency keys', () => this.repository.deleteExpiredKeys());
     await this.each(signal, 'aged-out runs', () => this.repository.ageOut());
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
@@ -53,6 +53,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'webhooks', () => this.repository.deleteOldWebhooks());
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'ledger entries', () => this.repository.deleteOldLedgerEntries());
+    await this.each(signal, 'ended API keys', () => this.repository.deleteEndedKeys());
     await this.each(signal, 'audit records', () => this.repository.deleteOldAuditRecords());
   }
 

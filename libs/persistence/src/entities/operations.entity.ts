@@ -32,12 +32,12 @@ export class ProcessRow {
   @Column(createdNow) seenAt: Date;
 }
 
-/** What an operator changed: written by the statement that changed a pause or a workspace, right after any other change. */
+/** What an operator changed, and what became of keys: written with the change. */
 @Entity({ name: 'operator_action' })
 export class OperatorAction {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
   @Column(createdNow) at: Date;
-  /** `key:<id>`, `token:<subject>`, or `admin:<user>@<host>`. */
+  /** `key:<id>` of a key or a session, `token:<subject>`, or `admin:<user>@<host>`. */
   @Column('text') actor: string;
   /** Such as `provider.pause`. */
   @Column('text') action: string;

@@ -1,11 +1,11 @@
 import { Badge, Button, Table } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { type ApiKey, keysQuery, type NewApiKey } from '../../api/keys.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
@@ -16,7 +16,7 @@ import { RevokeKey } from './revoke-key.tsx';
 import classes from './keys-page.module.css';
 
 export function KeysPage() {
-  const keys = useQuery(keysQuery);
+  const keys = useInfiniteQuery(keysQuery);
   const ownId = useQuery(workspaceQuery).data?.credential.key_id;
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<NewApiKey>();
@@ -28,46 +28,42 @@ export function KeysPage() {
         </Button>
       </PageTitle>
       {created && <CreatedKey created={created} close={() => setCreated(undefined)} />}
-      <Loaded query={keys}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={texts.keys.empty} detail={texts.keys.emptyText} />
-          ) : (
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>{texts.keys.name}</Table.Th>
-                  <Table.Th className="wide-only">{texts.keys.scopes}</Table.Th>
-                  <Table.Th>{texts.keys.state}</Table.Th>
-                  <Table.Th className="wide-only">{texts.keys.created}</Table.Th>
-                  <Table.Th className="wide-only">{texts.keys.expires}</Table.Th>
-                  <Table.Th>
-                    <span className="visually-hidden">{texts.keys.revoke}</span>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {/* The newest first: the service lists the oldest first. */}
-                {data.toReversed().map((key) => (
-                  <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
-                ))}
-              </Table.Tbody>
-            </Table>
-          )
-        }
-      </Loaded>
+      <LoadedList query={keys} empty={<Empty title={texts.keys.empty} detail={texts.keys.emptyText} />}>
+        {(entries) => (
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{texts.keys.name}</Table.Th>
+                <Table.Th className="wide-only">{texts.keys.scopes}</Table.Th>
+                <Table.Th>{texts.keys.state}</Table.Th>
+                <Table.Th className="wide-only">{texts.keys.created}</Table.Th>
+                <Table.Th className="wide-only">{texts.keys.expires}</Table.Th>
+                <Table.Th>
+                  <span className="visually-hidden">{texts.keys.revoke}</span>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {entries.map((key) => (
+                <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </LoadedList>
       <NewKeyForm opened={isCreating} close={() => setCreating(false)} onCreated={setCreated} />
     </>
   );
 }
 
 function KeyRow({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
-  const { name, prefix, scopes, state, created_at, expires_at } = apiKey;
+  const { name, kind, prefix, scopes, state, created_at, expires_at } = apiKey;
   return (
     <Table.Tr className={classes.row} data-dead={state !== 'live'}>
       <Table.Td className={classes.name}>
         <span>
-          {name} {isOwn && <span className="dimmed">{texts.keys.own}</span>}
+          {kind === 'key' ? name : texts.keys.kinds[kind]}{' '}
+          {isOwn && <span className="dimmed">{texts.keys.own}</span>}
         </span>
         <code className="dimmed">{prefix}…</code>
         <span className={`narrow-only ${classes.narrowScopes}`}>{scopes.join(', ')}</span>

@@ -3,7 +3,9 @@ import type { ApiKey } from '../../api/keys.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { texts } from '../../texts.ts';
 
-export function RevokeKey({ apiKey: { id, name }, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
+export function RevokeKey({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
+  const { id, kind } = apiKey;
+  const name = kind === 'key' ? apiKey.name : texts.keys.kinds[kind];
   return (
     <Confirm
       label={texts.keys.revoke}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bucketOptions } from '../../parts/buckets.ts';
 import { texts } from '../../texts.ts';
-import { keysQuery } from '../../api/keys.ts';
+import { newestKeysQuery } from '../../api/keys.ts';
 import { useModels } from '../../api/models.ts';
 import classes from './filter-bar.module.css';
 import { isFiltered, rangeOptions, states } from './run-filters.ts';
@@ -18,7 +18,7 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ filters, change, clear }: FilterBarProps) {
-  const keys = useQuery(keysQuery).data?.data ?? [];
+  const keys = useQuery(newestKeysQuery).data?.data ?? [];
   const keyOptions = keys.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <search className={classes.bar}>

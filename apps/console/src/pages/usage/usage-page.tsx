@@ -2,7 +2,7 @@ import { Button, Group, SegmentedControl, Skeleton, TextInput } from '@mantine/c
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { keysQuery } from '../../api/keys.ts';
+import { newestKeysQuery } from '../../api/keys.ts';
 import { Command } from '../../parts/command.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { exampleCommand } from '../../parts/example-command.ts';
@@ -27,7 +27,7 @@ export function UsagePage() {
   const [openedMs] = useState(() => Date.now());
   const days = daysOf(search, openedMs);
   const { data, error, refetch, isPlaceholderData } = useUsage(days);
-  const keyList = useQuery(keysQuery).data?.data;
+  const keyList = useQuery(newestKeysQuery).data?.data;
   const keyNames = useMemo(() => new Map(keyList?.map(({ id, name }) => [id, name])), [keyList]);
   const measure: Measure = search.show === 'runs' ? 'runs' : 'cost_cents';
   const by = search.by ?? 'model';

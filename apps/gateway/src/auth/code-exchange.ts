@@ -1,0 +1,28 @@
+import type { ApiKeyRepository, KeyRow } from '#persistence';
+import { LRUCache } from 'lru-cache';
+import type { AuthSettings } from './settings.js';
+
+const maxRefused = 10_000;
+
+/**
+ * Exchanges the code of a sign-in link for the key of a session. Anybody may call it, so a code that is not usable is
+ * looked up on the connections for reads and then remembered: only a code that works reaches those that admissions use.
+ */
+export class CodeExchange {
+  private readonly refused: LRUCache<string, true>;
+
+  constructor(
+    private readonly keys: Pick<ApiKeyRepository, 'isCode' | 'exchange'>,
+    { AUTH_REFUSED_CACHE_MS: ttl }: Pick<AuthSettings, 'AUTH_REFUSED_CACHE_MS'>,
+  ) {
+    this.refused = new LRUCache({ max: maxRefused, ttl });
+  }
+
+  /** Null for a code that is unknown, used or expired, or whose maker has ended. */
+  async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
+    if (this.refused.has(code)) return null;
+    const exchanged = (await this.keys.isCode(code)) ? await this.keys.exchange(code) : null;
+    if (exchanged === null) this.refused.set(code, true);
+    return exchanged;
+  }
+}

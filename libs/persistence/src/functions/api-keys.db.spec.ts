@@ -1,0 +1,323 @@
+import { describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { ApiKeyRepository, type KeyMaker } from '../api-key.repository.js';
+import { RetentionRepository } from '../retention.repository.js';
+import { SpecDatabase } from '../testing/spec-database.js';
+
+const file = await SpecDatabase.create();
+const first = file.process();
+const second = file.process();
+const keys = new ApiKeyRepository(first.database);
+const others = new ApiKeyRepository(second.database);
+
+const operator: KeyMaker = { actor: 'admin:ops@host' };
+const all = { limit: 100 };
+const by = (keyId: string): KeyMaker => ({ actor: `key:${keyId}`, keyId });
+const hours = (count: number) => new Date(Date.now() + count * 3_600_000);
+const facts = (expiresAt: Date | null = null) => ({ name: 'a key', scopes: ['run', 'manage'], expiresAt });
+
+type Made = Awaited<ReturnType<ApiKeyRepository['create']>>;
+const works = async ({ key }: { key: string }) => (await keys.byApiKey(key)) !== null;
+
+async function session(workspaceId: string, maker: KeyMaker): Promise<Made> {
+  const { code } = await keys.createCode(workspaceId, ['run', 'manage'], maker);
+  const opened = await keys.exchange(code);
+  if (opened === null) throw new Error('the code was refused');
+  return opened;
+}
+
+/** A key of the workspace, and everything that can be made from it. */
+async function family() {
+  const { id } = await first.workspace();
+  const root = await keys.create(id, facts(), operator);
+  const child = await keys.create(id, facts(), by(root.row.id));
+  const grandchild = await keys.create(id, facts(), by(child.row.id));
+  const opened = await session(id, by(root.row.id));
+  const ofSession = await keys.create(id, facts(), by(opened.row.id));
+  const unused = await keys.createCode(id, ['run'], by(opened.row.id));
+  return { id, root, child, grandchild, opened, ofSession, unused };
+}
+
+const actions = (subject: string) =>
+  first.database.read<{ actor: string; action: string; details: Record<string, unknown> }>(
+    'SELECT actor, action, details FROM operator_action WHERE subject = $1 ORDER BY id',
+    [subject],
+  );
+
+describe('a key’s maker', () => {
+  it('is the key that made it; a session acts for the key that opened it', async () => {
+    const { root, child, grandchild, opened, ofSession, unused } = await family();
+    expect([root, child, grandchild, opened, ofSession, unused].map(({ row }) => row.madeBy)).toEqual([
+      null,
+      root.row.id,
+      child.row.id,
+      root.row.id,
+      root.row.id,
+      root.row.id,
+    ]);
+  });
+
+  it('is a person for an access token, and for the sessions that the token opened', async () => {
+    const { id } = await first.workspace();
+    const token = { subject: 'alice', expiresAt: hours(1) };
+    const maker = { actor: 'token:alice', token };
+    const own = await keys.create(id, facts(), maker);
+    expect(own.row).toMatchObject({ madeBy: null, madeBySubject: 'alice', expiresAt: null });
+    const opened = await session(id, maker);
+    expect(opened.row).toMatchObject({ madeBySubject: 'alice', expiresAt: token.expiresAt });
+    const ofSession = await keys.create(id, facts(), by(opened.row.id));
+    expect(ofSession.row).toMatchObject({ madeBy: null, madeBySubject: 'alice', expiresAt: null });
+    const others = await keys.create(id, facts(), { ...maker, token: { ...token, subject: 'bob' } });
+    const below = await keys.create(id, facts(), by(own.row.id));
+    expect(await keys.revokeMadeBySubject(id, 'alice', 'test')).toEqual({ ended: 4 });
+    const left = await Promise.all([own, opened, ofSession, below, others].map(works));
+    expect(left).toEqual([false, false, false, false, true]);
+    expect(await keys.revokeMadeBySubject(id, 'carol', 'test')).toEqual({ ended: 0 });
+  });
+
+  it('is nobody for operators: their keys belong to the workspace', async () => {
+    const { id } = await first.workspace();
+    const opened = await session(id, operator);
+    const ofSession = await keys.create(id, facts(), by(opened.row.id));
+    expect([opened.row, ofSession.row]).toMatchObject([
+      { madeBy: null, madeBySubject: null },
+      { madeBy: null, madeBySubject: null },
+    ]);
+  });
+
+  it('has to work, and is no code', async () => {
+    const { id, root, unused } = await family();
+    await keys.revoke(root.row.id, 'test');
+    for (const maker of [root, unused])
+      await expect(keys.create(id, facts(), by(maker.row.id))).rejects.toThrow('caller_ended');
+    await expect(keys.createCode(id, ['run'], by(v7()))).rejects.toThrow('caller_ended');
+  });
+
+  it('has a bounded number of makers itself', async () => {
+    const { id } = await first.workspace();
+    let last = await keys.create(id, facts(), operator);
+    for (let makers = 1; makers <= 8; makers += 1) last = await keys.create(id, facts(), by(last.row.id));
+    await expect(keys.create(id, facts(), by(last.row.id))).rejects.toThrow('too_many_makers');
+    expect(await works(last)).toBe(true);
+  });
+});
+
+describe('revoking a key', () => {
+  it('ends everything below it, and nothing beside it', async () => {
+    const { root, child, grandchild, opened, ofSession, unused } = await family();
+    expect(await keys.revoke(child.row.id, 'test')).toEqual({ ended: 2 });
+    expect(await Promise.all([root, opened, ofSession].map(works))).toEqual([true, true, true]);
+    expect(await keys.revoke(root.row.id, 'test')).toEqual({ ended: 4 });
+    const left = await Promise.all([root, child, grandchild, opened, ofSession].map(works));
+    expect(left).toEqual([false, false, false, false, false]);
+    expect([await keys.isCode(unused.code), await keys.exchange(unused.code)]).toEqual([false, null]);
+  });
+
+  it('ends a key whose row does not say so, as a gateway of the release before leaves it', async () => {
+    const { root, grandchild, unused } = await family();
+    await first.database.write('UPDATE api_key SET revoked_at = router_now() WHERE id = $1', [root.row.id]);
+    expect(await works(grandchild)).toBe(false);
+    expect(await keys.find(grandchild.row.id)).toMatchObject({ state: 'revoked', revokedAt: null });
+    expect([await keys.isCode(unused.code), await keys.exchange(unused.code)]).toEqual([false, null]);
+  });
+
+  it('ends what is made from it at the same moment', async () => {
+    const { id } = await first.workspace();
+    for (let round = 0; round < 20; round += 1) {
+      const root = await keys.create(id, facts(), operator);
+      const { code } = await keys.createCode(id, ['run'], by(root.row.id));
+      const made = await Promise.allSettled([
+        ...[0, 1, 2].map(() => others.create(id, facts(), by(root.row.id))),
+        others.exchange(code),
+        keys.revoke(root.row.id, 'test'),
+      ]);
+      for (const each of made)
+        if (each.status === 'fulfilled' && each.value && 'key' in each.value)
+          expect(await works(each.value)).toBe(false);
+    }
+    const states = (await keys.list({ workspaceId: id }, { limit: 1000 })).map(({ revokedAt }) => revokedAt);
+    expect(states).not.toContain(null);
+  });
+});
+
+describe('a key that ends', () => {
+  it('gives its end to what it makes, and makes nothing that outlives it', async () => {
+    const { id } = await first.workspace();
+    const end = hours(2);
+    const root = await keys.create(id, facts(end), operator);
+    const child = await keys.create(id, facts(), by(root.row.id));
+    const opened = await session(id, by(child.row.id));
+    expect([child.row.expiresAt, opened.row.expiresAt]).toEqual([end, end]);
+    expect((await keys.create(id, facts(hours(1)), by(root.row.id))).row.expiresAt).not.toEqual(end);
+    for (const maker of [root, child, opened])
+      await expect(keys.create(id, facts(hours(3)), by(maker.row.id))).rejects.toThrow('outlives_maker');
+    const later = new ApiKeyRepository(file.process('121 minutes').database);
+    for (const each of [root, child, opened]) expect(await later.byApiKey(each.key)).toBeNull();
+  });
+
+  it('ends what it made also when its own end came later', async () => {
+    const { child, grandchild, root } = await family();
+    await first.database.write(`UPDATE api_key SET expires_at = router_now() + '1 hour' WHERE id = $1`, [
+      root.row.id,
+    ]);
+    const found = await keys.byApiKey(grandchild.key);
+    expect(found?.remainingMs).toBeGreaterThan(3_500_000);
+    expect(found?.remainingMs).toBeLessThanOrEqual(3_600_000);
+    const later = new ApiKeyRepository(file.process('61 minutes').database);
+    expect([await later.byApiKey(child.key), await later.byApiKey(grandchild.key)]).toEqual([null, null]);
+    expect(await later.find(grandchild.row.id)).toMatchObject({ state: 'expired' });
+  });
+
+  it('as a session ends 12 hours after its code was made, whatever sessions it opens', async () => {
+    const { id } = await first.workspace();
+    const opened = await session(id, operator);
+    const next = await session(id, by(opened.row.id));
+    expect(next.row.expiresAt).toEqual(opened.row.expiresAt);
+    expect(await new ApiKeyRepository(file.process('11 hours').database).byApiKey(next.key)).not.toBeNull();
+    expect(await new ApiKeyRepository(file.process('13 hours').database).byApiKey(next.key)).toBeNull();
+  });
+});
+
+describe('rotating a key', () => {
+  it('moves what it made to the new key, which is like it and has the same maker', async () => {
+    const { root, child, grandchild } = await family();
+    const next = await keys.rotate(child.row.id, 0, 'test');
+    expect(next?.row).toMatchObject({ madeBy: root.row.id, name: 'a key', scopes: ['run', 'manage'] });
+    expect((await keys.find(grandchild.row.id))?.madeBy).toBe(next?.row.id);
+    expect([await works(child), await works(grandchild)]).toEqual([false, true]);
+    expect(await keys.revoke(child.row.id, 'test')).toEqual({ ended: 0 });
+    expect(await keys.revoke(root.row.id, 'test')).toEqual({ ended: 6 });
+    expect(next && (await works(next))).toBe(false);
+  });
+
+  it('is for keys that work, and for no session', async () => {
+    const { child, opened, unused } = await family();
+    await keys.revoke(child.row.id, 'test');
+    for (const { row } of [child, opened, unused]) expect(await keys.rotate(row.id, 60, 'test')).toBeNull();
+  });
+});
+
+describe('the number of keys of a workspace', () => {
+  const fill = (workspaceId: string, count: number, columns: string) =>
+    first.database.write(
+      `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, created_at, expires_at, revoked_at)
+        SELECT gen_random_uuid(), $1, 'filler', gen_random_uuid()::text, '', '{}', ${columns} FROM generate_series(1, $2)`,
+      [workspaceId, count],
+    );
+
+  it('is bounded for everybody by those that work', async () => {
+    const { id } = await first.workspace();
+    await fill(id, 999, `router_now(), router_now() + interval '1 hour', NULL`);
+    await fill(id, 500, `router_now(), NULL, router_now()`);
+    const last = await keys.create(id, facts(), operator);
+    await expect(keys.create(id, facts(), operator)).rejects.toThrow('1000 keys');
+    await expect(keys.createCode(id, ['run'], operator)).rejects.toThrow('1000 keys');
+    await keys.revoke(last.row.id, 'test');
+    expect((await keys.create(id, facts(), operator)).row.state).toBe('live');
+    const later = new ApiKeyRepository(file.process('2 hours').database);
+    expect((await later.create(id, facts(), operator)).row.state).toBe('live');
+  });
+
+  it('that callers make is bounded by the day, so that revoking them makes no room', async () => {
+    const { id } = await first.workspace();
+    const root = await keys.create(id, facts(), operator);
+    await first.database.write(
+      `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, revoked_at)
+        SELECT overlay(gen_random_uuid()::text PLACING left($2::text, 13) FROM 1)::uuid, $1, 'filler',
+          gen_random_uuid()::text, '', '{}', router_now() FROM generate_series(1, 999)`,
+      [id, v7()],
+    );
+    const token = { subject: 'alice', expiresAt: hours(1) };
+    for (const maker of [by(root.row.id), { actor: 'token:alice', token }])
+      await expect(keys.create(id, facts(), maker)).rejects.toThrow('too_many_a_day');
+    expect((await keys.create(id, facts(), operator)).row.state).toBe('live');
+  });
+});
+
+describe('the record of operators’ actions', () => {
+  it('tells who made, used, rotated and revoked what', async () => {
+    const { root, opened, grandchild } = await family();
+    await keys.rotate(root.row.id, 60, 'admin:ops@host');
+    await keys.revoke(root.row.prefix, 'token:alice');
+    expect(await actions(root.row.id)).toMatchObject([
+      {
+        actor: 'admin:ops@host',
+        action: 'key.create',
+        details: { scopes: ['run', 'manage'], made_by: null },
+      },
+      { actor: 'admin:ops@host', action: 'key.rotate', details: { prefix: root.row.prefix } },
+      { actor: 'token:alice', action: 'key.revoke', details: { ended: 1 } },
+    ]);
+    expect(await actions(opened.row.id)).toMatchObject([
+      { actor: `key:${root.row.id}`, action: 'sign_in.create', details: { made_by: root.row.id } },
+      { actor: `key:${opened.row.id}`, action: 'sign_in.use', details: { name: 'sign-in' } },
+    ]);
+    expect(await actions(grandchild.row.id)).toMatchObject([{ action: 'key.create' }]);
+    expect(JSON.stringify(await actions(opened.row.id))).not.toContain('hash');
+    await keys.revoke(root.row.prefix, 'token:alice');
+    expect(await actions(root.row.id)).toHaveLength(3);
+  });
+});
+
+describe('retention', () => {
+  const left = async (offset: string, workspaceId: string) => {
+    const retention = new RetentionRepository(file.process(offset).database, {
+      RESULT_RETENTION_SECONDS: 86_400,
+      LEDGER_RETENTION_MONTHS: 13,
+    });
+    while ((await retention.deleteEndedKeys()) > 0);
+    return (await keys.list({ workspaceId }, all)).map(({ id }) => id).toSorted();
+  };
+
+  it('deletes sessions and codes a month after their end, and keys when no record names them', async () => {
+    const { id, root, child, grandchild, opened, ofSession, unused } = await family();
+    const lasting = await keys.create(id, facts(), operator);
+    await keys.revoke(root.row.id, 'test');
+    const ids = (...rows: { row: { id: string } }[]) => rows.map(({ row }) => row.id).toSorted();
+    const named = [root, child, grandchild, ofSession, lasting];
+    expect(await left('30 days', id)).toEqual(ids(...named, opened, unused));
+    expect(await left('31 days', id)).toEqual(ids(...named));
+    expect(await left('390 days', id)).toEqual(ids(...named));
+    expect(await left('400 days', id)).toEqual(ids(lasting));
+  });
+});
+
+/** The statements of the release before, which goes on while this one is rolled out. */
+describe('a gateway of the release before', () => {
+  it('makes keys and codes, exchanges codes and revokes keys', async () => {
+    const { id } = await first.workspace();
+    const insert = (oneTime: boolean, prefix: string) =>
+      first.database.write(
+        `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
+          VALUES ($1, $2, 'old', $3, '', '{run}', router_now() + interval '15 minutes', $4)`,
+        [v7(), id, prefix, oneTime],
+      );
+    await insert(false, `key-${id}`);
+    await insert(true, `code-${id}`);
+    const { row } = await keys.createCode(id, ['run'], operator);
+    for (const prefix of [`code-${id}`, row.prefix])
+      await first.database.write(
+        `UPDATE api_key SET one_time = false, expires_at = router_now() + interval '12 hours' WHERE prefix = $1`,
+        [prefix],
+      );
+    const listed = await keys.list({ workspaceId: id }, all);
+    // A session that it opens is known as one when this release made the code.
+    expect(listed.map(({ kind, state }) => [kind, state])).toEqual([
+      ['session', 'live'],
+      ['key', 'live'],
+      ['key', 'live'],
+    ]);
+  });
+});
+
+describe('a row of the release before', () => {
+  it('is a key of the workspace; its code opens a session that this release ends', async () => {
+    const { id } = await first.workspace();
+    const { code, row } = await keys.createCode(id, ['run'], operator);
+    await first.database.write('UPDATE api_key SET session_until = NULL WHERE id = $1', [row.id]);
+    const opened = await keys.exchange(code);
+    expect(opened?.row).toMatchObject({ kind: 'session', madeBy: null });
+    expect(Number(opened?.row.expiresAt) - Date.now()).toBeLessThanOrEqual(12 * 3_600_000 + 2_000);
+    expect((await keys.list({ workspaceId: id }, all)).map(({ kind }) => kind)).toEqual(['session']);
+  });
+});

@@ -1,0 +1,148 @@
+import { advisoryLocks } from '../locks.js';
+
+/**
+ * A key's makers are the key that made it, the key that made that one, and so on. A key works while all of them do.
+ *
+ * `make_key` answers the new row, or why it is refused. A console session acts for the key or the person that opened it:
+ * a key that it makes has the session's maker.
+ *
+ * `revoke_keys` also revokes every key that was made by the given ones. `rotate_key` gives them to the new key first.
+ */
+export const apiKeys = /* sql */ `
+-- The key and its makers, the nearest first.
+CREATE OR REPLACE FUNCTION key_and_makers(key_id uuid) RETURNS SETOF api_key LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE makers AS (
+    SELECT api_key.* FROM api_key WHERE id = key_id
+    UNION
+    SELECT maker.* FROM makers JOIN api_key AS maker ON maker.id = makers.made_by
+  )
+  SELECT * FROM makers
+$$;
+
+-- When the key or the first of its makers ends: 'infinity' for never, '-infinity' when one of them is revoked.
+CREATE OR REPLACE FUNCTION key_end(key_id uuid) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT min(CASE WHEN revoked_at IS NULL THEN coalesce(expires_at, 'infinity') ELSE '-infinity' END)
+  FROM key_and_makers(key_id)
+$$;
+
+-- Not the lock of the workspace's row, which every admission waits for.
+CREATE OR REPLACE FUNCTION lock_keys(space uuid) RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(${advisoryLocks.apiKeys}, hashtext(space::text))
+$$;
+
+CREATE OR REPLACE FUNCTION record_key_action(actor text, action text, key api_key, details jsonb DEFAULT '{}')
+RETURNS void LANGUAGE sql AS $$
+  INSERT INTO operator_action (actor, action, subject, details)
+  SELECT record_key_action.actor, record_key_action.action, key.id::text, jsonb_build_object(
+    'workspace', workspace.name, 'name', key.name, 'prefix', key.prefix, 'scopes', key.scopes,
+    'made_by', key.made_by, 'expires_at', key.expires_at) || details
+  FROM workspace WHERE workspace.id = key.workspace_id
+$$;
+
+-- by_key and by_subject: the key, or the subject of the access token, of the caller. Both are null for an operator.
+-- latest: when the caller's access token expires.
+CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
+  key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
+  max_live integer, max_a_day integer, max_makers integer)
+RETURNS TABLE (refused text, made api_key) LANGUAGE plpgsql AS $$
+DECLARE
+  caller api_key;
+  maker uuid;
+  session_end timestamptz;
+  day_ago timestamptz := router_now() - interval '1 day';
+BEGIN
+  PERFORM lock_keys(space);
+  IF by_key IS NOT NULL THEN
+    SELECT * INTO caller FROM api_key WHERE id = by_key AND NOT one_time AND key_end(id) > router_now();
+    IF caller.id IS NULL THEN
+      RETURN QUERY SELECT 'caller_ended', NULL::api_key;
+      RETURN;
+    END IF;
+    maker := CASE WHEN caller.session_until IS NULL THEN caller.id ELSE caller.made_by END;
+    by_subject := caller.made_by_subject;
+    latest := key_end(maker);
+    IF (SELECT count(*) FROM key_and_makers(maker)) > max_makers THEN
+      RETURN QUERY SELECT 'too_many_makers', NULL::api_key;
+      RETURN;
+    END IF;
+  END IF;
+  IF is_code THEN
+    -- A session that opens another one would otherwise never have to end.
+    session_end := least(router_now() + interval '12 hours', latest, caller.session_until);
+    ends := least(router_now() + interval '15 minutes', session_end);
+  ELSIF by_key IS NULL THEN
+    -- A person outlives the access token.
+    NULL;
+  ELSIF ends > latest THEN
+    RETURN QUERY SELECT 'outlives_maker', NULL::api_key;
+    RETURN;
+  ELSE
+    ends := coalesce(ends, nullif(latest, 'infinity'));
+  END IF;
+  -- Operators may still make a key for a workspace whose leaked key made as many as it could.
+  IF coalesce(by_key::text, by_subject) IS NOT NULL
+    AND (SELECT count(*) FROM api_key WHERE workspace_id = space AND id >= v7_floor(day_ago)) >= max_a_day THEN
+    RETURN QUERY SELECT 'too_many_a_day', NULL::api_key;
+    RETURN;
+  END IF;
+  IF (SELECT count(*) FROM api_key WHERE workspace_id = space AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > router_now())) >= max_live THEN
+    RETURN QUERY SELECT 'too_many', NULL::api_key;
+    RETURN;
+  END IF;
+  INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time, made_by, made_by_subject,
+    session_until)
+  VALUES (key_id, space, key_name, key_prefix, key_hash, key_scopes, ends, is_code, maker, by_subject, session_end)
+  RETURNING api_key.* INTO made;
+  PERFORM record_key_action(actor, CASE WHEN is_code THEN 'sign_in.create' ELSE 'key.create' END, made);
+  RETURN NEXT;
+END $$;
+
+-- Answers how many keys it ended. One that is made meanwhile is ended too: whoever makes keys takes the same lock.
+CREATE OR REPLACE FUNCTION revoke_keys(ids uuid[], actor text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  ended uuid[];
+BEGIN
+  PERFORM lock_keys(workspace_id) FROM (
+    SELECT DISTINCT workspace_id FROM api_key WHERE id = ANY (ids) ORDER BY workspace_id
+  ) AS spaces;
+  WITH RECURSIVE tree AS (
+    SELECT id FROM api_key WHERE id = ANY (ids)
+    UNION
+    SELECT api_key.id FROM tree JOIN api_key ON api_key.made_by = tree.id
+  ), revoked AS (
+    UPDATE api_key SET revoked_at = router_now() FROM tree
+    WHERE api_key.id = tree.id AND revoked_at IS NULL RETURNING api_key.id
+  )
+  SELECT coalesce(array_agg(id), '{}') INTO ended FROM revoked;
+  IF cardinality(ended) > 0 THEN
+    PERFORM record_key_action(actor, 'key.revoke', api_key, jsonb_build_object('ended', cardinality(ended)))
+    FROM api_key WHERE id = ANY (ids);
+  END IF;
+  RETURN cardinality(ended);
+END $$;
+
+-- Answers the new row and when the old key ends; no row for a key that does not work, or that is a session.
+CREATE OR REPLACE FUNCTION rotate_key(old_id uuid, new_id uuid, new_prefix text, new_hash bytea, keep_s double precision,
+  actor text)
+RETURNS TABLE (made api_key, old_ends timestamptz) LANGUAGE plpgsql AS $$
+DECLARE
+  former api_key;
+BEGIN
+  PERFORM lock_keys(workspace_id) FROM api_key WHERE id = old_id;
+  SELECT * INTO former FROM api_key WHERE id = old_id AND session_until IS NULL AND NOT one_time AND key_end(id) > router_now();
+  IF former.id IS NULL THEN
+    RETURN;
+  END IF;
+  INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, made_by, made_by_subject)
+  VALUES (new_id, former.workspace_id, former.name, new_prefix, new_hash, former.scopes, former.expires_at, former.made_by,
+    former.made_by_subject)
+  RETURNING api_key.* INTO made;
+  UPDATE api_key SET made_by = new_id WHERE made_by = old_id;
+  UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => keep_s)),
+    revoked_at = CASE WHEN keep_s = 0 THEN router_now() END
+  WHERE id = old_id RETURNING expires_at INTO old_ends;
+  PERFORM record_key_action(actor, 'key.rotate', former, jsonb_build_object('new_id', new_id));
+  RETURN NEXT;
+END $$;
+`;
