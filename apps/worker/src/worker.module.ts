@@ -9,6 +9,7 @@ import { ProviderCall } from './calls/provider-call.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
 import { InfrastructureModule } from './infrastructure.module.js';
+import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
 import { InputFiles } from './files/input-files.js';
@@ -41,6 +42,7 @@ import { WorkerStop } from './worker-stop.js';
     PartnerClient,
     InputFiles,
     OutboundAgents,
+    NameResolver,
     ReplyReader,
     Payloads,
     AssetCopies,

@@ -56,7 +56,7 @@ export class AssetsProcessor extends RunProcessor {
         const assets = findAssets(bytes, copying.facts.assets);
         const copies =
           crashes < maxCrashes
-            ? await this.assetCopies.copyAll(runId, assets, provider, signal)
+            ? await this.assetCopies.copyAll({ ...copying, runId }, assets, provider, signal)
             : new Map<string, Copy>();
         // Begun copies were cut short: a worker that goes on makes them.
         if (signal.aborted) return now;

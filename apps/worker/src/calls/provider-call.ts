@@ -8,7 +8,9 @@ import { Payloads } from '../bytes/payloads.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
 import { ReplyReader } from './reply-reader.js';
 
-type Terms = Pick<PartnerCall, 'call' | 'timeoutMs' | 'share'> & { reported: readonly ReportedTerm[] };
+type Terms = Pick<PartnerCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & {
+  reported: readonly ReportedTerm[];
+};
 
 /** One call to a provider from the adapter's request to the adapter's reading of the reply, within the byte budget and traced. */
 @Injectable()
@@ -82,7 +84,7 @@ export class ProviderCall {
     provider: BoundProvider,
     runId: string,
     handle: Handle,
-    terms: { call: HttpCall; timeoutMs: number; signal: AbortSignal },
+    terms: { workspaceId: string; call: HttpCall; timeoutMs: number; signal: AbortSignal },
   ): Promise<'requested' | 'too_late' | 'unknown' | null> {
     const reply = await this.withShare((share) =>
       this.client.call(provider, { ...terms, share, runId, operation: 'cancel' }),

@@ -103,6 +103,7 @@ export class PollProcessor extends RunProcessor {
     const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
     try {
       return await this.calls.resume(provider, runId, poll.handle as Handle, {
+        workspaceId: poll.workspaceId,
         timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
         share,
         reported: poll.facts.reported,
@@ -210,7 +211,8 @@ export class PollProcessor extends RunProcessor {
     signal: AbortSignal,
   ): Promise<boolean> {
     const timeoutMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
-    const answer = await this.calls.cancel(provider, run.runId, handle, { call, timeoutMs, signal });
+    const { runId, workspaceId } = run;
+    const answer = await this.calls.cancel(provider, runId, handle, { workspaceId, call, timeoutMs, signal });
     if (answer === null) return false;
     this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
     await this.runs.noteCancelSent(run.runId, run.epoch);

@@ -113,6 +113,7 @@ export class Submission {
     const timeoutMs = Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs);
     const { outcome, reportedMicros } = await this.calls.submit(provider, submission, {
       call,
+      workspaceId: claim.workspaceId,
       timeoutMs,
       share,
       reported: facts.reported,
