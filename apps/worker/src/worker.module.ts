@@ -14,6 +14,7 @@ import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
 import { InputFiles } from './files/input-files.js';
 import { Gauges, RecordGauges } from './runs/gauges.js';
+import { KeptReplies } from './runs/kept-replies.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { ProviderBackoff } from './runs/provider-backoff.js';
@@ -36,6 +37,7 @@ import { WorkerStop } from './worker-stop.js';
     WaitingLine,
     Claims,
     Submission,
+    KeptReplies,
     Outcomes,
     ProviderBackoff,
     ProviderCall,

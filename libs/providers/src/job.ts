@@ -9,13 +9,23 @@ import type {
   ProviderFailure,
   Run,
   Signal,
+  SubmittedRun,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
 import type { CancelRule, HandleFields, JobSpec, Kept, RunStatus } from './job-spec.js';
-import { isExpectedFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
+import {
+  isExpectedFile,
+  isPruned,
+  isReply,
+  isSuccess,
+  jsonOf,
+  outputOf,
+  retryAfterMs,
+  secondsMs,
+} from './reply.js';
 import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
@@ -69,7 +79,10 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
   function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
     const empty =
-      json !== undefined && spec.resultAt && !spec.resultAt.some((place) => holdsAnything(json, place));
+      json !== undefined &&
+      !isPruned(reply) &&
+      spec.resultAt &&
+      !spec.resultAt.some((place) => holdsAnything(json, place));
     return empty
       ? failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' })
       : { kind: 'succeeded', output: outputOf(reply) };
@@ -188,7 +201,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 }
 
 /** One entry of the model row's address. Throws when the row lacks it: a row is checked before it is used. */
-export function upstream(run: Run, name: string): string {
+export function upstream(run: SubmittedRun, name: string): string {
   const value = run.upstream[name];
   if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
   return value;
@@ -265,7 +278,7 @@ function keep(
   fields: HandleFields | undefined,
   { reply, json }: Readable,
   callable: (url: string) => boolean,
-  run?: Run,
+  run?: SubmittedRun,
 ): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
   for (const [name, field] of Object.entries(fields ?? {})) {

@@ -78,6 +78,7 @@ export {
   type JsonPlace,
   membersOf,
   placesOf,
+  prunedJson,
   replaceStrings,
   stringAt,
   textAt,

@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type { LookupAddress } from 'node:dns';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
+import { Turns } from '../turns.js';
 import { HostsFile } from './hosts-file.js';
 import { type Answer, lookUp } from './look-up.js';
 import { SharedWork } from './shared-work.js';
-import { Turns } from './turns.js';
 
 /** Whose names are resolved, and how long that is waited for. */
 export interface ResolveTerms {

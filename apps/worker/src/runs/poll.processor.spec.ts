@@ -1,8 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '#observability';
 import type { RunRepository } from '#persistence';
+import type { ReadReply } from '#providers';
 import type { JobResult } from '#queue';
 import type { ProviderCall } from '../calls/provider-call.js';
+import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Outcomes } from './outcomes.js';
@@ -26,7 +28,7 @@ const row = {
 };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
 
-type Read = NonNullable<Awaited<ReturnType<ProviderCall['resume']>>>;
+type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
 /** The calls that were made and what was written, when the partner answers a cancellation and a look like this. */
@@ -34,6 +36,7 @@ async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
   more: Partial<Record<keyof typeof row, unknown>> = {},
+  unread?: Unread,
 ) {
   const made: string[] = [];
   class Exposed extends PollProcessor {
@@ -50,6 +53,7 @@ async function poll(
       readForPoll: async () => ({ ...row, ...more }),
       noteCancelSent: async () => made.push('noted'),
       notePoll: async (_id: string, _epoch: number, lost: number) => made.push(`lost ${lost}`),
+      saveHandle: async () => made.push('saved') && { cancelRequested: false },
     } as unknown as RunRepository,
     {
       take: async () => made.push('taken'),
@@ -59,7 +63,8 @@ async function poll(
       withShare: (work: (share: object) => unknown) => work({}),
       traced: (_span: object, work: () => unknown) => work(),
       cancel: async () => made.push('cancelled') && answer,
-      resume: async () => made.push('polled') && { outcome },
+      resume: async () => made.push('polled') && (unread ?? { outcome }),
+      readKept: async () => made.push('read') && (unread ?? { outcome }),
     } as unknown as ProviderCall,
     { record: async () => {} } as unknown as ProviderBackoff,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
@@ -67,6 +72,7 @@ async function poll(
       WORKER_POLL_CONCURRENCY: 1,
       PROVIDER_POLL_TIMEOUT_MS: 1000,
       PROVIDER_POLL_PAUSE_MS: 5000,
+      MAX_POLL_CRASHES: 10,
     } as WorkerSettings,
   );
   return { result: await processor.delivered(), made };
@@ -130,5 +136,39 @@ describe('a result that is done when the budget is spent', () => {
 
   it('is not waited for when it was not seen to be done', async () => {
     expect((await look('poll', 0)).made).toEqual(['polled', 'partner_timeout']);
+  });
+});
+
+describe('a large reply that is not read yet', () => {
+  const idle = { cancelDue: false, cancelRequested: false };
+  const overdue = { ...idle, overdue: true, leftMs: -1 };
+  const kept = { handle: { v: 2, step: 'read', status: 200, headers: {} } };
+  const again = { kind: 'retry', delayMs: 2000 };
+
+  it.each([
+    ['busy', ['polled']],
+    ['late', ['polled', 'lost 1']],
+  ] as const)(
+    'is asked for again when the thread is %s, also after the time budget',
+    async (unread, made) => {
+      expect(await poll(null, pending, overdue, unread)).toEqual({ result: again, made });
+    },
+  );
+
+  it.each([
+    ['busy', ['read']],
+    ['late', ['read', 'lost 1']],
+  ] as const)('is read again when it is stored and the thread is %s', async (unread, made) => {
+    expect(await poll(null, pending, { ...overdue, ...kept }, unread)).toEqual({ result: again, made });
+  });
+
+  it('says what becomes of its run: the partner is not called', async () => {
+    const output = { mediaType: 'application/json', body: new Uint8Array() };
+    const read = async (outcome: Read['outcome']) =>
+      (await poll(null, outcome, { ...overdue, ...kept })).made;
+    expect(await read({ kind: 'succeeded', output })).toEqual(['read', 'taken']);
+    expect(await read(pending)).toEqual(['read', 'saved']);
+    const failure = { class: 'partner_unavailable', retry: 'new_submit' } as const;
+    expect(await read({ kind: 'failed', failure })).toEqual(['read', 'partner_unavailable']);
   });
 });
