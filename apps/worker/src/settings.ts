@@ -4,7 +4,7 @@ import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
 import { count, countUpTo, list, milliseconds, webhookSettings } from '#schemas';
-import { maxSignedSeconds, storageSettings } from '#storage';
+import { maxSignedSeconds, signingSettings, storageSettings } from '#storage';
 import { Resolver } from 'node:dns';
 import { z } from 'zod';
 
@@ -29,6 +29,7 @@ export const workerSettings = {
   ...providerSettings,
   ...providerKeySettings,
   ...storageSettings,
+  ...signingSettings,
   ...webhookSettings,
   WORKER_DISPATCH_CONCURRENCY: count(
     50,

@@ -24,6 +24,7 @@ const row = {
   cancelDue: true,
   cancelRequested: true,
   lostPolls: 0,
+  crashes: 0,
   pausedMs: null,
 };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
@@ -36,7 +37,7 @@ async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
   more: Partial<Record<keyof typeof row, unknown>> = {},
-  unread?: Unread,
+  { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
   class Exposed extends PollProcessor {
@@ -45,7 +46,7 @@ async function poll(
       return { concurrency: 0, host: { log } } as never;
     }
     delivered(): Promise<JobResult> {
-      return this.handle({ runId: 'run', provider: 'fal', crashes: 0 }, new AbortController().signal);
+      return this.handle({ runId: 'run', provider: 'fal', mayHaveCrashed }, new AbortController().signal);
     }
   }
   const processor = new Exposed(
@@ -53,9 +54,12 @@ async function poll(
       readForPoll: async () => ({ ...row, ...more }),
       noteCancelSent: async () => made.push('noted'),
       notePoll: async (_id: string, _epoch: number, lost: number) => made.push(`lost ${lost}`),
+      noteAttempt: async () => made.push('counted'),
+      forgetCrashes: async () => made.push('forgotten'),
       saveHandle: async () => made.push('saved') && { cancelRequested: false },
     } as unknown as RunRepository,
     {
+      failInternally: async () => made.push('internal_error'),
       take: async () => made.push('taken'),
       fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
     } as unknown as Outcomes,
@@ -151,7 +155,7 @@ describe('a large reply that is not read yet', () => {
   ] as const)(
     'is asked for again when the thread is %s, also after the time budget',
     async (unread, made) => {
-      expect(await poll(null, pending, overdue, unread)).toEqual({ result: again, made });
+      expect(await poll(null, pending, overdue, { unread })).toEqual({ result: again, made });
     },
   );
 
@@ -159,7 +163,7 @@ describe('a large reply that is not read yet', () => {
     ['busy', ['read']],
     ['late', ['read', 'lost 1']],
   ] as const)('is read again when it is stored and the thread is %s', async (unread, made) => {
-    expect(await poll(null, pending, { ...overdue, ...kept }, unread)).toEqual({ result: again, made });
+    expect(await poll(null, pending, { ...overdue, ...kept }, { unread })).toEqual({ result: again, made });
   });
 
   it('says what becomes of its run: the partner is not called', async () => {
@@ -170,5 +174,23 @@ describe('a large reply that is not read yet', () => {
     expect(await read(pending)).toEqual(['read', 'saved']);
     const failure = { class: 'partner_unavailable', retry: 'new_submit' } as const;
     expect(await read({ kind: 'failed', failure })).toEqual(['read', 'partner_unavailable']);
+  });
+});
+
+describe('a worker that dies during a poll', () => {
+  const idle = { cancelDue: false, cancelRequested: false };
+  const madeWith = async (crashes: number, mayHaveCrashed: boolean) =>
+    (await poll(null, pending, { ...idle, crashes }, { mayHaveCrashed })).made;
+
+  it('has each later one counted in the row, until one returns', async () => {
+    expect(await madeWith(0, false)).toEqual(['polled']);
+    expect(await madeWith(0, true)).toEqual(['counted', 'polled', 'forgotten']);
+    // The job was lost with the server, the count is not.
+    expect(await madeWith(3, false)).toEqual(['counted', 'polled', 'forgotten']);
+  });
+
+  it('ends the run by the count of its row alone', async () => {
+    expect(await madeWith(8, true)).toEqual(['counted', 'polled', 'forgotten']);
+    expect(await madeWith(9, false)).toEqual(['internal_error']);
   });
 });

@@ -19,6 +19,7 @@ import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
+import { countingCrashes, deathsOf } from './crash-counts.js';
 import { keptReply } from './kept-replies.js';
 import { type Finishing, finishing, Outcomes, readAgainMs } from './outcomes.js';
 import { ProviderBackoff } from './provider-backoff.js';
@@ -58,23 +59,28 @@ export class PollProcessor extends RunProcessor {
     return this.slots.during(run.provider, signal, () => this.poll(run, signal));
   }
 
-  private async poll({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+  private async poll({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const poll = await this.runs.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
+    const deaths = deathsOf(poll);
+    if (deaths >= this.settings.MAX_POLL_CRASHES) {
+      const note = `put aside after ${deaths} crashes while polling`;
+      await this.outcomes.failInternally(finishing(runId, poll), 'This run could not be processed.', note);
+      return done;
+    }
+    const counted = { runId, epoch: poll.epoch, crashes: poll.crashes };
+    return countingCrashes(this.runs, counted, mayHaveCrashed, () => this.look(runId, poll, signal));
+  }
+
+  private async look(runId: string, poll: Poll, signal: AbortSignal): Promise<JobResult> {
     const run = finishing(runId, poll);
     const provider = this.providers.get(poll.provider);
     const kept = keptReply(poll.handle);
-    if (provider && kept && crashes < this.settings.MAX_POLL_CRASHES)
-      return this.readKept(provider, run, poll, kept, signal);
+    if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
       if (poll.overdue) return this.failOverdue(run);
       // Declared by an operator, and not known to this process yet: later, by one that knows it.
       return { kind: 'retry', delayMs: troubledPauseMs };
-    }
-    if (crashes >= this.settings.MAX_POLL_CRASHES) {
-      const note = `put aside after ${crashes} crashes while polling`;
-      await this.outcomes.failInternally(run, 'This run could not be processed.', note);
-      return done;
     }
     const handle = poll.handle as Handle;
     const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
