@@ -73,11 +73,13 @@ export interface QueueApp {
   close(graceMs?: number): Promise<void>;
 }
 
+const sealing = { SIGNING_SECRET: 'a-secret-of-the-bench-00000000000' };
+
 export async function openQueues(
   environment: Record<string, string>,
   log: Lines = new Lines(),
 ): Promise<QueueApp> {
-  const settings: QueueSettings = readSettings(settingsOfQueue, environment);
+  const settings: QueueSettings = readSettings(settingsOfQueue, { ...sealing, ...environment });
   @Module({
     providers: [Metrics, { provide: LOG, useValue: log }],
     exports: [Metrics, LOG],
@@ -129,7 +131,6 @@ export class Bench {
     return {
       [name]: url.href,
       QUEUE_COMMAND_TIMEOUT_MS: '5000',
-      SIGNING_SECRET: 'a-secret-of-the-bench-00000000000',
       ...changes,
     };
   }

@@ -144,6 +144,8 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly credentialOrigins: readonly RegExp[];
   /** Whether assets on those origins open with our key alone. Absent: it is not sent for them. */
   readonly assetsNeedKey?: boolean | undefined;
+  /** Whether assets lie on the origin of the base, which is called for them although it is not public. */
+  readonly assetsFromBase?: boolean | undefined;
   /** Where the secret itself never travels. */
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */

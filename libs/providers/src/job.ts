@@ -99,6 +99,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const adapter: ProviderAdapter = {
     credentialOrigins,
     assetsNeedKey: spec.assetsNeedKey,
+    assetsFromBase: spec.assetsFromBase,
     exchange: spec.exchange,
     credential: (call, secret, nowMs) =>
       spec.auth?.(secret, nowMs, call) ?? { authorization: `Bearer ${secret}` },

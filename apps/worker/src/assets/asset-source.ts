@@ -42,7 +42,7 @@ const maxRedirects = 3;
 
 /**
  * Opens URLs out of providers' replies, which a caller may have shaped. The provider's own origin is trusted where its
- * declaration says that assets there need the key, and never as the target of a redirect from elsewhere: what else it
+ * declaration says that assets lie there, and never as the target of a redirect from elsewhere: what else it
  * serves, on a private address, is not for callers. Any other origin is called when it is public or allowed.
  */
 @Injectable()
@@ -60,7 +60,8 @@ export class AssetSource {
   /** Rejects with `NotCopied`, or with what broke the connection. The signal also ends the body. */
   async open(url: URL, provider: BoundProvider, terms: ResolveTerms): Promise<Source> {
     let next = url;
-    let isOwn = provider.adapter.assetsNeedKey === true;
+    const { assetsNeedKey, assetsFromBase } = provider.adapter;
+    let isOwn = assetsNeedKey === true || assetsFromBase === true;
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       isOwn &&= next.origin === new URL(provider.base).origin;
       const reply = await this.get(next, provider, isOwn, terms);
