@@ -16,17 +16,8 @@ import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
 import type { CancelRule, HandleFields, JobSpec, Kept, RunStatus } from './job-spec.js';
-import {
-  isExpectedFile,
-  isPruned,
-  isReply,
-  isSuccess,
-  jsonOf,
-  outputOf,
-  retryAfterMs,
-  secondsMs,
-} from './reply.js';
-import { firstRule, holdsAnything, type Phase, type Rule } from './rules.js';
+import { isExpectedFile, isReply, isSuccess, jsonOf, outputOf, retryAfterMs, secondsMs } from './reply.js';
+import { firstRule, holdsResult, type Phase, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 const handleVersion = 1;
@@ -78,11 +69,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   }
 
   function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
-    const empty =
-      json !== undefined &&
-      !isPruned(reply) &&
-      spec.resultAt &&
-      !spec.resultAt.some((place) => holdsAnything(json, place));
+    const empty = json !== undefined && spec.resultAt && !holdsResult(reply, json, spec.resultAt);
     return empty
       ? failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' })
       : { kind: 'succeeded', output: outputOf(reply) };

@@ -25,8 +25,9 @@ describe('retryAfterMs', () => {
   });
 });
 
+const reply = (text: string): HttpReply => ({ status: 200, headers: {}, body: Buffer.from(text) });
+
 describe('jsonOf', () => {
-  const reply = (text: string): HttpReply => ({ status: 200, headers: {}, body: Buffer.from(text) });
   const boxes = `[${Array.from({ length: 1_000_000 }, () => '[]').join()}]`;
 
   it('leaves out the part of a reply that holds more than a million arrays and objects', () => {

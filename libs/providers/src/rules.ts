@@ -1,6 +1,6 @@
 import { type Json, type JsonPointer, valuesAt } from '#schemas';
 import type { FailureClass, HttpReply } from './contract.js';
-import { isSuccess } from './reply.js';
+import { isPruned, isSuccess } from './reply.js';
 
 /** Which of a run's calls a reply answers. An upload of a file comes before the submission. */
 export type Phase = 'upload' | 'submit' | 'poll' | 'fetch';
@@ -65,6 +65,10 @@ function holds(rule: Rule, phase: Phase, reply: HttpReply, json: Json | undefine
 /** Whether any value at the place is more than null or an empty text. */
 export const holdsAnything = (json: Json, place: JsonPointer): boolean =>
   valuesAt(json, place).some((found) => found !== null && found !== '');
+
+/** Whether the result stands at one of the places. It may be the part that was too large to be parsed. */
+export const holdsResult = (reply: HttpReply, json: Json, places: readonly JsonPointer[]): boolean =>
+  isPruned(reply) || places.some((place) => holdsAnything(json, place));
 
 /** The first rule that holds; order is the partner declaration's own. */
 export const firstRule = (

@@ -221,11 +221,11 @@ function containersOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, member) => sum + containersOf(member), 1);
 }
 
-describe('prunedJson', () => {
-  const pruned = (value: unknown, most: number): unknown =>
-    JSON.parse(prunedJson(Buffer.from(JSON.stringify(value)), most).toString());
-  const boxes = (count: number): unknown[] => Array.from({ length: count }, () => []);
+const pruned = (value: unknown, most: number): unknown =>
+  JSON.parse(prunedJson(Buffer.from(JSON.stringify(value)), most).toString());
+const boxes = (count: number): unknown[] => Array.from({ length: count }, () => []);
 
+describe('prunedJson', () => {
   it('leaves out the smallest part that holds too much, and nothing beside it', () => {
     const reply = {
       status: 'succeeded',

@@ -16,6 +16,16 @@ const options = {
 
 const terms = { workspaceId: 'workspace', signal: new AbortController().signal };
 
+/** Agents whose names have these addresses, one answer after the other. */
+const resolving = (answers: readonly string[][]) => {
+  let asked = 0;
+  const names = {
+    resolve: async () => {},
+    known: () => (answers[Math.min(asked++, answers.length - 1)] ?? []).map(address),
+  };
+  return { agents: new OutboundAgents(options, names as unknown as NameResolver), asked: () => asked };
+};
+
 describe('outbound agents', () => {
   let canary: net.Server;
   let connections = 0;
@@ -27,15 +37,6 @@ describe('outbound agents', () => {
     await once(canary.listen(0, '127.0.0.1'), 'listening');
   });
   afterAll(() => void canary.close());
-
-  const resolving = (answers: readonly string[][]) => {
-    let asked = 0;
-    const names = {
-      resolve: async () => {},
-      known: () => (answers[Math.min(asked++, answers.length - 1)] ?? []).map(address),
-    };
-    return { agents: new OutboundAgents(options, names as unknown as NameResolver), asked: () => asked };
-  };
 
   it('are one for what the operator configured and one for everything else, unless it may not be called', async () => {
     const { agents } = resolving([]);

@@ -148,6 +148,7 @@ describe('a large reply that is not read yet', () => {
   const overdue = { ...idle, overdue: true, leftMs: -1 };
   const kept = { handle: { v: 2, step: 'read', status: 200, headers: {} } };
   const again = { kind: 'retry', delayMs: 2000 };
+  const read = async (outcome: Read['outcome']) => (await poll(null, outcome, { ...overdue, ...kept })).made;
 
   it.each([
     ['busy', ['polled']],
@@ -168,8 +169,6 @@ describe('a large reply that is not read yet', () => {
 
   it('says what becomes of its run: the partner is not called', async () => {
     const output = { mediaType: 'application/json', body: new Uint8Array() };
-    const read = async (outcome: Read['outcome']) =>
-      (await poll(null, outcome, { ...overdue, ...kept })).made;
     expect(await read({ kind: 'succeeded', output })).toEqual(['read', 'taken']);
     expect(await read(pending)).toEqual(['read', 'saved']);
     const failure = { class: 'partner_unavailable', retry: 'new_submit' } as const;
