@@ -27,7 +27,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     await once(canary.listen(0, '127.0.0.1'), 'listening');
     partner = await ScriptedPartner.start();
     system.giveKey('copied', 'key-of-the-copied');
-    await system.serve(scriptedModel('copied', partner.url));
+    await system.serve(scriptedModel('copied', partner.url, 'assets_from_base: true'));
     system.giveKey('keyed', 'key-of-the-keyed');
     await system.serve(scriptedModel('keyed', partner.url, 'assets_need_key: true'));
     caller = await system.caller();

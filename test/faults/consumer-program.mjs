@@ -25,7 +25,7 @@ const services = [Metrics, { provide: LOG, useValue: silent }];
 Module({ providers: services, exports: services })(LogModule);
 
 const { DATABASE_URL } = process.env;
-const settings = { ...readSettings(queueSettings, process.env), DATABASE_URL };
+const settings = { ...readSettings(queueSettings, process.env), DATABASE_URL, SIGNING_SECRET: [] };
 class App {}
 Module({
   imports: [QueueModule.forRootAsync({ imports: [LogModule], useFactory: () => settings })],

@@ -14,6 +14,7 @@ import {
   RunSignals,
 } from '#queue';
 import { readSettings } from '#schemas';
+import { signingSettings } from '#storage';
 import { BullRegistrar, Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -22,7 +23,7 @@ import type { TcpProxy, TransportKind } from '../harness/index.js';
 import { until } from './until.js';
 import { wiped } from './wiped.js';
 
-type Handler = (runId: string, signal: AbortSignal, crashes: number) => Promise<JobResult>;
+type Handler = (runId: string, signal: AbortSignal, mayHaveCrashed: boolean) => Promise<JobResult>;
 
 interface Consumption {
   handle: Handler;
@@ -35,14 +36,14 @@ abstract class TestProcessor extends RunProcessor {
   readonly byProvider = new Map<string, Consumption>();
 
   protected async handle(
-    { runId, provider, crashes }: DeliveredRun,
+    { runId, provider, mayHaveCrashed }: DeliveredRun,
     signal: AbortSignal,
   ): Promise<JobResult> {
     const consumption = this.byProvider.get(provider);
     if (!consumption) return { kind: 'retry', delayMs: 200 };
     const slot = consumption.slots.acquire(provider);
     if (!slot) return { kind: 'retry', delayMs: consumption.slots.retryDelayMs(provider) };
-    return consumption.handle(runId, signal, crashes).finally(() => slot.release());
+    return consumption.handle(runId, signal, mayHaveCrashed).finally(() => slot.release());
   }
 }
 @Processor('dispatch')
@@ -60,7 +61,7 @@ class Lines {
   error = (_facts: object, message: string) => void this.lines.push(`error ${message}`);
 }
 
-const settingsOfQueue = { ...queueSettings, DATABASE_URL: z.string().optional() };
+const settingsOfQueue = { ...queueSettings, ...signingSettings, DATABASE_URL: z.string().optional() };
 
 /** The queues of one process, as an app has them. */
 export interface QueueApp {
@@ -72,11 +73,13 @@ export interface QueueApp {
   close(graceMs?: number): Promise<void>;
 }
 
+const sealing = { SIGNING_SECRET: 'a-secret-of-the-bench-00000000000' };
+
 export async function openQueues(
   environment: Record<string, string>,
   log: Lines = new Lines(),
 ): Promise<QueueApp> {
-  const settings: QueueSettings = readSettings(settingsOfQueue, environment);
+  const settings: QueueSettings = readSettings(settingsOfQueue, { ...sealing, ...environment });
   @Module({
     providers: [Metrics, { provide: LOG, useValue: log }],
     exports: [Metrics, LOG],
@@ -125,7 +128,11 @@ export class Bench {
     const name = this.kind === 'redis' ? 'REDIS_URL' : 'DATABASE_URL';
     const url = new URL(this.url);
     if (proxy) url.port = `${proxy.port}`;
-    return { [name]: url.href, QUEUE_COMMAND_TIMEOUT_MS: '5000', ...changes };
+    return {
+      [name]: url.href,
+      QUEUE_COMMAND_TIMEOUT_MS: '5000',
+      ...changes,
+    };
   }
 
   /** Queues that reach the server through `proxy` where that is given. */

@@ -97,4 +97,46 @@ perhaps('redis cluster', () => {
   });
 });
 
+perhaps('what a signal on Redis carries', () => {
+  it('is heard as it was published, and by nobody who lacks the secret; what does not open wakes nobody', async () => {
+    const server = await startRedis({ durable: false });
+    const rotating = { SIGNING_SECRET: `${'new'.padEnd(32, '.')},${'old'.padEnd(32, '.')}` };
+    const [worker, gateway, foreign] = [
+      await openQueues({ REDIS_URL: server.url, SIGNING_SECRET: 'old'.padEnd(32, '.') }),
+      await openQueues({ REDIS_URL: server.url, ...rotating }),
+      await openQueues({ REDIS_URL: server.url, SIGNING_SECRET: 'foreign'.padEnd(32, '.') }),
+    ];
+    const client = new Redis(server.url);
+    const seen: string[] = [];
+    client.on('messageBuffer', (_channel: Buffer, message: Buffer) => seen.push(message.toString('latin1')));
+    try {
+      const runId = newRunId();
+      const news = Buffer.from('{"outcome":"succeeded","storedAs":"runs/1/input"}\n');
+      const heard: (string | undefined)[] = [];
+      gateway.signals.subscribe(runId, (told) => heard.push(told?.toString()));
+      await client.subscribe(`mr:run:${runId}`);
+      await until(async () => {
+        await worker.signals.publish(runId, news);
+        return heard.includes(news.toString());
+      }, 60_000);
+      expect(seen.filter((message) => message.includes('succeeded'))).toEqual([]);
+
+      heard.length = 0;
+      await foreign.signals.publish(runId, news);
+      const forger = client.duplicate();
+      await forger.publish(`mr:run:${runId}`, news);
+      // What comes behind them was heard, so they were there before.
+      await forger.publish(`mr:run:${runId}`, '');
+      forger.disconnect();
+      await until(() => heard.includes(undefined), 60_000);
+      expect(heard.filter((told) => told !== undefined && told !== news.toString())).toEqual([]);
+      expect(heard.filter((told) => told === undefined)).toHaveLength(1);
+    } finally {
+      client.disconnect();
+      await Promise.all([worker, gateway, foreign].map((app) => app.close()));
+      await server.stop();
+    }
+  });
+});
+
 failOnLeftovers();

@@ -3,7 +3,7 @@ import { observabilitySettings } from '#observability';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { queueSettings } from '#queue';
 import { BadSettings, readSettings, webhookSettings } from '#schemas';
-import { storageSettings } from '#storage';
+import { signingSettings, storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
@@ -24,12 +24,7 @@ export const gatewaySettings = {
   ...authSettings,
   ...bodySettings,
   ...catalogSettings,
-  SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(
-    (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= 32),
-    {
-      message: 'expected one or two secrets of at least 32 characters, separated by a comma',
-    },
-  ),
+  ...signingSettings,
   ...nodeSettings,
   ...heldSettings,
   ...webhookSettings,

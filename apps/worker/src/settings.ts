@@ -4,10 +4,20 @@ import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
 import { boardSettings, queueSettings } from '#queue';
 import { count, countUpTo, list, milliseconds, webhookSettings } from '#schemas';
-import { maxSignedSeconds, storageSettings } from '#storage';
+import { maxSignedSeconds, signingSettings, storageSettings } from '#storage';
+import { Resolver } from 'node:dns';
 import { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
+
+function areServers(servers: readonly string[]): boolean {
+  try {
+    new Resolver().setServers(servers);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const workerSettings = {
   ...observabilitySettings,
@@ -19,6 +29,7 @@ export const workerSettings = {
   ...providerSettings,
   ...providerKeySettings,
   ...storageSettings,
+  ...signingSettings,
   ...webhookSettings,
   WORKER_DISPATCH_CONCURRENCY: count(
     50,
@@ -95,6 +106,13 @@ export const workerSettings = {
     86_400,
     'How long the URL of a copied asset opens it, in seconds, a week at most; it is signed once.',
   ),
+  CALLER_DNS_SERVERS: list()
+    .refine(areServers, 'must be addresses such as 10.0.0.2, 10.0.0.2:5353 or [2001:db8::2]:53')
+    .meta({
+      description:
+        'DNS servers that resolve the host names which callers and providers’ replies give, separated by commas, each with a port if it is not 53. Absent: those of /etc/resolv.conf. Hosts that the operator configures are resolved by the operating system.',
+      example: '10.0.0.2,10.0.0.3:5353',
+    }),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:
       'Origins that a URL out of a partner’s reply may name although they are not https or not public, exactly as written.',

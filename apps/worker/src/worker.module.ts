@@ -9,10 +9,12 @@ import { ProviderCall } from './calls/provider-call.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
 import { InfrastructureModule } from './infrastructure.module.js';
+import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
 import { InputFiles } from './files/input-files.js';
 import { Gauges, RecordGauges } from './runs/gauges.js';
+import { KeptReplies } from './runs/kept-replies.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { ProviderBackoff } from './runs/provider-backoff.js';
@@ -35,12 +37,14 @@ import { WorkerStop } from './worker-stop.js';
     WaitingLine,
     Claims,
     Submission,
+    KeptReplies,
     Outcomes,
     ProviderBackoff,
     ProviderCall,
     PartnerClient,
     InputFiles,
     OutboundAgents,
+    NameResolver,
     ReplyReader,
     Payloads,
     AssetCopies,

@@ -22,13 +22,15 @@ describe('the announcement of an outcome', () => {
     },
   );
 
-  it('names the object that a large output lies in, and carries no output above 64 KiB', () => {
+  it('names no object of the store, and carries no output above 64 KiB', () => {
     const stored = {
       outcome: 'succeeded',
       mediaType: 'video/mp4',
       body: { storedAs: 'runs/1/reply' },
     } as const;
-    expect(told(stored).output).toEqual({ mediaType: 'video/mp4', body: { storedAs: 'runs/1/reply' } });
+    expect(announcement(stored, record)).toBeUndefined();
+    const forged = Buffer.from('{"outcome":"succeeded","mediaType":"video/mp4","storedAs":"runs/1/input"}\n');
+    expect(announcedOutcome(forged).output).toEqual({ mediaType: 'video/mp4', body: Buffer.alloc(0) });
     const body = Buffer.alloc(64 * 1024 + 1);
     expect(announcement({ outcome: 'succeeded', mediaType: 'text/plain', body }, record)).toBeUndefined();
   });

@@ -7,16 +7,16 @@ export type RunOutcome = Pick<
   'outcome' | 'bucket' | 'status' | 'failure' | 'output' | 'providerUrls' | 'billedMicros' | 'server'
 >;
 
-/** A larger output is read from its row. */
+/** A larger output is read from its row, as is one that is in the store: a signal never says what is opened there. */
 const maxBytes = 64 * 1024;
 
 /**
  * The outcome of a run that was just written, for a gateway that holds its caller: JSON, and behind a line feed the
- * bytes of the output. Undefined for an output that is too large.
+ * bytes of the output. Undefined for an output that is too large or in the store.
  */
 export function announcement(ending: Ending, { billedMicros, server }: FinishedRun): Buffer | undefined {
-  const body = 'body' in ending && !('storedAs' in ending.body) ? ending.body : undefined;
-  if (body && body.byteLength > maxBytes) return undefined;
+  const body = 'body' in ending ? ending.body : undefined;
+  if (body && ('storedAs' in body || body.byteLength > maxBytes)) return undefined;
   const head = `{"billedMicros":${billedMicros},"server":${JSON.stringify(server)},${endingRow(ending).slice(1)}\n`;
   return Buffer.concat([Buffer.from(head), body ?? new Uint8Array()]);
 }
@@ -24,12 +24,10 @@ export function announcement(ending: Ending, { billedMicros, server }: FinishedR
 /** Reads what `announcement` wrote. */
 export function announcedOutcome(news: Buffer): RunOutcome {
   const end = news.indexOf('\n');
-  const { outcome, bucket, status, failure, mediaType, storedAs, providerUrls, billedMicros, server } =
-    JSON.parse(news.toString('utf8', 0, end)) as Omit<RunOutcome, 'output'> & {
-      mediaType: string;
-      storedAs?: string;
-    };
-  const body = storedAs === undefined ? news.subarray(end + 1) : { storedAs };
+  const { outcome, bucket, status, failure, mediaType, providerUrls, billedMicros, server } = JSON.parse(
+    news.toString('utf8', 0, end),
+  ) as Omit<RunOutcome, 'output'> & { mediaType: string };
+  const body = news.subarray(end + 1);
   return {
     outcome,
     bucket: bucket ?? null,

@@ -20,7 +20,7 @@ export type Claim =
 
 /** What a poll needs to know of its run. */
 export interface Poll
-  extends LiveRun, Pick<Run, 'stage' | 'handle' | 'reportedMicros' | 'lostPolls' | 'progress'> {
+  extends LiveRun, Pick<Run, 'stage' | 'handle' | 'reportedMicros' | 'lostPolls' | 'progress' | 'crashes'> {
   /** The time budget is spent, by the database's clock. */
   overdue: boolean;
   /** Milliseconds left of the time budget. */
@@ -34,7 +34,7 @@ export interface Poll
 }
 
 /** A run whose output waits for its assets to be copied. */
-export interface Copying extends LiveRun {
+export interface Copying extends LiveRun, Pick<Run, 'crashes'> {
   mediaType: string;
   body: PayloadBody;
 }

@@ -123,7 +123,7 @@ export class RunRepository {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
       `WITH saved AS (
           UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
-            reported_micros = coalesce($5, reported_micros), lost_polls = 0, lease_until = NULL
+            reported_micros = coalesce($5, reported_micros), lost_polls = 0, crashes = 0, lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
           RETURNING id, workspace_id, cancel_requested_at IS NOT NULL AS cancel_requested
         ), moved AS (
@@ -179,6 +179,24 @@ export class RunRepository {
     );
   }
 
+  /**
+   * Counts a poll or a copy before it is begun, where its worker may have died with the one before. `forgetCrashes` takes
+   * that back when it returns: what is left are those that never returned.
+   */
+  async noteAttempt(runId: string, epoch: number): Promise<void> {
+    await this.database.write(
+      `UPDATE run SET crashes = crashes + 1 WHERE id = $1 AND epoch = $2 AND stage IN ('running', 'copying')`,
+      [runId, epoch],
+    );
+  }
+
+  async forgetCrashes(runId: string, epoch: number): Promise<void> {
+    await this.database.write(
+      `UPDATE run SET crashes = 0 WHERE id = $1 AND epoch = $2 AND stage IN ('running', 'copying') AND crashes > 0`,
+      [runId, epoch],
+    );
+  }
+
   /** The output of a paid generation is kept as it came, and its assets are copied next. False when the claim was lost. */
   async keepOutput(
     runId: string,
@@ -198,7 +216,7 @@ export class RunRepository {
   /** What copying a run's assets starts from; null when there is nothing to copy any more. */
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.write<Copying & PayloadRow>(
-      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, media_type AS "mediaType", body, stored_as AS "storedAs"
+      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
         WHERE run.id = $1 AND run.stage = 'copying'`,
       [runId],
@@ -250,7 +268,7 @@ export class RunRepository {
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             milliseconds_left(run.deadline_at) AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress,
+            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress, run.crashes,
             paused_ms(run.provider, 'poll') AS "pausedMs",
             outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON ${rowOf('run')} WHERE run.id = polled_id LIMIT 1

@@ -14,6 +14,9 @@ export interface Run {
   uploads?: ReadonlyMap<string, string>;
 }
 
+/** What is still known of a run when its submission is answered. */
+export type SubmittedRun = Pick<Run, 'runId' | 'model' | 'upstream'>;
+
 /** A file of the caller's that its input names by a URL. */
 export interface InputFile {
   mediaType: string;
@@ -81,6 +84,8 @@ export interface Handle {
 export interface ProviderOutput {
   mediaType: string;
   body: Uint8Array | { storedAs: string };
+  /** Where the store has the bytes of `body` already. */
+  keptAs?: string;
 }
 
 export type FailureClass =
@@ -140,6 +145,8 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly credentialOrigins: readonly RegExp[];
   /** Whether assets on those origins open with our key alone. Absent: it is not sent for them. */
   readonly assetsNeedKey?: boolean | undefined;
+  /** Whether assets lie on the origin of the base, which is called for them although it is not public. */
+  readonly assetsFromBase?: boolean | undefined;
   /** Where the secret itself never travels. */
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
@@ -155,7 +162,7 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   upload?(run: Run): FileUpload | undefined;
   /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
-  onSubmit(run: Run, signal: Signal): Outcome<H>;
+  onSubmit(run: SubmittedRun, signal: Signal): Outcome<H>;
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: H): HttpCall;
   onResume?(handle: H, signal: Signal): Outcome<H>;
@@ -163,7 +170,7 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   cancel?(handle: H): HttpCall | undefined;
   onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';
   /** Signs links to our own storage in a result; everything else of it stays as it is. */
-  sign?(output: ProviderOutput, secret: string, nowMs: number): ProviderOutput;
+  sign?(output: ProviderOutput, runId: string, secret: string, nowMs: number): ProviderOutput;
 }
 
 /** One more setting of a partner, PROVIDER_<NAME>_<KEY>; without a value or a default it is the empty text. */

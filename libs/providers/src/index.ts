@@ -14,6 +14,7 @@ export type {
   ProviderOutput,
   Run,
   Signal,
+  SubmittedRun,
   TokenExchange,
 } from './contract.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
@@ -33,5 +34,6 @@ export {
 } from './providers.js';
 export { RefusedInput } from './encodings.js';
 export { inlineFile } from './input-files.js';
-export { type Asked, type ReadReply, readReply, reportedMicros } from './read-reply.js';
+export { type Asked, isResult, type ReadReply, readReply, reportedMicros } from './read-reply.js';
+export { isSuccess } from './reply.js';
 export type { Rule } from './rules.js';

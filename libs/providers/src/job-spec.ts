@@ -50,6 +50,8 @@ interface JobBase {
   /** The origins besides the base's own to which the key may go. */
   credentialOrigins?: readonly RegExp[];
   assetsNeedKey?: boolean | undefined;
+  /** Whether assets lie on the origin of `base`, public or not. */
+  assetsFromBase?: boolean | undefined;
   exchange?: TokenExchange | undefined;
   /** The header fields that authenticate a call; left out, a bearer token. */
   auth?(secret: string, nowMs: number, call: HttpCall): Record<string, string>;

@@ -9,6 +9,7 @@ import type {
   ProviderFailure,
   Run,
   Signal,
+  SubmittedRun,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
@@ -27,7 +28,7 @@ import {
   secondsMs,
 } from './reply.js';
 import type { Phase } from './condition.js';
-import { accountRules, firstRule, holds, holdsAnything, type Rule } from './rules.js';
+import { accountRules, firstRule, holds, holdsResult, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
@@ -81,7 +82,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         retry: 'never',
         note: `${phase} answered a state that is no success`,
       });
-    if (json !== undefined && resultAt && !resultAt.some((place) => holdsAnything(json, place)))
+    if (json !== undefined && resultAt && !holdsResult(reply, json, resultAt))
       return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
     return { kind: 'succeeded', output: outputOf(reply) };
   }
@@ -97,6 +98,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const adapter: ProviderAdapter = {
     credentialOrigins,
     assetsNeedKey: spec.assetsNeedKey,
+    assetsFromBase: spec.assetsFromBase,
     exchange: spec.exchange,
     credential: (call, secret, nowMs) =>
       spec.auth?.(secret, nowMs, call) ?? { authorization: `Bearer ${secret}` },

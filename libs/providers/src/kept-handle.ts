@@ -1,5 +1,5 @@
 import { type Json, type JsonPointer, placesOf, textAt, valueAt, valuesAt } from '#schemas';
-import type { Handle, HttpReply, Run } from './contract.js';
+import type { Handle, HttpReply, SubmittedRun } from './contract.js';
 import type { HandleFields, Kept } from './job-spec.js';
 
 export const handleVersion = 1;
@@ -11,7 +11,7 @@ export interface Readable {
 }
 
 /** One entry of the model row's address. Throws when the row lacks it: a row is checked before it is used. */
-export function upstream(run: Run, name: string): string {
+export function upstream(run: SubmittedRun, name: string): string {
   const value = run.upstream[name];
   if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
   return value;
@@ -42,7 +42,7 @@ export function keep(
   fields: HandleFields | undefined,
   { reply, json }: Readable,
   callable: (url: string) => boolean,
-  run?: Run,
+  run?: SubmittedRun,
 ): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
   for (const [name, field] of Object.entries(fields ?? {})) {

@@ -1,4 +1,4 @@
-import type { Handle, Outcome, ProviderAdapter, Run } from './contract.js';
+import type { Handle, Outcome, ProviderAdapter, SubmittedRun } from './contract.js';
 
 const atOnce = 'a result that came at once is not polled for';
 
@@ -9,7 +9,7 @@ const atOnce = 'a result that came at once is not polled for';
 export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): ProviderAdapter {
   const [[usual, first] = []] = Object.entries(kinds);
   if (first === undefined) throw new Error('a partner has at least one protocol');
-  const ofRow = ({ upstream }: Run) => upstream['protocol'] ?? usual ?? '';
+  const ofRow = ({ upstream }: SubmittedRun) => upstream['protocol'] ?? usual ?? '';
 
   const speaking = (protocol: unknown): ProviderAdapter => {
     const adapter =

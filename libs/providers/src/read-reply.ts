@@ -7,12 +7,12 @@ import {
   valuesAt,
   wholeMicros,
 } from '#schemas';
-import type { Handle, HttpReply, Outcome, ProviderAdapter, Run, Signal } from './contract.js';
-import { isFile, isReply, jsonOf } from './reply.js';
+import type { Handle, HttpReply, Outcome, ProviderAdapter, Signal, SubmittedRun } from './contract.js';
+import { isFile, isReply, isSuccess, jsonOf } from './reply.js';
 
 /** What a reply answers, and where it says what the run cost. */
 export type Asked = { reported: readonly ReportedTerm[] } & (
-  { phase: 'submit'; run: Run } | { phase: 'resume'; handle: Handle }
+  { phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle }
 );
 
 /** What a reply means for the run, and what it says that the run cost. */
@@ -25,6 +25,11 @@ export const readReply = (adapter: ProviderAdapter, asked: Asked, signal: Signal
   outcome: outcomeOf(adapter, asked, signal),
   reportedMicros: reportedMicros(asked.reported, signal),
 });
+
+/** Whether a success of this call is the result itself, and no report about it. */
+export const isResult = (adapter: ProviderAdapter, asked: Asked, reply: HttpReply): boolean =>
+  isSuccess(reply) &&
+  (asked.phase === 'submit' ? adapter.resume === undefined : asked.handle.step === 'fetch');
 
 function outcomeOf(adapter: ProviderAdapter, asked: Asked, signal: Signal): Outcome {
   if (asked.phase === 'submit') return adapter.onSubmit(asked.run, signal);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { retryAfterMs } from './reply.js';
+import type { HttpReply } from './contract.js';
+import { jsonOf, retryAfterMs } from './reply.js';
 
 const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
 
@@ -22,4 +23,23 @@ describe('retryAfterMs', () => {
   ] as [Record<string, string>, number | undefined][])('%j is %s ms', (headers, waitMs) => {
     expect(retryAfterMs({ status: 429, headers, body: new Uint8Array() })).toBe(waitMs);
   });
+});
+
+const reply = (text: string): HttpReply => ({ status: 200, headers: {}, body: Buffer.from(text) });
+
+describe('jsonOf', () => {
+  const boxes = `[${Array.from({ length: 1_000_000 }, () => '[]').join()}]`;
+
+  it('leaves out the part of a reply that holds more than a million arrays and objects', () => {
+    expect(jsonOf(reply(`{"status":"succeeded","output":${boxes},"usage":{"images":[{}]}}`))).toEqual({
+      status: 'succeeded',
+      output: '(left out)',
+      usage: { images: [{}] },
+    });
+  });
+
+  it.each([boxes.slice(0, -1), `${boxes.slice(0, -1)},${'['.repeat(600)}${']'.repeat(601)}`])(
+    'is undefined where such a part is cut off or too deep',
+    (text) => expect(jsonOf(reply(text))).toBeUndefined(),
+  );
 });

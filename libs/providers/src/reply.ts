@@ -1,4 +1,4 @@
-import { type Json, jsonExcess } from '#schemas';
+import { type Json, jsonExcess, prunedJson } from '#schemas';
 import type { HttpReply, ProviderOutput, Signal } from './contract.js';
 
 const decoder = new TextDecoder();
@@ -7,10 +7,13 @@ export const isReply = (signal: Signal): signal is HttpReply => 'status' in sign
 
 export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && reply.status < 300;
 
-/** No partner goes beyond; a million levels would hold the parser for half a second, many small parts would fill the memory. */
+/** A million levels would hold the parser for half a second, many small parts would fill the memory. */
 const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
+/** Of a reply that holds more, what is read holds so many at most. */
+const maxPrunedContainers = 100_000;
 
 const parsedReplies = new WeakMap<HttpReply, { json: Json | undefined }>();
+const prunedReplies = new WeakSet<HttpReply>();
 
 /** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). It is parsed once. */
 export function jsonOf(reply: HttpReply): Json | undefined {
@@ -19,13 +22,30 @@ export function jsonOf(reply: HttpReply): Json | undefined {
   return parsed.json;
 }
 
+/** Whether `jsonOf` left large parts of the reply out: its result may stand there. */
+export const isPruned = (reply: HttpReply): boolean => prunedReplies.has(reply);
+
 function parse(reply: HttpReply): Json | undefined {
-  if (jsonExcess(reply.body, limits) !== null) return undefined;
+  const body = readable(reply);
+  if (body === null) return undefined;
   try {
-    return JSON.parse(decoder.decode(reply.body)) as Json;
+    return JSON.parse(decoder.decode(body)) as Json;
   } catch {
     return undefined;
   }
+}
+
+/** What of the body can be parsed: its status and its errors stand in small parts, and its result is passed on as bytes. */
+function readable(reply: HttpReply): Uint8Array | null {
+  const { body } = reply;
+  const excess = jsonExcess(body, limits);
+  if (excess === null) return body;
+  if (excess === 'too_deep' || jsonExcess(body, { ...limits, containers: Infinity }) !== null) return null;
+  const pruned = prunedJson(body, maxPrunedContainers);
+  // A text that was cut off has parts without an end.
+  if (jsonExcess(pruned, limits) !== null) return null;
+  prunedReplies.add(reply);
+  return pruned;
 }
 
 /** Whether the reply is a file by its content type, not a report about one. */

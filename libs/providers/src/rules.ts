@@ -2,7 +2,7 @@ import { type Json, type JsonPointer, valuesAt } from '#schemas';
 import { type AccountReports, isDocumented } from './account.js';
 import type { Condition, Phase } from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
-import { isSuccess } from './reply.js';
+import { isPruned, isSuccess } from './reply.js';
 
 /** Whether the call may be repeated. */
 export const ruleRetries = {
@@ -50,6 +50,10 @@ export const holdsAnything = (json: Json, place: JsonPointer): boolean =>
   valuesAt(json, place).some(
     (found) => found !== null && !(typeof found === 'string' && /^\s*(data:[^,]*,\s*)?$/i.test(found)),
   );
+
+/** Whether the result stands at one of the places. It may be the part that was too large to be parsed. */
+export const holdsResult = (reply: HttpReply, json: Json, places: readonly JsonPointer[]): boolean =>
+  isPruned(reply) || places.some((place) => holdsAnything(json, place));
 
 /** The first rule that holds; order is the partner declaration's own. */
 export const firstRule = (

@@ -31,7 +31,12 @@ export class RedisBackend extends QueueBackend {
       if (!this.closing) this.outage.lost();
     });
     this.producer.on('ready', () => this.outage.back());
-    this.signals = new RedisSignals(this.producer, () => producerConnection(settings, url), this.outage);
+    this.signals = new RedisSignals(
+      this.producer,
+      () => producerConnection(settings, url),
+      this.outage,
+      settings.SIGNING_SECRET,
+    );
   }
 
   get isUp(): boolean {

@@ -1,11 +1,15 @@
 import type { OutageLog } from './outage-log.js';
 import { isReady, type RedisClient } from './redis-connections.js';
 import { RunSignals } from './run-signals.js';
+import { seal, unseal } from './sealed-news.js';
 
 const HEARTBEAT_MS = 5_000;
 const CHANNEL = 'mr:run:';
 
-/** Redis pub/sub, one channel a run, on one shared connection that the first subscriber opens. */
+/**
+ * Redis pub/sub, one channel a run, on one shared connection that the first subscriber opens. What a signal carries is
+ * sealed, and one that does not open is ignored; an empty signal only makes the row be read.
+ */
 export class RedisSignals extends RunSignals {
   private subscriber: RedisClient | undefined;
   private heartbeat: NodeJS.Timeout | undefined;
@@ -14,12 +18,16 @@ export class RedisSignals extends RunSignals {
     private readonly producer: RedisClient,
     private readonly connect: () => RedisClient,
     private readonly outage: OutageLog,
+    private readonly secrets: readonly string[],
   ) {
     super();
   }
 
-  async publish(runId: string, news: Buffer | string = ''): Promise<void> {
-    if (isReady(this.producer)) await this.producer.publish(CHANNEL + runId, news).catch(() => {});
+  async publish(runId: string, news?: Buffer): Promise<void> {
+    if (!isReady(this.producer)) return;
+    const [secret] = this.secrets;
+    const sealed = news && secret !== undefined ? seal(secret, runId, news) : '';
+    await this.producer.publish(CHANNEL + runId, sealed).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -42,8 +50,8 @@ export class RedisSignals extends RunSignals {
   private open(): RedisClient {
     const subscriber = this.connect();
     subscriber.on('error', (error) => this.outage.trouble(error, 'subscriber'));
-    subscriber.on('messageBuffer', (channel: Buffer, news: Buffer) =>
-      this.wake(channel.toString('latin1', CHANNEL.length), news.length > 0 ? news : undefined),
+    subscriber.on('messageBuffer', (channel: Buffer, sealed: Buffer) =>
+      this.hear(channel.toString('latin1', CHANNEL.length), sealed),
     );
     subscriber.on('ready', () => void this.resume());
     // A subscriber sends nothing by itself, so only a ping shows that the other end is gone.
@@ -52,6 +60,13 @@ export class RedisSignals extends RunSignals {
     }, HEARTBEAT_MS);
     this.heartbeat.unref();
     return subscriber;
+  }
+
+  private hear(runId: string, sealed: Buffer): void {
+    if (sealed.length === 0) return this.wake(runId);
+    const news = unseal(this.secrets, runId, sealed);
+    if (news) this.wake(runId, news);
+    else this.outage.trouble(new Error('a signal is not sealed with our secret'), 'subscriber');
   }
 
   /** Whoever looks before the subscription stands may miss what is published in between. */

@@ -5,7 +5,10 @@ import { DelayedError, type Job, type Processor, Worker, type WorkerOptions } fr
 import type { QueueBackend, WorkerConnection } from './queue-backend.js';
 import type { QueueSettings } from './settings.js';
 
-/** What the queue keeps with a job beside its run id: how often its workers died, because BullMQ's own count is never reset. */
+/**
+ * What the queue keeps with a job beside its run id: how often its workers died, because BullMQ's own count is never reset.
+ * It separates jobs and decides nothing: whoever reaches the server may have written it.
+ */
 interface CrashCount {
   stallsSeen?: number;
   crashes?: number;
@@ -185,6 +188,7 @@ class Lateness {
     this.dueAtMs.delete(id);
     if (dueAtMs === undefined) return;
     const lateSeconds = Math.max(0, Date.now() - dueAtMs) / 1000;
+    if (!Number.isFinite(lateSeconds)) return;
     this.metrics.queueWaitSeconds.observe({ queue: this.queue }, lateSeconds);
     if (this.queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: name }, lateSeconds);
   }

@@ -1,6 +1,39 @@
 import { expect, it } from '@jest/globals';
-import { RunProcessor } from './run.processor.js';
+import { type DeliveredRun, RunProcessor } from './run.processor.js';
+import type { JobResult, RunJob } from './run-worker.js';
 
 it('declares the signal, or BullMQ would not hand one out', () => {
   expect(RunProcessor.prototype).toHaveProperty('process.length', 3);
 });
+
+const runId = '0197c2a4-0000-7000-8000-000000000001';
+
+/** The deliveries of a job that holds these things. */
+async function delivered(job: object): Promise<DeliveredRun[]> {
+  const runs: DeliveredRun[] = [];
+  class Exposed extends RunProcessor {
+    protected readonly closeGraceMs = 0;
+    override get worker() {
+      const host = { activity: { during: (work: () => unknown) => work() } };
+      return { host, lateness: { taken: () => {}, putOff: () => {} }, isPaused: () => false } as never;
+    }
+    protected async handle(run: DeliveredRun): Promise<JobResult> {
+      runs.push(run);
+      return { kind: 'done' };
+    }
+  }
+  await new Exposed().process({ id: runId, name: 'fal', data: {}, stalledCounter: 0, ...job } as RunJob);
+  return runs;
+}
+
+it('takes from a job whose run it is about and a hint, whatever the server says of crashes', async () => {
+  expect(await delivered({})).toEqual([{ runId, provider: 'fal', mayHaveCrashed: false }]);
+  expect(await delivered({ data: { crashes: 1000 } })).toEqual([
+    { runId, provider: 'fal', mayHaveCrashed: true },
+  ]);
+});
+
+it.each([{ id: 'x' }, { id: `${runId}'` }, { name: 'no provider' }, { name: 'x'.repeat(65) }])(
+  'drops a job that is none of ours: %p',
+  async (job) => expect(await delivered(job)).toEqual([]),
+);

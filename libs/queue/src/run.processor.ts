@@ -8,13 +8,17 @@ import type { JobResult, RunJob, RunWorker } from './run-worker.js';
 /** One delivery of a run. */
 export interface DeliveredRun {
   runId: string;
+  /** As the server says, which is not trusted: the row tells whose run it is. */
   provider: string;
   /**
-   * How often in a row a handler of this job never returned because its process died or froze; it is 0 again after one
-   * that did, and after the server lost the job.
+   * Whether the last handler of this job may never have returned because its process died or froze. A hint of the
+   * server's, which is not trusted and may be lost: crashes are counted in the row.
    */
-  crashes: number;
+  mayHaveCrashed: boolean;
 }
+
+const runIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const providerPattern = /^[a-z0-9._-]{1,64}$/;
 
 /** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
 const databaseAwayMs = 1_000;
@@ -25,6 +29,7 @@ export const maxSlotless = 500;
  * not take the same neighbours along each time.
  */
 const separationMs = 500;
+const maxSeparations = 20;
 
 /**
  * A processor whose jobs are runs. It turns a handler's result into BullMQ's moves. A handler that throws costs its
@@ -43,11 +48,13 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     const { host, lateness } = this.worker;
     // It was on its way when the worker stopped taking jobs.
     if (this.worker.isPaused()) return { kind: 'retry', delayMs: 0 };
+    // None of ours: a statement of many runs would fail over it.
+    if (!runIdPattern.test(job.id ?? '') || !providerPattern.test(job.name)) return { kind: 'done' };
     lateness.taken(job);
-    const crashes = await noteStalls(job);
-    if (crashes > 0) {
+    const stalls = await noteStalls(job);
+    if (stalls > 0) {
       host.metrics.stalledJobs.inc({ queue: this.worker.name });
-      return { kind: 'retry', delayMs: Math.random() * crashes * separationMs };
+      return { kind: 'retry', delayMs: Math.random() * Math.min(stalls, maxSeparations) * separationMs };
     }
     const result = await this.resultOf(job, signal);
     // The job is somebody else's now: this error is BullMQ's way to leave it as it is.
@@ -83,7 +90,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   private async resultOf(job: RunJob, signal: AbortSignal): Promise<JobResult> {
     const { id: runId = '', name: provider, data } = job;
     try {
-      const run = { runId, provider, crashes: data.crashes ?? 0 };
+      const run = { runId, provider, mayHaveCrashed: Boolean(data.crashes) };
       return await this.worker.host.activity.during(() => this.handle(run, signal));
     } catch (error) {
       if (signal.aborted) return { kind: 'retry', delayMs: 0 };

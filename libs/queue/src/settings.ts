@@ -33,6 +33,8 @@ export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>
   DATABASE_URL?: string | undefined;
   /** Past a transaction pooler, for LISTEN and session locks. */
   DATABASE_DIRECT_URL?: string | undefined;
+  /** The first one seals what signals carry, and any of them opens it. */
+  SIGNING_SECRET: readonly string[];
 }
 
 /** What the board of the queues reads. */

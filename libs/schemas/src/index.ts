@@ -82,6 +82,7 @@ export {
   type JsonStep,
   membersOf,
   placesOf,
+  prunedJson,
   replaceStrings,
   stringAt,
   textAt,

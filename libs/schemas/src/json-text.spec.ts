@@ -15,6 +15,7 @@ import {
 import { type Json, valuesAt } from './json-pointer.js';
 import {
   jsonExcess,
+  prunedJson,
   longStringsOf,
   membersOf,
   placesOf,
@@ -220,6 +221,36 @@ function containersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce<number>((sum, member) => sum + containersOf(member), 1);
 }
+
+const pruned = (value: unknown, most: number): unknown =>
+  JSON.parse(prunedJson(Buffer.from(JSON.stringify(value)), most).toString());
+const boxes = (count: number): unknown[] => Array.from({ length: count }, () => []);
+
+describe('prunedJson', () => {
+  it('leaves out the smallest part that holds too much, and nothing beside it', () => {
+    const reply = {
+      status: 'succeeded',
+      choices: [{ message: { text: '[{' }, logprobs: boxes(5) }],
+      usage: { n: 1 },
+    };
+    expect(pruned(reply, 5)).toEqual({
+      ...reply,
+      choices: [{ message: { text: '[{' }, logprobs: '(left out)' }],
+    });
+    expect(pruned(reply, 100)).toEqual(reply);
+    expect(pruned([boxes(4), [boxes(2), boxes(2)], 'x'], 6)).toEqual([boxes(4), '(left out)', 'x']);
+    expect(pruned([boxes(5), boxes(5), boxes(5)], 6)).toBe('(left out)');
+  });
+
+  it('keeps the text that it does not leave out byte for byte', () => {
+    const text = '{ "a":1e400,"a" : "\\u00e9", "b":[ [],[],[] ] }';
+    expect(prunedJson(Buffer.from(text), 3).toString()).toBe(text.replace('[ [],[],[] ]', '"(left out)"'));
+  });
+
+  it.each(['', '"', ']]', '[[', '{"a":[[]'])('ends on the broken text %j', (text) => {
+    expect(prunedJson(Buffer.from(text), 10).toString()).toBe(text);
+  });
+});
 
 describe('jsonExcess', () => {
   it('counts what the parser will find, whatever the strings hold', () => {

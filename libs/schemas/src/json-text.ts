@@ -193,6 +193,32 @@ export function replaceStrings(
   return Buffer.concat([...parts, json.subarray(from)]);
 }
 
+/**
+ * JSON text with a string in the place of each array or object that holds more than `maxContainers`, itself counted.
+ * Only the smallest such part is left out, so what stands beside it is found where it was. Its depth should be bounded.
+ */
+export function prunedJson(json: Uint8Array, maxContainers: number): Buffer {
+  const tokens = new JsonTokens(json);
+  const open: { start: number; containers: number }[] = [];
+  const pruned: JsonPlace[] = [];
+  while (tokens.next() !== endOfText) {
+    const { kind, start, end } = tokens;
+    if (kind === openBrace || kind === openBracket) open.push({ start, containers: 1 });
+    const closed = kind === closeBrace || kind === closeBracket ? open.pop() : undefined;
+    if (closed === undefined) continue;
+    const isPruned = closed.containers > maxContainers;
+    const parent = open.at(-1);
+    if (parent) parent.containers += isPruned ? 0 : closed.containers;
+    if (!isPruned) continue;
+    while ((pruned.at(-1)?.start ?? -1) > closed.start) pruned.pop();
+    pruned.push({ start: closed.start, end });
+  }
+  return replaceStrings(
+    json,
+    pruned.map((place) => ({ ...place, text: '(left out)' })),
+  );
+}
+
 const [literal, space, punctuation] = [0, 1, 2];
 /** Of each byte. */
 const classOf = new Uint8Array(256);

@@ -16,7 +16,7 @@ export const storageSettings = {
   }),
   SIGNING_SECRET: list().meta({
     description:
-      'Secret that signs page cursors and the URLs of files, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
+      'Secret that signs page cursors and the URLs of files, and seals the outcomes that workers announce to gateways, at least 32 characters, the same for all processes. While it rotates: the new one, a comma, the old one.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
   STORE_DOUBT_SECONDS: countUpTo(
@@ -66,6 +66,14 @@ export const storageSettings = {
     'Time limit for a response of S3 to begin, and for each pause within one.',
   ),
   S3_ATTEMPTS: count(3, 'How often one call to S3 is tried in all.'),
+};
+
+/** For processes that sign or seal, whatever their store is. */
+export const signingSettings = {
+  SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(
+    (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= 32),
+    { message: 'expected one or two secrets of at least 32 characters, separated by a comma' },
+  ),
 };
 
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;

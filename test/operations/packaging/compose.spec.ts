@@ -44,6 +44,7 @@ describe('docker/compose.yaml', () => {
       'POSTGRES_PASSWORD',
       'S3_SECRET_ACCESS_KEY',
       'SIGNING_SECRET',
+      'VALKEY_PASSWORD',
     ]);
     const literal = Object.values(written.services).flatMap(({ environment = {} }) =>
       Object.entries(environment).filter(
@@ -114,7 +115,8 @@ describe('docker/compose.yaml', () => {
       ['worker', workerSettings],
     ] as const) {
       const settings = readSettings(shape, environmentOf(name));
-      expect(settings.REDIS_URL).toBe('redis://valkey:6379');
+      const password = environmentOf('valkey')['REDISCLI_AUTH'];
+      expect(settings.REDIS_URL).toBe(`redis://:${password}@valkey:6379`);
       expect(settings.S3_SECRET_ACCESS_KEY).toBe(environmentOf('s3')['ROOT_SECRET_KEY']);
       expect(settings.S3_ACCESS_KEY_ID).toBe(environmentOf('s3')['ROOT_ACCESS_KEY']);
       expect(unknown(name, both)).toEqual([]);

@@ -1,5 +1,6 @@
 import { RouterError } from '#errors';
 import { failpoint, type Log, LOG, Metrics, withTimeout } from '#observability';
+import type { ClaimedRun } from '#persistence';
 import type { BoundProvider } from '#providers';
 import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -21,6 +22,8 @@ export interface Copy {
   url: string;
 }
 
+type CopiedRun = Pick<ClaimedRun, 'runId' | 'workspaceId'>;
+
 /** Copies assets to the store. One that cannot be copied in time keeps the partner's URL. */
 @Injectable()
 export class AssetCopies {
@@ -38,7 +41,7 @@ export class AssetCopies {
    * the others, and all under one time limit: a silent host costs a result that much once, however many assets it has.
    */
   async copyAll(
-    runId: string,
+    run: CopiedRun,
     assets: readonly FoundAsset[],
     provider: BoundProvider,
     signal: AbortSignal,
@@ -48,7 +51,7 @@ export class AssetCopies {
     await withTimeout(this.settings.ASSET_COPY_MS, signal, async (bounded) => {
       const copyInTurn = async () => {
         for (const [index, url] of waiting) {
-          const copy = await this.copyOrLog(runId, index, url, provider, signal, bounded);
+          const copy = await this.copyOrLog(run, index, url, provider, signal, bounded);
           if (copy) copies.set(url, copy);
         }
       };
@@ -58,7 +61,7 @@ export class AssetCopies {
   }
 
   private async copyOrLog(
-    runId: string,
+    run: CopiedRun,
     index: number,
     url: string,
     provider: BoundProvider,
@@ -68,7 +71,7 @@ export class AssetCopies {
     try {
       if (index >= maxCount) throw new NotCopied('too_many', 'is one of too many');
       bounded.throwIfAborted();
-      const copy = await this.copy(runId, index, new URL(url), provider, bounded);
+      const copy = await this.copy(run, index, new URL(url), provider, bounded);
       this.metrics.assetCopies.inc({ outcome: 'copied' });
       return copy;
     } catch (error) {
@@ -79,7 +82,7 @@ export class AssetCopies {
       this.metrics.assetCopies.inc({ outcome: trouble });
       // Neither the URL, which may open the asset for everyone, nor what the partner said.
       this.log.warn(
-        { run_id: runId, asset: index, trouble },
+        { run_id: run.runId, asset: index, trouble },
         'an asset was not copied: its URL stays the provider’s',
       );
       return undefined;
@@ -87,13 +90,13 @@ export class AssetCopies {
   }
 
   private async copy(
-    runId: string,
+    { runId, workspaceId }: CopiedRun,
     index: number,
     url: URL,
     provider: BoundProvider,
     signal: AbortSignal,
   ): Promise<Copy> {
-    const { mediaType, body } = await this.source.open(url, provider, signal);
+    const { mediaType, body } = await this.source.open(url, provider, { workspaceId, signal });
     const key = runKeys.asset(runId, index, extensionOf(url));
     try {
       await failpoint('copying.beforePut', runId);

@@ -5,6 +5,7 @@ import picomatch from 'picomatch';
 import { type Dispatcher, request } from 'undici';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 import { discard } from '../calls/partner-client.js';
+import type { ResolveTerms } from '../resolver/name-resolver.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
@@ -40,7 +41,11 @@ interface Source {
 const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 3;
 
-/** Opens URLs out of partners' replies. Each hop is judged like the first one. */
+/**
+ * Opens URLs out of providers' replies, which a caller may have shaped. The provider's own origin is trusted where its
+ * declaration says that assets lie there, and never as the target of a redirect from elsewhere: what else it
+ * serves, on a private address, is not for callers. Any other origin is called when it is public or allowed.
+ */
 @Injectable()
 export class AssetSource {
   private readonly isAccepted: (mediaType: string) => boolean;
@@ -54,10 +59,13 @@ export class AssetSource {
   }
 
   /** Rejects with `NotCopied`, or with what broke the connection. The signal also ends the body. */
-  async open(url: URL, provider: BoundProvider, signal: AbortSignal): Promise<Source> {
+  async open(url: URL, provider: BoundProvider, terms: ResolveTerms): Promise<Source> {
     let next = url;
+    const { assetsNeedKey, assetsFromBase } = provider.adapter;
+    let isOwn = assetsNeedKey === true || assetsFromBase === true;
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
-      const reply = await this.get(next, provider, signal);
+      isOwn &&= next.origin === new URL(provider.base).origin;
+      const reply = await this.get(next, provider, isOwn, terms);
       if (!redirects.has(reply.statusCode)) return this.accept(reply, isDataAt(next, provider));
       const location = textOf(reply.headers['location']);
       discard(reply.body);
@@ -71,9 +79,10 @@ export class AssetSource {
   private async get(
     url: URL,
     provider: BoundProvider,
-    signal: AbortSignal,
+    isOwn: boolean,
+    terms: ResolveTerms,
   ): Promise<Dispatcher.ResponseData> {
-    const dispatcher = this.agents.to(url, provider.base);
+    const dispatcher = isOwn ? this.agents.trusted : await this.agents.toAsset(url, terms);
     if (dispatcher === null || url.username !== '') {
       throw new NotCopied('refused_address', `${url.hostname} may not be called`);
     }
@@ -88,7 +97,7 @@ export class AssetSource {
         ...(adapter.assetsNeedKey && credentialHeaders(adapter, call, secret, Date.now())),
       },
       dispatcher,
-      signal,
+      signal: terms.signal,
       headersTimeout: 0,
       bodyTimeout: 0,
     });

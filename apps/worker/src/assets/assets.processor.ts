@@ -6,6 +6,7 @@ import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { Providers } from '../providers.js';
+import { countingCrashes, deathsOf } from '../runs/crash-counts.js';
 import { finishing, Outcomes } from '../runs/outcomes.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
@@ -44,9 +45,14 @@ export class AssetsProcessor extends RunProcessor {
     return this.slots.during(run.provider, signal, () => this.copy(run, signal));
   }
 
-  private async copy({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+  private async copy({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const copying = await this.runs.readForCopying(runId);
     if (copying === null) return done;
+    const counted = { runId, epoch: copying.epoch, crashes: copying.crashes };
+    return countingCrashes(this.runs, counted, mayHaveCrashed, () => this.copyFrom(copying, runId, signal));
+  }
+
+  private async copyFrom(copying: Copying, runId: string, signal: AbortSignal): Promise<JobResult> {
     const provider = this.providers.get(copying.provider);
     if (provider === undefined) return later;
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
@@ -55,8 +61,8 @@ export class AssetsProcessor extends RunProcessor {
         const bytes = await this.payloads.read(copying.body, share, signal);
         const assets = findAssets(bytes, copying.facts.assets);
         const copies =
-          crashes < maxCrashes
-            ? await this.assetCopies.copyAll(runId, assets, provider, signal)
+          deathsOf(copying) < maxCrashes
+            ? await this.assetCopies.copyAll({ ...copying, runId }, assets, provider, signal)
             : new Map<string, Copy>();
         // Begun copies were cut short: a worker that goes on makes them.
         if (signal.aborted) return now;

@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import net from 'node:net';
 import { request } from 'undici';
-import { guarded } from './address-guard.js';
+import { type NameResolver, UnresolvedName } from '../resolver/name-resolver.js';
 import { OutboundAgents } from './outbound-agents.js';
 import { faultOf } from './fault.js';
 
@@ -12,6 +12,18 @@ const address = (text: string): LookupAddress => ({ address: text, family: 4 });
 const options = {
   ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'],
   WEBHOOK_ALLOWED_ORIGINS: ['http://127.0.0.2:*'],
+};
+
+const terms = { workspaceId: 'workspace', signal: new AbortController().signal };
+
+/** Agents whose names have these addresses, one answer after the other. */
+const resolving = (answers: readonly string[][]) => {
+  let asked = 0;
+  const names = {
+    resolve: async () => {},
+    known: () => (answers[Math.min(asked++, answers.length - 1)] ?? []).map(address),
+  };
+  return { agents: new OutboundAgents(options, names as unknown as NameResolver), asked: () => asked };
 };
 
 describe('outbound agents', () => {
@@ -27,20 +39,44 @@ describe('outbound agents', () => {
   afterAll(() => void canary.close());
 
   it('are one for what the operator configured and one for everything else, unless it may not be called', async () => {
-    const agents = new OutboundAgents(options);
-    const to = (url: string) => agents.to(new URL(url), base);
-    expect(to(`${base}/a`)).toBe(agents.trusted);
-    expect(to('http://127.0.0.1:8082/a')).toBe(agents.trusted);
-    expect(to('https://cdn.example/a')).not.toBe(agents.trusted);
-    expect(to('https://cdn.example/a')).not.toBeNull();
-    expect(to('http://cdn.example/a')).toBeNull();
-    expect(to('http://127.0.0.1:8083/a')).toBeNull();
-    expect(to('http://127.0.0.2:9000/a')).toBeNull();
-    const toReceiver = (url: string) => agents.toReceiver(new URL(url));
-    expect(toReceiver('http://127.0.0.2:9000/a')).toBe(agents.trusted);
-    expect(toReceiver('https://hooks.example/a')).toBe(to('https://cdn.example/a'));
-    expect(toReceiver('http://127.0.0.1:8082/a')).toBeNull();
-    expect(toReceiver(`${base}/a`)).not.toBe(agents.trusted);
+    const { agents } = resolving([]);
+    const to = (url: string) => agents.to(new URL(url), base, terms);
+    expect(await to(`${base}/a`)).toBe(agents.trusted);
+    expect(await to('http://127.0.0.1:8082/a')).toBe(agents.trusted);
+    expect(await to('https://cdn.example/a')).not.toBe(agents.trusted);
+    expect(await to('https://cdn.example/a')).not.toBeNull();
+    expect(await to('http://cdn.example/a')).toBeNull();
+    expect(await to('http://127.0.0.1:8083/a')).toBeNull();
+    expect(await to('http://127.0.0.2:9000/a')).toBeNull();
+    const toReceiver = (url: string) => agents.toReceiver(new URL(url), terms);
+    expect(await toReceiver('http://127.0.0.2:9000/a')).toBe(agents.trusted);
+    expect(await toReceiver('https://hooks.example/a')).toBe(await to('https://cdn.example/a'));
+    expect(await toReceiver('http://127.0.0.1:8082/a')).toBeNull();
+    expect(await toReceiver(`${base}/a`)).not.toBe(agents.trusted);
+    await agents.onApplicationShutdown();
+  });
+
+  it('do not trust a provider’s own origin where a reply names it for an asset', async () => {
+    const { agents } = resolving([]);
+    const toAsset = (url: string) => agents.toAsset(new URL(url), terms);
+    expect(await toAsset(`${base}/a`)).not.toBe(agents.trusted);
+    expect(await toAsset('http://127.0.0.1:8082/a')).toBe(agents.trusted);
+    expect(await toAsset('http://10.0.0.5:8000/metrics')).toBeNull();
+    await agents.onApplicationShutdown();
+  });
+
+  it('reject before anything is sent when a name has no address', async () => {
+    const absent = new UnresolvedName('gone.example', 'ENOTFOUND');
+    const names = { resolve: () => Promise.reject(absent), known: () => [] };
+    const agents = new OutboundAgents(options, names as unknown as NameResolver);
+    const failure: unknown = await agents
+      .toReceiver(new URL('https://gone.example/a'), terms)
+      .catch((error: unknown) => error);
+    expect(faultOf(failure)).toEqual({ fault: 'not_sent', cause: 'dns' });
+    // Addresses and trusted origins are not resolved here.
+    expect(await agents.toReceiver(new URL('https://93.184.216.34/a'), terms)).not.toBeNull();
+    expect(await agents.toReceiver(new URL('https://[2606:4700::1111]/a'), terms)).not.toBeNull();
+    expect(await agents.to(new URL(`${base}/a`), base, terms)).toBe(agents.trusted);
     await agents.onApplicationShutdown();
   });
 
@@ -49,14 +85,8 @@ describe('outbound agents', () => {
     ['among others', [['93.184.216.34', '127.0.0.1']]],
     ['the second time', [['192.0.2.1'], ['127.0.0.1']]],
   ])('never lead to this machine by a name that points here %s', async (_when, answers) => {
-    let asked = 0;
-    const lookup = (_name: string, _options: unknown, callback: (...answer: unknown[]) => void) => {
-      const found = answers[Math.min(asked, answers.length - 1)] ?? [];
-      asked += 1;
-      callback(null, found.map(address));
-    };
-    const agents = new OutboundAgents(options, guarded(lookup as never));
-    const dispatcher = agents.to(new URL('https://rebinding.example/'), base);
+    const { agents, asked } = resolving(answers);
+    const dispatcher = await agents.to(new URL('https://rebinding.example/'), base, terms);
     if (dispatcher === null) throw new Error('a name may be called');
     const { port } = canary.address() as net.AddressInfo;
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -68,7 +98,7 @@ describe('outbound agents', () => {
       expect(faultOf(failure)).toMatchObject({ fault: 'not_sent' });
     }
     await agents.onApplicationShutdown();
-    expect(asked).toBeGreaterThanOrEqual(3);
+    expect(asked()).toBeGreaterThanOrEqual(3);
     expect(connections).toBe(0);
   });
 });

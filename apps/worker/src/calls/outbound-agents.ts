@@ -1,18 +1,20 @@
-import type { LookupFunction } from 'node:net';
 import { isOriginOf, isPublicAddress, refusalOf } from '#schemas';
-import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { isIP } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { guardedLookup, RefusedAddress } from './address-guard.js';
+import { NameResolver, type ResolveTerms } from '../resolver/name-resolver.js';
+import { guarded, RefusedAddress } from './address-guard.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
 
-/** Longest wait for a connection, TLS included. */
+/** Longest wait for a connection, TLS included; a guarded one has its name resolved before. */
 const timeout = 5_000;
 
 /**
- * The HTTP agents of this process: one for origins that the operator configured, one for whatever a partner's reply or a
- * caller names, which connects to public addresses only.
+ * The HTTP agents of this process: one for origins that the operator configured, whose names the operating system
+ * resolves; and one for whatever a partner's reply or a caller names, which connects to public addresses only. The
+ * names of the second kind are resolved apart, so that one without an answer does not hold up the first kind.
  */
 @Injectable()
 export class OutboundAgents implements OnApplicationShutdown {
@@ -23,26 +25,39 @@ export class OutboundAgents implements OnApplicationShutdown {
   constructor(
     @Inject(SETTINGS)
     private readonly settings: Pick<WorkerSettings, 'ASSET_ALLOWED_ORIGINS' | 'WEBHOOK_ALLOWED_ORIGINS'>,
-    @Optional() lookup: LookupFunction = guardedLookup,
+    private readonly names: NameResolver,
   ) {
     this.trusted = new Agent({ connect: marking(buildConnector({ timeout })) });
-    this.guarded = new Agent({ connect: marking(guardedConnector(lookup)) });
+    this.guarded = new Agent({ connect: marking(guardedConnector(names)) });
   }
 
-  /** The agent for `url`; null when it may not be called. `base` is an address that the operator set. */
-  to(url: URL, base: string): Dispatcher | null {
-    const isConfigured = url.origin === new URL(base).origin;
-    if (isConfigured || this.settings.ASSET_ALLOWED_ORIGINS.includes(url.origin)) return this.trusted;
-    return this.forPublic(url);
+  /**
+   * The agent for a call to a provider, whose address the operator set as `base`; null when `url` may not be called.
+   * Like the others it rejects with `NotConnected` when the host has no address.
+   */
+  async to(url: URL, base: string, terms: ResolveTerms): Promise<Dispatcher | null> {
+    return url.origin === new URL(base).origin ? this.trusted : this.toAsset(url, terms);
   }
 
-  /** The agent for an address that a caller named; null when it may not be called. */
-  toReceiver(url: URL): Dispatcher | null {
-    return isOriginOf(url, this.settings.WEBHOOK_ALLOWED_ORIGINS) ? this.trusted : this.forPublic(url);
+  /** The agent for an address out of a provider's reply, which a caller may have shaped. */
+  async toAsset(url: URL, terms: ResolveTerms): Promise<Dispatcher | null> {
+    const isAllowed = this.settings.ASSET_ALLOWED_ORIGINS.includes(url.origin);
+    return isAllowed ? this.trusted : this.forPublic(url, terms);
   }
 
-  private forPublic(url: URL): Dispatcher | null {
-    return refusalOf(url) === null ? this.guarded : null;
+  /** The agent for an address that a caller named. */
+  async toReceiver(url: URL, terms: ResolveTerms): Promise<Dispatcher | null> {
+    const isAllowed = isOriginOf(url, this.settings.WEBHOOK_ALLOWED_ORIGINS);
+    return isAllowed ? this.trusted : this.forPublic(url, terms);
+  }
+
+  private async forPublic(url: URL, terms: ResolveTerms): Promise<Dispatcher | null> {
+    if (refusalOf(url) !== null) return null;
+    if (isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) return this.guarded;
+    await this.names.resolve(url.hostname, terms).catch((error: unknown) => {
+      throw new NotConnected(error);
+    });
+    return this.guarded;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -58,8 +73,9 @@ function marking(connect: buildConnector.connector): buildConnector.connector {
     );
 }
 
-function guardedConnector(lookup: LookupFunction): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup });
+/** Connecting looks nothing up: the request has had its host resolved. */
+function guardedConnector(names: NameResolver): buildConnector.connector {
+  const connect = buildConnector({ timeout, lookup: guarded((hostname) => names.known(hostname)) });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);

@@ -25,7 +25,7 @@ async function partner(answer: RequestListener, adapter: object = {}, secret = '
   await once(server, 'listening');
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = new PartnerClient(
-    { to: () => agent, trusted: agent } as unknown as OutboundAgents,
+    { to: async () => agent, trusted: agent } as unknown as OutboundAgents,
     {} as Payloads,
     { PROVIDER_REPLY_LIMIT: limit, ASSET_MAX_BYTES: limit },
     new Metrics(),
@@ -43,6 +43,7 @@ async function partner(answer: RequestListener, adapter: object = {}, secret = '
   const call = () =>
     client.call(provider, {
       runId: 'run',
+      workspaceId: 'workspace',
       operation: 'submit',
       call: { method: 'POST', url: `${base}/run` },
       timeoutMs: 5000,

@@ -26,12 +26,14 @@ const tokenMs = 10_000;
 
 export interface PartnerCall {
   runId: string;
+  /** Whose names a URL out of a reply is resolved among. */
+  workspaceId: string;
   operation: 'upload' | 'submit' | 'resume' | 'cancel';
   call: HttpCall;
   timeoutMs: number;
   /** What the reply's bytes count against. */
   share: Share;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -71,16 +73,13 @@ export class PartnerClient {
     const { exchange } = adapter;
     // The key may come, and another worker may have it.
     if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
-    const send = (credential: string | undefined) => {
-      const dispatcher = this.agents.to(new URL(asked.call.url), provider.base);
-      return this.send(provider, asked, credential, dispatcher);
-    };
+    const send = (credential: string | undefined) => this.send(provider, asked, credential);
     if (!exchange) return send(secret);
     const token = () =>
       this.tokens.of(provider, exchange, secret, (call) =>
         this.send(
           provider,
-          { runId: asked.runId, operation: 'resume', call, share: asked.share, timeoutMs: tokenMs },
+          { ...asked, operation: 'resume', call, timeoutMs: tokenMs, signal: undefined },
           undefined,
           this.agents.trusted,
         ),
@@ -99,28 +98,32 @@ export class PartnerClient {
     provider: BoundProvider,
     asked: PartnerCall,
     secret: string | undefined,
-    dispatcher: Dispatcher | null,
+    dispatcher?: Dispatcher,
   ): Promise<Signal> {
-    if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
     const headers = {
       ...asked.call.headers,
       ...(asked.call.uniqueHeader && { [asked.call.uniqueHeader]: randomUUID() }),
       ...credentialHeaders(provider.adapter, asked.call, secret, Date.now()),
     };
     const url = credentialUrl(provider.adapter, asked.call, secret);
+    const { workspaceId } = asked;
+    const agent = async (signal: AbortSignal) =>
+      dispatcher ?? this.agents.to(new URL(asked.call.url), provider.base, { workspaceId, signal });
     return withTimeout(asked.timeoutMs, asked.signal, (signal) =>
-      this.sendBounded({ ...asked, call: { ...asked.call, url, headers } }, dispatcher, signal),
+      this.sendBounded({ ...asked, call: { ...asked.call, url, headers } }, agent, signal),
     );
   }
 
   private async sendBounded(
     asked: PartnerCall,
-    dispatcher: Dispatcher,
+    agent: (signal: AbortSignal) => Promise<Dispatcher | null>,
     signal: AbortSignal,
   ): Promise<Signal> {
     const { url, method, headers = {} } = asked.call;
-    const streamed = asked.call.pieces && this.payloads.stream(asked.call.pieces, signal);
     try {
+      const dispatcher = await agent(signal);
+      if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
+      const streamed = asked.call.pieces && this.payloads.stream(asked.call.pieces, signal);
       const reply = await request(url, {
         method,
         headers: {

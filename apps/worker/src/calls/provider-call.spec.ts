@@ -17,6 +17,7 @@ const cancel = (reply: Signal, { aborted = false, onCancel = () => 'requested' a
     {} as InputFiles,
     { on: false, start: () => ({}) as never, close: async () => {} },
   ).cancel({ adapter: { onCancel } } as unknown as BoundProvider, 'run', handle, {
+    workspaceId: 'workspace',
     call: { method: 'PUT', url: 'https://partner.example/cancel' },
     timeoutMs: 1000,
     signal: aborted ? AbortSignal.abort() : new AbortController().signal,

@@ -1,14 +1,25 @@
 import { type Span, TRACING, type Tracing } from '#observability';
-import type { BoundProvider, Handle, HttpCall, ReadReply, Run } from '#providers';
+import {
+  type BoundProvider,
+  type Handle,
+  type HttpCall,
+  type HttpReply,
+  isSuccess,
+  type ReadReply,
+  type SubmittedRun,
+} from '#providers';
 import type { ReportedTerm } from '#schemas';
+import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { InputFiles } from '../files/input-files.js';
 import { Payloads } from '../bytes/payloads.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
-import { ReplyReader } from './reply-reader.js';
+import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
-type Terms = Pick<PartnerCall, 'call' | 'timeoutMs' | 'share'> & { reported: readonly ReportedTerm[] };
+type Terms = Pick<PartnerCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & {
+  reported: readonly ReportedTerm[];
+};
 
 /** One call to a provider from the adapter's request to the adapter's reading of the reply, within the byte budget and traced. */
 @Injectable()
@@ -42,36 +53,65 @@ export class ProviderCall {
     return work(started).finally(() => started.end());
   }
 
-  /** `onReply` runs between the reply's arrival and its reading. */
+  /**
+   * `onReply` runs between the reply's arrival and its reading. A large success is paid and takes long to read: `keep`
+   * stores it before, and says whether it did. Null for one that is stored and to be read later.
+   */
   async submit(
     provider: BoundProvider,
-    run: Run,
-    terms: Terms & { parent: Span; onReply: () => Promise<void> },
-  ): Promise<ReadReply> {
-    const { parent, onReply, reported, ...call } = terms;
+    { runId, model, upstream }: SubmittedRun,
+    terms: Terms & {
+      parent: Span;
+      onReply: () => Promise<void>;
+      keep: (reply: HttpReply) => Promise<boolean>;
+    },
+  ): Promise<(ReadReply & { isKept: boolean }) | null> {
+    const { parent, onReply, keep, reported, ...call } = terms;
     // The context ends here: a partner learns nothing of our callers' traces.
     const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
-    const reply = await this.client.call(provider, { ...call, runId: run.runId, operation: 'submit' });
+    const reply = await this.client.call(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
     await onReply();
-    return this.replies.read(provider, reply, { phase: 'submit', run, reported });
+    const asked = { phase: 'submit', run: { runId, model, upstream }, reported } as const;
+    if (!isLarge(reply) || !isSuccess(reply) || !(await keep(reply)))
+      return { ...(await this.replies.readNow(provider, reply, asked, { runId })), isKept: false };
+    const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
+    return isUnread(read) ? null : { ...keptOutput(runId, read, reply), isKept: true };
   }
 
-  /** Polls or fetches. Null when the signal aborted: what arrived belongs to whoever polls next. */
+  /** Reads a reply to a submission that was stored. */
+  async readKept(
+    provider: BoundProvider,
+    { runId, model, upstream }: SubmittedRun,
+    reply: Omit<HttpReply, 'body'>,
+    terms: { readings: number; reported: readonly ReportedTerm[]; share: Share; signal: AbortSignal },
+  ): Promise<ReadReply | Unread> {
+    const { readings, reported, share, signal } = terms;
+    const body = await this.payloads.read({ storedAs: runKeys.reply(runId) }, share, signal);
+    const asked = { phase: 'submit', run: { runId, model, upstream }, reported } as const;
+    const stored = { ...reply, body };
+    const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
+    return isUnread(read) ? read : keptOutput(runId, read, stored);
+  }
+
+  /**
+   * Polls or fetches. Null when the signal aborted: what arrived belongs to whoever polls next. `readings` are those of
+   * earlier replies that took too long.
+   */
   async resume(
     provider: BoundProvider,
     runId: string,
     handle: Handle,
-    terms: Omit<Terms, 'call'> & { signal: AbortSignal; onReply: () => Promise<void> },
-  ): Promise<ReadReply | null> {
-    const { onReply, reported, ...rest } = terms;
+    terms: Omit<Terms, 'call'> & { readings: number; signal: AbortSignal; onReply: () => Promise<void> },
+  ): Promise<ReadReply | Unread | null> {
+    const { onReply, readings, reported, ...rest } = terms;
     const call = provider.adapter.resume?.(handle);
     if (!call) throw new Error(`${provider.name} has nothing to poll`);
     const reply = await this.client.call(provider, { ...rest, call, runId, operation: 'resume' });
     await onReply();
     return terms.signal.aborted
       ? null
-      : this.replies.read(provider, reply, { phase: 'resume', handle, reported });
+      : this.replies.read(provider, reply, { phase: 'resume', handle, reported }, { runId, readings });
   }
 
   /**
@@ -82,7 +122,7 @@ export class ProviderCall {
     provider: BoundProvider,
     runId: string,
     handle: Handle,
-    terms: { call: HttpCall; timeoutMs: number; signal: AbortSignal },
+    terms: { workspaceId: string; call: HttpCall; timeoutMs: number; signal: AbortSignal },
   ): Promise<'requested' | 'too_late' | 'unknown' | null> {
     const reply = await this.withShare((share) =>
       this.client.call(provider, { ...terms, share, runId, operation: 'cancel' }),
@@ -90,4 +130,11 @@ export class ProviderCall {
     if (terms.signal.aborted || ('fault' in reply && reply.fault === 'not_sent')) return null;
     return provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
   }
+}
+
+/** An output that is the stored reply itself is not stored once more. */
+function keptOutput(runId: string, read: ReadReply, { body }: HttpReply): ReadReply {
+  const { outcome } = read;
+  if (outcome.kind !== 'succeeded' || outcome.output.body !== body) return read;
+  return { ...read, outcome: { ...outcome, output: { ...outcome.output, keptAs: runKeys.reply(runId) } } };
 }

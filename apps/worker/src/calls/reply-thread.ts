@@ -1,3 +1,4 @@
+import { failpoint } from '#observability';
 import {
   type Asked,
   type BoundProvider,
@@ -26,7 +27,8 @@ let providers: ReadonlyMap<string, BoundProvider> | undefined;
 /** The declared providers as they were last seen. */
 const declared = new Map<string, ProviderMark & { adapter: BoundProvider['adapter'] }>();
 
-export function read(order: ReadingOrder): unknown {
+export async function read(order: ReadingOrder): Promise<unknown> {
+  await failpoint('reply.read');
   const { body: bytes } = order.reply;
   const adapter = adapterOf(order.provider);
   const reading = adapter ? readReply(adapter, order, order.reply) : null;

@@ -54,7 +54,7 @@ export class InputFiles {
     for (const use of uses) {
       const file = files.get(use.url);
       if (!use.upload || !file || uploads.has(use.url)) continue;
-      const uploaded = await this.upload(provider, run, file, terms.share);
+      const uploaded = await this.upload(provider, run, file, terms);
       if (uploaded.failure) return at(use, uploaded.failure);
       uploads.set(use.url, uploaded.id);
     }
@@ -81,7 +81,7 @@ export class InputFiles {
     provider: BoundProvider,
     run: Run,
     file: InputFile,
-    share: Share,
+    terms: Terms,
   ): Promise<{ id: string; failure?: undefined } | { failure: ProviderFailure }> {
     const upload = provider.adapter.upload?.(run);
     if (!upload) throw new Error(`${provider.name} takes no uploads`);
@@ -90,7 +90,7 @@ export class InputFiles {
       operation: 'upload',
       call: upload.call(file),
       timeoutMs: uploadMs,
-      share,
+      ...terms,
     });
     return upload.read(reply);
   }

@@ -32,7 +32,10 @@ function processor() {
       } as never;
     }
     delivered(): Promise<JobResult> {
-      return this.handle({ runId: 'late', provider: 'fal', crashes: 0 }, new AbortController().signal);
+      return this.handle(
+        { runId: 'late', provider: 'fal', mayHaveCrashed: false },
+        new AbortController().signal,
+      );
     }
   }
   const stopping = new Exposed(

@@ -49,7 +49,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   }
 
   protected async handle(
-    { runId, provider, crashes }: DeliveredRun,
+    { runId, provider, mayHaveCrashed }: DeliveredRun,
     signal: AbortSignal,
   ): Promise<JobResult> {
     const bound = this.providers.get(provider);
@@ -57,7 +57,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     if (bound === undefined) return { kind: 'retry', delayMs: unknownProviderMs };
     if (signal.aborted) return { kind: 'retry', delayMs: 0 };
     const slot = this.line.acquire(provider);
-    return slot ? this.dispatch(bound, runId, slot, crashes) : this.wait(provider, runId);
+    return slot ? this.dispatch(bound, runId, slot, mayHaveCrashed) : this.wait(provider, runId);
   }
 
   /** Its job ends: whoever has a free slot takes it from the line. */
@@ -71,14 +71,14 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     provider: BoundProvider,
     runId: string,
     slot: Slot,
-    crashes: number,
+    mayHaveCrashed: boolean,
   ): Promise<JobResult> {
     try {
       const claim = await this.claims.claim(runId);
       switch (claim.kind) {
         case 'gone':
           // Perhaps its worker died between the handle and the first poll. A poll of a run that needs none ends at once.
-          if (crashes > 0) await this.outcomes.pollNow(runId, provider.name);
+          if (mayHaveCrashed) await this.outcomes.pollNow(runId, provider.name);
           return done;
         case 'held':
           return { kind: 'retry', delayMs: claim.freeInMs + 100 };
@@ -131,7 +131,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   }
 
   private async dispatchWaiting(provider: BoundProvider, { runId, slot }: WaitingRun): Promise<void> {
-    const result = await this.dispatch(provider, runId, slot, 0).catch((error: unknown): JobResult => {
+    const result = await this.dispatch(provider, runId, slot, false).catch((error: unknown): JobResult => {
       this.worker.host.outage.trouble(error, 'a waiting run could not be dispatched');
       return { kind: 'retry', delayMs: failedMs };
     });

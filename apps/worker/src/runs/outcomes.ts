@@ -17,6 +17,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { findAssets } from '../assets/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 
+/** Pause before a reply that was not read is read again. */
+export const readAgainMs = 2_000;
+
 /** A run whose outcome is known. */
 interface EndingRun extends ClaimedRun {
   /** What the partner's last reply says that it cost. */
@@ -166,6 +169,11 @@ export class Outcomes {
     return finished.won;
   }
 
+  /** Its stored reply waits to be read. */
+  async readLater(run: Finishing): Promise<void> {
+    await this.enqueue('poll', run, readAgainMs);
+  }
+
   /** A poll of a run that needs none ends at once. */
   async pollNow(runId: string, provider: string): Promise<void> {
     await this.queues.enqueue([{ queue: 'poll', provider, runId, delayMs: 0 }]);
@@ -181,8 +189,9 @@ export class Outcomes {
     if (!accepted) await this.runs.leaveToReconciler(runId, delayMs);
   }
 
-  private async keep(runId: string, { mediaType, body }: ProviderOutput): Promise<PayloadBody> {
+  private async keep(runId: string, { mediaType, body, keptAs }: ProviderOutput): Promise<PayloadBody> {
     if ('storedAs' in body) return body;
+    if (keptAs !== undefined) return { storedAs: keptAs };
     return this.payloads.keep(runKeys.reply(runId), runId, mediaType, body);
   }
 }

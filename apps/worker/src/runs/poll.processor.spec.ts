@@ -1,8 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '#observability';
 import type { RunRepository } from '#persistence';
+import type { ReadReply } from '#providers';
 import type { JobResult } from '#queue';
 import type { ProviderCall } from '../calls/provider-call.js';
+import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Outcomes } from './outcomes.js';
@@ -22,11 +24,12 @@ const row = {
   cancelDue: true,
   cancelRequested: true,
   lostPolls: 0,
+  crashes: 0,
   pausedMs: null,
 };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
 
-type Read = NonNullable<Awaited<ReturnType<ProviderCall['resume']>>>;
+type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
 /** The calls that were made and what was written, when the partner answers a cancellation and a look like this. */
@@ -34,6 +37,7 @@ async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
   more: Partial<Record<keyof typeof row, unknown>> = {},
+  { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
   class Exposed extends PollProcessor {
@@ -42,7 +46,7 @@ async function poll(
       return { concurrency: 0, host: { log } } as never;
     }
     delivered(): Promise<JobResult> {
-      return this.handle({ runId: 'run', provider: 'fal', crashes: 0 }, new AbortController().signal);
+      return this.handle({ runId: 'run', provider: 'fal', mayHaveCrashed }, new AbortController().signal);
     }
   }
   const processor = new Exposed(
@@ -50,8 +54,12 @@ async function poll(
       readForPoll: async () => ({ ...row, ...more }),
       noteCancelSent: async () => made.push('noted'),
       notePoll: async (_id: string, _epoch: number, lost: number) => made.push(`lost ${lost}`),
+      noteAttempt: async () => made.push('counted'),
+      forgetCrashes: async () => made.push('forgotten'),
+      saveHandle: async () => made.push('saved') && { cancelRequested: false },
     } as unknown as RunRepository,
     {
+      failInternally: async () => made.push('internal_error'),
       take: async () => made.push('taken'),
       fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
       countAccountTrouble: (provider: string, failure: { class: string }) =>
@@ -61,7 +69,8 @@ async function poll(
       withShare: (work: (share: object) => unknown) => work({}),
       traced: (_span: object, work: () => unknown) => work(),
       cancel: async () => made.push('cancelled') && answer,
-      resume: async () => made.push('polled') && { outcome },
+      resume: async () => made.push('polled') && (unread ?? { outcome }),
+      readKept: async () => made.push('read') && (unread ?? { outcome }),
     } as unknown as ProviderCall,
     { record: async () => {} } as unknown as ProviderBackoff,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
@@ -69,6 +78,7 @@ async function poll(
       WORKER_POLL_CONCURRENCY: 1,
       PROVIDER_POLL_TIMEOUT_MS: 1000,
       PROVIDER_POLL_PAUSE_MS: 5000,
+      MAX_POLL_CRASHES: 10,
     } as WorkerSettings,
   );
   return { result: await processor.delivered(), made };
@@ -141,5 +151,56 @@ describe('a result that is done when the budget is spent', () => {
 
   it('is not waited for when it was not seen to be done', async () => {
     expect((await look('poll', 0)).made).toEqual(['polled', 'partner_timeout']);
+  });
+});
+
+describe('a large reply that is not read yet', () => {
+  const idle = { cancelDue: false, cancelRequested: false };
+  const overdue = { ...idle, overdue: true, leftMs: -1 };
+  const kept = { handle: { v: 2, step: 'read', status: 200, headers: {} } };
+  const again = { kind: 'retry', delayMs: 2000 };
+  const read = async (outcome: Read['outcome']) => (await poll(null, outcome, { ...overdue, ...kept })).made;
+
+  it.each([
+    ['busy', ['polled']],
+    ['late', ['polled', 'lost 1']],
+  ] as const)(
+    'is asked for again when the thread is %s, also after the time budget',
+    async (unread, made) => {
+      expect(await poll(null, pending, overdue, { unread })).toEqual({ result: again, made });
+    },
+  );
+
+  it.each([
+    ['busy', ['read']],
+    ['late', ['read', 'lost 1']],
+  ] as const)('is read again when it is stored and the thread is %s', async (unread, made) => {
+    expect(await poll(null, pending, { ...overdue, ...kept }, { unread })).toEqual({ result: again, made });
+  });
+
+  it('says what becomes of its run: the partner is not called', async () => {
+    const output = { mediaType: 'application/json', body: new Uint8Array() };
+    expect(await read({ kind: 'succeeded', output })).toEqual(['read', 'taken']);
+    expect(await read(pending)).toEqual(['read', 'saved']);
+    const failure = { class: 'partner_unavailable', retry: 'new_submit' } as const;
+    expect(await read({ kind: 'failed', failure })).toEqual(['read', 'partner_unavailable']);
+  });
+});
+
+describe('a worker that dies during a poll', () => {
+  const idle = { cancelDue: false, cancelRequested: false };
+  const madeWith = async (crashes: number, mayHaveCrashed: boolean) =>
+    (await poll(null, pending, { ...idle, crashes }, { mayHaveCrashed })).made;
+
+  it('has each later one counted in the row, until one returns', async () => {
+    expect(await madeWith(0, false)).toEqual(['polled']);
+    expect(await madeWith(0, true)).toEqual(['counted', 'polled', 'forgotten']);
+    // The job was lost with the server, the count is not.
+    expect(await madeWith(3, false)).toEqual(['counted', 'polled', 'forgotten']);
+  });
+
+  it('ends the run by the count of its row alone', async () => {
+    expect(await madeWith(8, true)).toEqual(['counted', 'polled', 'forgotten']);
+    expect(await madeWith(9, false)).toEqual(['internal_error']);
   });
 });

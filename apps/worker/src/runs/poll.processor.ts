@@ -1,15 +1,27 @@
 import { failpoint } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
-import type { BoundProvider, Handle, HttpCall, Outcome, ProviderFailure, ReadReply } from '#providers';
+import type {
+  BoundProvider,
+  Handle,
+  HttpCall,
+  HttpReply,
+  Outcome,
+  ProviderFailure,
+  ReadReply,
+} from '#providers';
 import { type DeliveredRun, type JobResult, maxSlotless, ProviderSlots, RunProcessor } from '#queue';
+import { StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { ProviderCall } from '../calls/provider-call.js';
+import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
-import { type Finishing, finishing, Outcomes } from './outcomes.js';
+import { countingCrashes, deathsOf } from './crash-counts.js';
+import { keptReply } from './kept-replies.js';
+import { type Finishing, finishing, Outcomes, readAgainMs } from './outcomes.js';
 import { ProviderBackoff } from './provider-backoff.js';
 
 const done: JobResult = { kind: 'done' };
@@ -47,20 +59,28 @@ export class PollProcessor extends RunProcessor {
     return this.slots.during(run.provider, signal, () => this.poll(run, signal));
   }
 
-  private async poll({ runId, crashes }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+  private async poll({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const poll = await this.runs.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
+    const deaths = deathsOf(poll);
+    if (deaths >= this.settings.MAX_POLL_CRASHES) {
+      const note = `put aside after ${deaths} crashes while polling`;
+      await this.outcomes.failInternally(finishing(runId, poll), 'This run could not be processed.', note);
+      return done;
+    }
+    const counted = { runId, epoch: poll.epoch, crashes: poll.crashes };
+    return countingCrashes(this.runs, counted, mayHaveCrashed, () => this.look(runId, poll, signal));
+  }
+
+  private async look(runId: string, poll: Poll, signal: AbortSignal): Promise<JobResult> {
     const run = finishing(runId, poll);
     const provider = this.providers.get(poll.provider);
+    const kept = keptReply(poll.handle);
+    if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
       if (poll.overdue) return this.failOverdue(run);
       // Declared by an operator, and not known to this process yet: later, by one that knows it.
       return { kind: 'retry', delayMs: troubledPauseMs };
-    }
-    if (crashes >= this.settings.MAX_POLL_CRASHES) {
-      const note = `put aside after ${crashes} crashes while polling`;
-      await this.outcomes.failInternally(run, 'This run could not be processed.', note);
-      return done;
     }
     const handle = poll.handle as Handle;
     const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
@@ -72,6 +92,7 @@ export class PollProcessor extends RunProcessor {
     return this.calls.withShare(async (share) => {
       const read = await this.callProvider(provider, run, poll, share, signal);
       if (read === null) return now;
+      if (isUnread(read)) return this.readAgain(run, poll, read);
       const { outcome } = read;
       // Only what is seen to be under way: some partners take a cancellation of what is done for its deletion.
       if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
@@ -99,13 +120,15 @@ export class PollProcessor extends RunProcessor {
     poll: Poll,
     share: Share,
     signal: AbortSignal,
-  ): Promise<ReadReply | null> {
+  ): Promise<ReadReply | Unread | null> {
     const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
     try {
       return await this.calls.resume(provider, runId, poll.handle as Handle, {
+        workspaceId: poll.workspaceId,
         timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
         share,
         reported: poll.facts.reported,
+        readings: poll.lostPolls,
         signal,
         onReply: () => failpoint('poll.afterCall', runId),
       });
@@ -115,6 +138,46 @@ export class PollProcessor extends RunProcessor {
       this.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
       return { outcome: { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } } };
     }
+  }
+
+  /** What it says is already paid, so neither the time budget nor a slow reading ends its run. */
+  private readKept(
+    provider: BoundProvider,
+    run: Finishing,
+    poll: Poll,
+    kept: Omit<HttpReply, 'body'>,
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    const { facts, lostPolls: readings } = poll;
+    const submitted = { runId: run.runId, model: run.model, upstream: facts.upstream };
+    return this.calls.withShare(async (share) => {
+      const terms = { readings, reported: facts.reported, share, signal };
+      const read = await this.calls.readKept(provider, submitted, kept, terms).catch((error: unknown) => {
+        // A store that is away comes back.
+        if (!(error instanceof StorageError)) throw error;
+        this.log.warn({ error, run_id: run.runId }, 'a stored reply could not be read, trying again');
+        return 'busy' as const;
+      });
+      if (signal.aborted) return now;
+      if (isUnread(read)) return this.readAgain(run, poll, read);
+      const known = { ...run, reportedMicros: read.reportedMicros };
+      const { outcome } = read;
+      if (outcome.kind === 'failed') {
+        await this.outcomes.fail(known, outcome.failure);
+        return done;
+      }
+      if (outcome.kind !== 'pending') return this.record(known, poll, outcome);
+      const { runId, epoch } = run;
+      const { handle, afterMs } = outcome;
+      const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
+      return saved ? { kind: 'retry', delayMs: saved.cancelRequested ? 0 : afterMs } : done;
+    });
+  }
+
+  /** Our own thread was busy or slow: that never ends a run. */
+  private async readAgain(run: Finishing, poll: Poll, unread: Unread): Promise<JobResult> {
+    if (unread === 'late') await this.runs.notePoll(run.runId, run.epoch, poll.lostPolls + 1);
+    return this.again(run, { ...poll, overdue: true }, readAgainMs);
   }
 
   private async record(run: Finishing, poll: Poll, outcome: Outcome): Promise<JobResult> {
@@ -211,7 +274,8 @@ export class PollProcessor extends RunProcessor {
     signal: AbortSignal,
   ): Promise<boolean> {
     const timeoutMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
-    const answer = await this.calls.cancel(provider, run.runId, handle, { call, timeoutMs, signal });
+    const { runId, workspaceId } = run;
+    const answer = await this.calls.cancel(provider, runId, handle, { workspaceId, call, timeoutMs, signal });
     if (answer === null) return false;
     this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
     await this.runs.noteCancelSent(run.runId, run.epoch);

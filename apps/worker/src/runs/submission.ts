@@ -16,6 +16,7 @@ import { ProviderCall } from '../calls/provider-call.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Claimed } from './claims.js';
+import { KeptReplies } from './kept-replies.js';
 import { type Finishing, finishing, Outcomes } from './outcomes.js';
 import { ProviderBackoff } from './provider-backoff.js';
 
@@ -36,6 +37,7 @@ export class Submission {
     private readonly outcomes: Outcomes,
     private readonly calls: ProviderCall,
     private readonly backoff: ProviderBackoff,
+    private readonly keptReplies: KeptReplies,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
   ) {}
@@ -111,15 +113,22 @@ export class Submission {
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
     // The lease in Postgres is the claim, and the time limit bounds the wait.
     const timeoutMs = Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs);
-    const { outcome, reportedMicros } = await this.calls.submit(provider, submission, {
+    const read = await this.calls.submit(provider, submission, {
       call,
+      workspaceId: claim.workspaceId,
       timeoutMs,
       share,
       reported: facts.reported,
       parent: span,
       onReply: () => failpoint('dispatch.afterSubmit', runId),
+      keep: (reply) => this.keptReplies.keep(run, reply),
     });
-    return this.record({ ...run, reportedMicros }, outcome);
+    if (read === null) {
+      await this.outcomes.readLater(run);
+      return done;
+    }
+    const { outcome, reportedMicros, isKept } = read;
+    return this.record({ ...run, reportedMicros }, outcome, isKept);
   }
 
   private async failUnsent(run: Finishing): Promise<JobResult> {
@@ -161,7 +170,8 @@ export class Submission {
     }
   }
 
-  private async record(run: Finishing, outcome: Outcome): Promise<Submitted> {
+  /** A run whose reply was kept has left the submission, so it is not submitted again. */
+  private async record(run: Finishing, outcome: Outcome, isKept = false): Promise<Submitted> {
     const { runId, epoch } = run;
     switch (outcome.kind) {
       case 'pending':
@@ -185,7 +195,7 @@ export class Submission {
         });
         return done;
       case 'failed': {
-        if (outcome.failure.retry !== 'new_submit') {
+        if (isKept || outcome.failure.retry !== 'new_submit') {
           await this.outcomes.fail(run, outcome.failure);
           return done;
         }

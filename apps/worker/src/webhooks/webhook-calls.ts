@@ -6,7 +6,8 @@ import { Injectable } from '@nestjs/common';
 import { request } from 'undici';
 import type { Share } from '../bytes/byte-budget.js';
 import { Payloads } from '../bytes/payloads.js';
-import { faultOf } from '../calls/fault.js';
+import { RefusedAddress } from '../calls/address-guard.js';
+import { faultOf, NotConnected } from '../calls/fault.js';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 
 /** Larger outputs are left to be collected: few receivers take them. */
@@ -80,13 +81,17 @@ export class WebhookCalls {
     return bytes.byteLength <= maxPayloadBytes ? bytes : null;
   }
 
-  private async send({ runId, url, secrets }: DueWebhook, body: Buffer, signal: AbortSignal) {
+  private async send(
+    { runId, workspaceId, url, secrets }: DueWebhook,
+    body: Buffer,
+    signal: AbortSignal,
+  ): Promise<{ result: string; problem: string | null }> {
     const to = new URL(url);
-    const dispatcher = this.agents.toReceiver(to);
-    if (dispatcher === null) return { result: 'refused_address', problem: 'the address may not be called' };
     const timestamp = String(Math.floor(Date.now() / 1000));
     try {
       const statusCode = await withTimeout(callMs, signal, async (bounded) => {
+        const dispatcher = await this.agents.toReceiver(to, { workspaceId, signal: bounded });
+        if (dispatcher === null) throw new NotConnected(new RefusedAddress(to.hostname));
         const reply = await request(to, {
           method: 'POST',
           headers: {

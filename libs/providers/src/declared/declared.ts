@@ -72,6 +72,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
     assetsNeedKey: row.assets_need_key,
+    assetsFromBase: row.assets_from_base,
     exchange: row.credential && exchangeOf(row.credential),
     auth: authOf(row),
     authQuery: (secret: string) => mapped(row.auth_query, withSecret(secret)),

@@ -257,6 +257,12 @@ export const providerRow = z
       .describe(
         'Whether its JSON is protobuf’s, which takes each field in snake case and in camel case: what is read of the input is then read in both.',
       ),
+    assets_from_base: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether assets lie on the origin of the base, which is called for them although it is not public: whatever else opens there without the key can be read by callers.',
+      ),
     auth: headers.default({}).describe('Header fields that authenticate a call; {secret} is the key.'),
     auth_query: z
       .record(z.string().min(1), z.string())

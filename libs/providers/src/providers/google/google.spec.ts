@@ -124,7 +124,8 @@ describe('videos in a bucket of our own', () => {
   });
 
   const sign = (body: string) => {
-    const output = adapter.sign?.({ mediaType: 'application/json', body: bytes(body) }, secret, nowMs);
+    const before = { mediaType: 'application/json', body: bytes(body) };
+    const output = adapter.sign?.(before, '0197c2a4', secret, nowMs);
     return text(output?.body instanceof Uint8Array ? output.body : undefined);
   };
 
@@ -150,6 +151,8 @@ describe('videos in a bucket of our own', () => {
     for (const body of [
       '{"gcsUri":"gs://elsewhere/videos/a.mp4"}',
       '{"gcsUri":"gs://my-bucket/videosish/a"}',
+      '{"gcsUri":"gs://my-bucket/videos/0197c2a5/a.mp4"}',
+      '{"gcsUri":"gs://my-bucket/videos/0197c2a45/a.mp4"}',
       '{ }',
     ])
       expect(sign(body)).toBe(body);

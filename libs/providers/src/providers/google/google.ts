@@ -135,6 +135,9 @@ export const google: ProviderDefinition = {
       }),
     });
     if (target === '') return adapter;
-    return { ...adapter, sign: (output, secret, nowMs) => withSignedLinks(output, target, secret, nowMs) };
+    return {
+      ...adapter,
+      sign: (output, runId, secret, nowMs) => withSignedLinks(output, `${target}/${runId}`, secret, nowMs),
+    };
   },
 };

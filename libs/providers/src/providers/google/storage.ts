@@ -28,10 +28,13 @@ export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
 
 const found = /("gcsUri"\s*:\s*)"gs:\/\/([^"/\\]+)\/([^"\\]+)"/g;
 
-/** The result with a signed link, good for 24 hours, in the place of each address below `target`. */
+/**
+ * The result with a signed link, good for 24 hours, in the place of each address in `folder`, which is the run's own: a
+ * caller may shape what a model answers, and another run's results are not for it.
+ */
 export function withSignedLinks(
   output: ProviderOutput,
-  target: string,
+  folder: string,
   secret: string,
   nowMs: number,
 ): ProviderOutput {
@@ -39,7 +42,7 @@ export function withSignedLinks(
   if ('storedAs' in output.body) return output;
   const text = new TextDecoder().decode(output.body);
   const signed = text.replaceAll(found, (whole, name: string, bucket: string, object: string) =>
-    `gs://${bucket}/${object}`.startsWith(`${target}/`)
+    `gs://${bucket}/${object}`.startsWith(`${folder}/`)
       ? `${name}${JSON.stringify(signedLink(bucket, object, secret, nowMs))}`
       : whole,
   );

@@ -1,0 +1,73 @@
+import type { LookupAddress } from 'node:dns';
+import { open } from 'node:fs/promises';
+import { isIP } from 'node:net';
+
+/** Entries behind this many bytes are not read. */
+const maxBytes = 1024 * 1024;
+/** A changed file is noticed within this time. */
+const checkEveryMs = 5_000;
+
+const loopback: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * The names of the machine's hosts file, where Kubernetes writes a pod's `hostAliases`. c-ares queries DNS servers only,
+ * so the file is read here, and again whenever it has changed.
+ */
+export class HostsFile {
+  private addresses: ReadonlyMap<string, readonly LookupAddress[]> = new Map();
+  private version = '';
+  private checkedAtMs = -Infinity;
+  private checking: Promise<void> | undefined;
+
+  constructor(
+    private readonly path = '/etc/hosts',
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** Empty for a name that the file does not list. `localhost` and names below it need no entry. */
+  async addressesOf(name: string): Promise<readonly LookupAddress[]> {
+    if (this.nowMs() - this.checkedAtMs >= checkEveryMs)
+      await (this.checking ??= this.check().finally(() => (this.checking = undefined)));
+    const key = name.toLowerCase();
+    return this.addresses.get(key) ?? (/^(.+\.)?localhost$/.test(key) ? loopback : []);
+  }
+
+  /** A file that cannot be read leaves the entries as they were. */
+  private async check(): Promise<void> {
+    this.checkedAtMs = this.nowMs();
+    const file = await open(this.path).catch(() => null);
+    try {
+      if (file) await this.read(file);
+    } catch {
+      this.version = '';
+    } finally {
+      await file?.close();
+    }
+  }
+
+  private async read(file: Awaited<ReturnType<typeof open>>): Promise<void> {
+    const { mtimeMs, size, ino } = await file.stat();
+    const version = `${ino} ${mtimeMs} ${size}`;
+    if (version === this.version) return;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(size, maxBytes)), { position: 0 });
+    this.addresses = parseHosts(buffer.toString('utf8', 0, bytesRead));
+    this.version = version;
+  }
+}
+
+function parseHosts(text: string): Map<string, LookupAddress[]> {
+  const addresses = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const name of names) {
+      const key = name.toLowerCase();
+      addresses.set(key, [...(addresses.get(key) ?? []), { address, family }]);
+    }
+  }
+  return addresses;
+}

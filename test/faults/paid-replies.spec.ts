@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ScriptedPartner } from '../assets/scripted-partner.js';
+import { holdToInvariants, System } from '../harness/faults.js';
+import { failOnLeftovers, type TestCaller, transports, waitFor } from '../harness/index.js';
+
+const mebibyte = 1024 * 1024;
+const model = 'openai/gpt-image-2';
+const place = '/v1/images/generations';
+/** Two mebibytes of JSON, which are read in the thread. */
+const image = `{"created":1, "data":[{"b64_json":"${'A'.repeat(2 * mebibyte)}"}],"x":9007199254740993}`;
+
+// A partner is paid for what it has answered: a result is never lost because we were slow to read it.
+describe('a large result', () => {
+  let partner: ScriptedPartner;
+  let system: System;
+  let caller: TestCaller;
+  /** What the partner answers. */
+  let text = image;
+
+  beforeAll(async () => {
+    partner = await ScriptedPartner.start();
+    partner.paths.set(place, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    });
+    system = await System.start({
+      transport: transports()[0] ?? 'postgres',
+      workers: 0,
+      env: { PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1` },
+    });
+    caller = await system.caller({ inflightLimit: 20 });
+  });
+  afterAll(async () => {
+    await system.stop();
+    await partner.stop();
+  });
+
+  const answered = async (prompt: string) => {
+    const body = JSON.stringify({ model: 'gpt-image-2', prompt });
+    return caller.call('POST', `/v2/models/${model}`, { body });
+  };
+
+  /** With a worker of its own; each prompt is one run, whose result arrives whole and is submitted once. */
+  async function holds(failpoint: string, prompts: readonly string[]): Promise<void> {
+    const before = partner.asked.length;
+    const worker = await system.startWorker({ FAILPOINT: failpoint });
+    const answers = await Promise.all(prompts.map(answered));
+    for (const answer of answers) {
+      expect([answer.status, answer.bucket]).toEqual([200, null]);
+      expect(answer.bytes.equals(Buffer.from(text))).toBe(true);
+      expect(Number(answer.headers.get('x-service-cost-cents'))).toBeGreaterThan(0);
+    }
+    expect(partner.asked.length - before).toBe(prompts.length);
+    expect(worker.logs()).toContain(failpoint === '' ? '' : `failpoint ${failpoint.split(':')[0]}:`);
+    await system.kill(worker);
+  }
+
+  it('waits for a thread that is busy for longer than any of its own readings may take', () =>
+    holds('reply.read:block=25000', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']));
+
+  it('is read once more, with more time, when reading it took too long', () =>
+    holds('reply.read:block=35000', ['slow']));
+
+  it('of more than a million arrays and objects is delivered as it is', async () => {
+    const boxes = Array.from({ length: 4 * mebibyte }, () => '[]').join();
+    text = `{"created":1,"data":[{"b64_json":"AAAA"}],"boxes":[${boxes}]}`;
+    await holds('', ['boxes']);
+    text = image;
+  });
+
+  it('that was stored outlives the worker that was to read it', async () => {
+    const before = partner.asked.length;
+    const dying = await system.startWorker({ FAILPOINT: 'dispatch.afterKeep:kill' });
+    const answer = answered('outlives');
+    await waitFor(() => dying.child.signalCode !== null, { withinMs: 30_000, what: 'the worker to die' });
+    system.forget(dying);
+    const next = await system.startWorker();
+    expect((await answer).bytes.equals(Buffer.from(text))).toBe(true);
+    expect(partner.asked.length - before).toBe(1);
+    await system.kill(next);
+  });
+
+  it('leaves everything in order', async () => {
+    await system.startWorker();
+    await holdToInvariants(system);
+  });
+});
+
+failOnLeftovers();
