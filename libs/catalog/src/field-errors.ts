@@ -1,5 +1,5 @@
 import type { FieldError } from '#errors';
-import { pointerSegments } from '#schemas';
+import { isExact, pointerSegments, shortened } from '#schemas';
 import type { ErrorObject } from 'ajv';
 import { settleUnions } from './settle-unions.js';
 import { precedence, worded } from './vocabulary.js';
@@ -47,17 +47,8 @@ function locate(instancePath: string, body: unknown): (string | number)[] {
  * be repeated as other ones.
  */
 function echo(value: unknown): { input?: unknown } {
-  if (typeof value === 'string') {
-    return { input: value.length > maxEchoLength ? `${value.slice(0, maxEchoLength)}…` : value };
-  }
+  if (typeof value === 'string') return { input: shortened(value, maxEchoLength) };
   return weighsAtMost(value, maxEchoWeight, 1) && isExact(value) ? { input: value } : {};
-}
-
-/** Whether no number in the value lies beyond those that a double holds exactly. */
-function isExact(value: unknown): boolean {
-  if (typeof value === 'number')
-    return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(isExact);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { endingRow, type Ending, type FinishedRun } from './run-facts.js';
+import { endingRow, type Ending, type FailureRow, failureOf, type FinishedRun } from './run-facts.js';
 import type { RunResult } from './run-reader.js';
 
 /** What a caller is told of a finished run. */
@@ -25,7 +25,8 @@ export function announcement(ending: Ending, { billedMicros, server }: FinishedR
 export function announcedOutcome(news: Buffer): RunOutcome {
   const end = news.indexOf('\n');
   const { outcome, bucket, status, failure, mediaType, storedAs, providerUrls, billedMicros, server } =
-    JSON.parse(news.toString('utf8', 0, end)) as Omit<RunOutcome, 'output'> & {
+    JSON.parse(news.toString('utf8', 0, end)) as Omit<RunOutcome, 'output' | 'failure'> & {
+      failure?: FailureRow;
       mediaType: string;
       storedAs?: string;
     };
@@ -34,7 +35,7 @@ export function announcedOutcome(news: Buffer): RunOutcome {
     outcome,
     bucket: bucket ?? null,
     status,
-    failure: failure ?? null,
+    failure: failureOf(failure ?? null),
     output: outcome === 'succeeded' ? { mediaType, body } : null,
     providerUrls: providerUrls ?? false,
     billedMicros,

@@ -3,7 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import type { Webhook } from './entities/webhook.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
-import { type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
+import {
+  type FailureRow,
+  failureOf,
+  type PayloadBody,
+  payloadBody,
+  type PayloadRow,
+  type RunFailure,
+} from './run-facts.js';
 
 /** A webhook whose call is due, with all that its body is made of. */
 export interface DueWebhook extends Omit<
@@ -15,7 +22,7 @@ export interface DueWebhook extends Omit<
   secrets: string[];
   /** Of fal's form, while the run is kept. */
   status: number | null;
-  failure: { detail: string; fields?: unknown[] } | null;
+  failure: RunFailure | null;
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
@@ -33,7 +40,8 @@ export interface ListedWebhook extends Omit<
   dueAt: Date | null;
 }
 
-type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | null };
+type DueRow = Omit<DueWebhook, 'output' | 'failure'> &
+  PayloadRow & { mediaType: string | null; failure: FailureRow | null };
 
 /** A worker that dies during a call leaves the row due after this time; no call takes as long. */
 const callSeconds = 30;
@@ -167,6 +175,7 @@ export class WebhookRepository {
     );
     if (!row) return null;
     const { mediaType } = row;
-    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
+    const output = mediaType === null ? null : { mediaType, body: payloadBody(row) };
+    return { ...row, failure: failureOf(row.failure), output };
   }
 }

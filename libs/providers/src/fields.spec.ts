@@ -40,6 +40,20 @@ describe('fieldErrors', () => {
     expect(input).toEqual({ images: [`${image.slice(0, 1024)}…`], n: 1 });
   });
 
+  it('leaves out numbers that it would change', () => {
+    const detail = (member: string) =>
+      only(JSON.parse(`{"detail":[{"loc":["body",9007199254740993,1],"msg":"m","type":"t",${member}}]}`) as Json);
+    const bare = { loc: ['body', 1], msg: 'm', type: 't' };
+    expect(detail('"input":9007199254740993')).toEqual(bare);
+    expect(detail('"input":{"a":[1e400]}')).toEqual(bare);
+    expect(detail('"ctx":{"le":18446744073709551615}')).toEqual(bare);
+    expect(detail('"ctx":{"le":18446744073709551615,"ge":0.1},"input":9007199254740991')).toEqual({
+      ...bare,
+      ctx: { ge: 0.1 },
+      input: 9_007_199_254_740_991,
+    });
+  });
+
   it('survives values a hundred thousand levels deep', () => {
     const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as Json;
     const entry = only({ detail: [{ loc: ['body'], msg: 'm', type: 't', input: deep }] });

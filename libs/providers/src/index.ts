@@ -33,6 +33,6 @@ export {
   settingStem,
 } from './providers.js';
 export { RefusedInput } from './encodings.js';
-export { inlineFile } from './input-files.js';
+export { inlineFile } from './inline-file.js';
 export { type Asked, type ReadReply, readReply, reportedMicros } from './read-reply.js';
 export type { Rule } from './rules.js';

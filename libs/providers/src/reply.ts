@@ -1,4 +1,4 @@
-import { type Json, jsonExcess } from '#schemas';
+import { essenceOf, isJsonType, type Json, jsonExcess } from '#schemas';
 import type { HttpReply, ProviderOutput, Signal } from './contract.js';
 
 const decoder = new TextDecoder();
@@ -30,7 +30,7 @@ function parse(reply: HttpReply): Json | undefined {
 
 /** Whether the reply is a file by its content type, not a report about one. */
 export const isFile = (reply: HttpReply): boolean =>
-  /^(image|audio|video|model)\//i.test(reply.headers['content-type'] ?? '');
+  /^(image|audio|video|model)\//.test(essenceOf(reply.headers['content-type']));
 
 /**
  * Whether a reply is the file that was expected: by its content type, or because it is neither text nor JSON. Some
@@ -39,7 +39,7 @@ export const isFile = (reply: HttpReply): boolean =>
 export function isExpectedFile(reply: HttpReply): boolean {
   if (isFile(reply)) return isSuccess(reply);
   const type = reply.headers['content-type'] ?? '';
-  if (reply.status !== 200 || /^text\/|[/+](json|xml)\b/i.test(type)) return false;
+  if (reply.status !== 200 || isJsonType(type) || /^text\/|[/+]xml$/.test(essenceOf(type))) return false;
   if (reply.storedAs !== undefined) return true;
   if (reply.body.length === 0 || (type === '' && beginsLikeText(reply.body))) return false;
   return jsonOf(reply) === undefined;

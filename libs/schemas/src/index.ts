@@ -63,6 +63,7 @@ export {
   type RouterFileListResponse,
   routerFileListResponse,
 } from './file-shapes.js';
+export { isExact } from './exact-number.js';
 export {
   isUuid,
   routerModelId,
@@ -119,6 +120,7 @@ export {
   routerModelListResponse,
   routerModelOutput,
 } from './model-shapes.js';
+export { essenceOf, isJsonType } from './media-type.js';
 export { momentOf } from './moment.js';
 export { isPublicAddress, refusalOf } from './public-url.js';
 export {
@@ -156,7 +158,7 @@ export {
   type SettingsShape,
 } from './settings.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
-export { isOneLine, oneLine } from './stored-text.js';
+export { cut, isOneLine, oneLine, shortened } from './stored-text.js';
 export {
   isOriginOf,
   type RouterRunCompleted,

@@ -1,3 +1,4 @@
+import { essenceOf } from '#schemas';
 import { fileTypeFromBuffer } from 'file-type';
 
 /** What of a file has to be there to tell its type. */
@@ -19,7 +20,7 @@ export async function contentTypeOf(head: Buffer, announced = ''): Promise<Conte
   if (svg.test(head.toString('latin1'))) return { mediaType: 'image/svg+xml', extension: '.svg' };
   const found = await fileTypeFromBuffer(head);
   if (found) return { mediaType: found.mime, extension: `.${found.ext}` };
-  const [claimed = ''] = announced.toLowerCase().split(/ *;/);
+  const claimed = essenceOf(announced);
   const mayBe = withoutSignature.test(claimed) && (claimed.startsWith('model/') || !head.includes(0));
   return mayBe ? { ...unknown, mediaType: claimed } : unknown;
 }

@@ -1,5 +1,5 @@
 import { type Bucket, bucketNames } from '#errors';
-import { longStringsOf, replaceStrings, stringAt } from '#schemas';
+import { cut, essenceOf, isJsonType, longStringsOf, replaceStrings, stringAt } from '#schemas';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer } from './own-routes.js';
 
@@ -45,9 +45,9 @@ export function failureResult({ headers, bytes }: RouteAnswer): CallToolResult {
  * would change the seed that repeats a result, when it has 64 bits.
  */
 export function outputResult({ headers, bytes }: RouteAnswer, run: Record<string, unknown>): CallToolResult {
-  const mediaType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  const mediaType = essenceOf(String(headers['content-type'] ?? ''));
   const facts = { ...run, cost_cents: Number(headers['x-service-cost-cents']) };
-  if (mediaType === 'application/json') {
+  if (isJsonType(mediaType)) {
     const output = withShortStrings(bytes).toString();
     return output.length <= maxTextLength
       ? textResult(`${JSON.stringify(facts).slice(0, -1)},"output":${output}}`)
@@ -72,4 +72,4 @@ const withShortStrings = (json: Buffer): Buffer =>
 const shortText = (text: string, maxLength: number): string =>
   text.length <= maxLength
     ? text
-    : `${text.slice(0, 100)}… (${text.length} characters; the whole is at response_url)`;
+    : `${cut(text, 100)}… (${text.length} characters; the whole is at response_url)`;

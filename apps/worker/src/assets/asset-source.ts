@@ -1,4 +1,5 @@
 import { type BoundProvider, credentialHeaders, credentialUrl } from '#providers';
+import { essenceOf, isJsonType, shortened } from '#schemas';
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
@@ -107,10 +108,10 @@ export class AssetSource {
     const encoding = textOf(headers['content-encoding']).toLowerCase();
     if (!['', 'identity'].includes(encoding)) return new NotCopied('encoding', `is encoded as ${encoding}`);
     const mediaType = mediaTypeOf(reply);
-    const [essence = ''] = mediaType.split(';');
-    const isUnexpectedData = /^(?!model\/).*[/+]json\s*$/i.test(essence) && !mayBeData;
-    if (isUnexpectedData || !this.isAccepted(essence.trim())) {
-      return new NotCopied('media_type', `is said to be ${mediaType.slice(0, 100)}`);
+    const essence = essenceOf(mediaType);
+    const isUnexpectedData = isJsonType(mediaType) && !essence.startsWith('model/') && !mayBeData;
+    if (isUnexpectedData || !this.isAccepted(essence)) {
+      return new NotCopied('media_type', `is said to be ${shortened(mediaType, 100)}`);
     }
     // What it says of its length may be a lie: the bytes are counted as well.
     if (Number(headers['content-length'] ?? 0) > this.settings.ASSET_MAX_BYTES) {
