@@ -35,7 +35,13 @@ describe('the announcement of an outcome', () => {
 
   it('says why a run failed, whatever stands in a partner’s words', () => {
     const fields = [
-      { loc: ['body', 'prompt'], msg: 'a\nb', type: 'value_error', ctx: { limit: 1, a: 2 }, input: '\0\uD800\\u0000' },
+      {
+        loc: ['body', 'prompt'],
+        msg: 'a\nb',
+        type: 'value_error',
+        ctx: { limit: 1, a: 2 },
+        input: '\0\uD800\\u0000',
+      },
     ];
     const failed = {
       outcome: 'failed',

@@ -42,7 +42,9 @@ describe('fieldErrors', () => {
 
   it('leaves out numbers that it would change', () => {
     const detail = (member: string) =>
-      only(JSON.parse(`{"detail":[{"loc":["body",9007199254740993,1],"msg":"m","type":"t",${member}}]}`) as Json);
+      only(
+        JSON.parse(`{"detail":[{"loc":["body",9007199254740993,1],"msg":"m","type":"t",${member}}]}`) as Json,
+      );
     const bare = { loc: ['body', 1], msg: 'm', type: 't' };
     expect(detail('"input":9007199254740993')).toEqual(bare);
     expect(detail('"input":{"a":[1e400]}')).toEqual(bare);

@@ -67,7 +67,7 @@ function bounded({ loc, msg, type, ctx, input }: FieldError, room: Room): FieldE
 
 function location(loc: Json | undefined): (string | number)[] {
   const path = (Array.isArray(loc) ? loc : []).filter(
-    (segment) => typeof segment === 'string' || Number.isSafeInteger(segment),
+    (segment): segment is string | number => typeof segment === 'string' || Number.isSafeInteger(segment),
   );
   return path[0] === 'body' ? path : ['body', ...path];
 }

@@ -66,8 +66,7 @@ export class AccessTokens {
   };
 }
 
-const isIssuedLater = ({ iat = 0 }: JWTPayload): boolean =>
-  iat > Date.now() / 1000 + clockToleranceS;
+const isIssuedLater = ({ iat = 0 }: JWTPayload): boolean => iat > Date.now() / 1000 + clockToleranceS;
 
 /** A key that is published in a broken form shows as a TypeError or as a DOMException. */
 const isRefusal = (error: unknown): boolean =>

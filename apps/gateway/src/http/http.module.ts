@@ -2,6 +2,7 @@ import { type Log, LOG, Metrics, type Tracing, TRACING } from '#observability';
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { checkAnswerHeaders } from '../answers/answer-headers.js';
 import { ErrorFilter } from '../answers/error.filter.js';
 import { serveFal } from '../compat/fal-calls.js';
 import type { CompatSettings } from '../compat/settings.js';
@@ -45,6 +46,7 @@ export class HttpModule implements OnModuleInit {
     if (this.settings.COMPAT_CLIENTS.includes('fal')) serveFal(server);
     if (this.settings.COMPAT_CLIENTS.includes('comfy')) repeatHeadersForComfy(server);
     namePublicOrigin(server, this.settings.PUBLIC_BASE_URL);
+    checkAnswerHeaders(server, this.log);
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '#schemas';
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate } from '../answers/error.filter.js';
+import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
