@@ -99,7 +99,8 @@ export const fieldError = (
   return {
     loc,
     msg: cleanerFor(loc)(typeof msg === 'string' ? msg : ''),
-    type: typeof type === 'string' || Number.isSafeInteger(type) ? String(type) : 'bad_request',
+    type:
+      typeof type === 'string' || (typeof type === 'number' && isExact(type)) ? String(type) : 'bad_request',
     ...(Object.keys(ctx).length > 0 && { ctx: { ...ctx } }),
   };
 };
