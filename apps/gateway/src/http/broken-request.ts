@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { RouterError } from '#errors';
 import { errorAnswer } from '../answers/error-answer.js';
 import { newId } from '../new-id.js';
+import { lingerBeforeClose } from './lingering.js';
 
 const texts: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request line and its headers are too large.',
@@ -31,5 +32,6 @@ export function answerBrokenRequest(
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  lingerBeforeClose(socket);
 }

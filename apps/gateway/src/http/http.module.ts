@@ -14,6 +14,7 @@ import { recordCalls } from './call-records.js';
 import { boundConnections, closeAnsweredConnections, closeSilentConnections } from './connections.js';
 import { allowOrigins, allowRegistryReaders } from './cors.js';
 import { takeOverFromNode } from './expectations.js';
+import { lingerAfterEarlyAnswers } from './lingering.js';
 import { namePublicOrigin } from './origin.js';
 import type { HttpSettings } from './settings.js';
 
@@ -42,6 +43,7 @@ export class HttpModule implements OnModuleInit {
     takeOverFromNode(server);
     allowOrigins(server, this.settings.CORS_ALLOWED_ORIGINS);
     leaveBodiesUnread(server);
+    lingerAfterEarlyAnswers(server);
     closeAnsweredConnections(server, () => this.readiness.stopping);
     if (this.settings.COMPAT_CLIENTS.includes('fal')) serveFal(server);
     if (this.settings.COMPAT_CLIENTS.includes('comfy')) repeatHeadersForComfy(server);
