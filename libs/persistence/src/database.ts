@@ -5,6 +5,7 @@ import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { dataSourceOptions, isPooled, plannedOnce, poolOptions } from './data-source.js';
+import { RoomWatch, roomProbe } from './room-watch.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 
 /** One without a name is planned for its values each time, as where its text depends on the request. */
@@ -40,6 +41,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly reads: Pool;
   private readonly registry: Pool;
   private opening: Promise<DataSource> | undefined;
+  private readonly room = new RoomWatch(() =>
+    inTransaction(this.reads, 'BEGIN', (client) => queryClient(client, { text: roomProbe, values: [] }, 1)),
+  );
   private closed = false;
 
   constructor(
@@ -94,7 +98,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   /** Runs one statement that may write. It is prepared once a connection, except behind a pooler. */
   async write<Row extends object>(text: string, values?: unknown[]): Promise<Row[]> {
-    return queryPool<Row>(await this.workPool(), this.prepared(text, values));
+    const pool = await this.workPool();
+    return queryPool<Row>(pool, this.prepared(text, values)).catch((error: unknown) => {
+      this.room.note(error);
+      throw error;
+    });
   }
 
   /** Lends a database whose writes are done together or not at all. */
@@ -160,6 +168,18 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     } catch {
       return false;
     }
+  }
+
+  /**
+   * Whether the database takes writes: a standby and one that was made read-only do not, nor does one whose disk is full.
+   * Rejects like `read` while it is away.
+   */
+  async takesWrites(): Promise<boolean> {
+    const [row] = await this.read<{ readOnly: string }>(
+      `SELECT current_setting('transaction_read_only') AS "readOnly"`,
+    );
+    if (row?.readOnly === 'on') return false;
+    return this.room.hasRoom();
   }
 
   async close(): Promise<void> {
