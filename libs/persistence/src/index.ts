@@ -2,7 +2,8 @@ export { type Admission, AdmissionRepository, type Admitted, type Refusal } from
 export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
 export { ApiKeyRepository, type CallerRow, type KeyRow } from './api-key.repository.js';
 export { credentialChannel } from './functions/credential-changes.js';
-export { AnswerLost, Database } from './database.js';
+export { Database } from './database.js';
+export { AnswerLost } from './sql-errors.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';

@@ -108,14 +108,14 @@ export class RequestReader {
     filter: RequestFilter,
     page: { after?: string | undefined; limit: number },
   ): Promise<ListedRequest[]> {
-    return this.database.list<ListedRequest>({
+    return this.database.list<ListedRequest>(workspaceId, {
       text: `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
       values: this.valuesOf(workspaceId, filter, page),
     });
   }
 
   async find(workspaceId: string, requestId: string): Promise<RequestDetail | null> {
-    const [row] = await this.database.list<RequestDetail & { failure: FailureRow | null }>({
+    const [row] = await this.database.list<RequestDetail & { failure: FailureRow | null }>(workspaceId, {
       text: `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
       values: this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
     });

@@ -1,6 +1,7 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { operators } from './list-turns.js';
 import type { Webhook } from './entities/webhook.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
 import {
@@ -138,7 +139,7 @@ export class WebhookRepository {
       workspaceId === null
         ? { where: '$1::uuid IS NULL AND run_id < $2', orderBy: 'run_id DESC' }
         : newestFirst('run_id');
-    return this.database.list<ListedWebhook>({
+    return this.database.list<ListedWebhook>(workspaceId ?? operators, {
       text: `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
           completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
         FROM webhook JOIN workspace ON workspace.id = workspace_id

@@ -11,7 +11,8 @@ import { Readiness } from '../health/readiness.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
-import { boundConnections, closeAnsweredConnections, closeSilentConnections } from './connections.js';
+import { shareConnections } from './connection-shares.js';
+import { closeAnsweredConnections, closeSilentConnections, closeUnreadConnections } from './connections.js';
 import { allowOrigins, allowRegistryReaders } from './cors.js';
 import { takeOverFromNode } from './expectations.js';
 import { lingerAfterEarlyAnswers } from './lingering.js';
@@ -37,7 +38,8 @@ export class HttpModule implements OnModuleInit {
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
     recordCalls(server, this.log, this.metrics, this.tracing);
-    boundConnections(server, this.settings.MAX_CONNECTIONS, this.metrics);
+    shareConnections(server, this.settings, this.metrics);
+    closeUnreadConnections(server);
     closeSilentConnections(server);
     allowRegistryReaders(server);
     takeOverFromNode(server);
