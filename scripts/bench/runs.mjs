@@ -107,7 +107,7 @@ async function cpuMicros(service, app, request, terms) {
 
 /** No worker runs: every call is held until the gateway stops. */
 async function memory(service) {
-  const gateway = await service.start('gateway', { MAX_CONNECTIONS: String(heldCalls + 1000) });
+  const gateway = await service.start('gateway', { MAX_CONNECTIONS: String(2 * heldCalls + 1000) });
   const { port } = new URL(gateway.url);
   const lines = [
     `POST /v2/models/${once} HTTP/1.1`,

@@ -30,7 +30,7 @@ if (!hasPython) {
       },
       timeout: 120_000,
     });
-    expect(stderr).toMatch(/Ran 23 tests in .*\n\nOK\n$/s);
+    expect(stderr).toMatch(/Ran 25 tests in .*\n\nOK\n$/s);
   });
 });
 

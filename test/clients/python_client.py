@@ -217,9 +217,32 @@ class Stubs(unittest.TestCase):
 
     def test_five_tries_without_an_answer_are_counted_in_a_row(self):
         goes_on = (504, {"X-Service-Error-Type": "deadline_exceeded", "Retry-After": "0"}, [b"{}"])
-        self.script = [goes_on] * 6 + [(0, {}, []), (200, {"Content-Type": "application/json"}, [b"{}"])]
+        lost = (0, {}, [])
+        done = (200, {"Content-Type": "application/json"}, [b"{}"])
+        self.script = [goes_on, goes_on, lost, goes_on, goes_on, lost, done]
         self.assertEqual(self.router.run(MODEL, {}).output, {})
-        self.assertEqual(len(self.seen), 8)
+        self.assertEqual(len(self.seen), 7)
+
+    def test_no_wait_is_shorter_than_a_pause_or_longer_than_the_call(self):
+        for retry_after in ("2147484", "9" * 400, "-5", "0", "\u00b2"):
+            self.seen.clear()
+            headers = {"X-Service-Error-Type": "deadline_exceeded", "Retry-After": retry_after}
+            self.script = [(504, headers, [b"{}"])]
+            error = self.failure(lambda: self.router.run(MODEL, {}, timeout=0.3))
+            self.assertEqual((error.bucket, error.status), ("deadline_exceeded", 0))
+            self.assertLess(len(self.seen), 2)
+
+    def test_an_output_is_read_by_its_media_type(self):
+        for content_type, output in (
+            ("Application/JSON", {}),
+            ("application/json ;charset=utf-8", {}),
+            ('application/problem+JSON; a="b,c"', {}),
+            ("application/json-seq", b"{}"),
+            ("text/plain; a=application/json", b"{}"),
+            ("xjson", b"{}"),
+        ):
+            self.script = [(200, {"Content-Type": content_type}, [b"{}"])]
+            self.assertEqual(self.router.run(MODEL, {}).output, output, content_type)
 
     def test_a_result_that_says_how_the_run_ended_is_not_repeated(self):
         unavailable = {"X-Service-Error-Type": "service_unavailable"}

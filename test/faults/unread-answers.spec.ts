@@ -17,7 +17,7 @@ beforeAll(async () => {
   partner.paths.set('/v1/audio/speech', file('audio/mpeg', 20 * mebibyte));
   system = await System.start({
     transport: transports()[0] ?? 'postgres',
-    env: { PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`, MAX_CONNECTIONS: String(callers + 20) },
+    env: { PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`, MAX_CONNECTIONS: String(2 * (callers + 20)) },
   });
   [gateway] = system.gateways as [App];
 });

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { NodeReader, type NodeSort, nodeSortColumns } from '#persistence';
 import type { DataSource } from 'typeorm';
-import type { NodeFilter } from '../../libs/persistence/src/registry/node-columns.js';
+import { type NodeFilter, nodeSortExpressions } from '../../libs/persistence/src/registry/node-columns.js';
 import { nodesById } from '../../libs/persistence/src/registry/nodes-by-id.js';
 import { failOnLeftovers } from '../harness/index.js';
 import { fillRegistry } from './many-nodes.js';
@@ -50,10 +50,10 @@ const filters: [name: string, filter: Partial<NodeFilter>, sql: string][] = [
 ];
 
 const orderBy = (sort: readonly NodeSort[]): string =>
-  [...sort, { column: 'id', descending: false }]
+  [...sort, { column: 'id' as const, descending: false }]
     .map(
       ({ column, descending }) =>
-        `${column === 'status' ? 'listed_status' : column} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`,
+        `${nodeSortExpressions[column]} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`,
     )
     .join(', ');
 

@@ -1,8 +1,8 @@
 import type { FieldError } from '#errors';
-import { pointerFrom, pointerSegments } from '#schemas';
+import { isExact, pointerFrom, pointerSegments } from '#schemas';
 import type { ErrorObject } from 'ajv';
 import { settleUnions } from './settle-unions.js';
-import { childOf, precedence, shortened, worded } from './vocabulary.js';
+import { childOf, precedence, echoed, worded } from './vocabulary.js';
 
 const maxEchoWeight = 4096;
 const maxFields = 100;
@@ -51,7 +51,7 @@ function fieldError(error: ErrorObject, body: unknown): FieldError {
   const path = [...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
   const loc = [
     'body',
-    ...path.map((segment) => (typeof segment === 'string' ? shortened(segment) : segment)),
+    ...path.map((segment) => (typeof segment === 'string' ? echoed(segment) : segment)),
   ];
   // A missing field echoes the object that lacks it; an extra one echoes itself.
   const rejected =
@@ -72,19 +72,12 @@ function locate(instancePath: string, body: unknown): (string | number)[] {
 }
 
 /**
- * Long strings, mostly inline images, are shortened. Objects too heavy to repeat are left out, and so are numbers that
+ * Long strings, mostly inline images, are echoed. Objects too heavy to repeat are left out, and so are numbers that
  * would be repeated as other ones.
  */
 function echo(value: unknown): { input?: unknown } {
-  if (typeof value === 'string') return { input: shortened(value) };
+  if (typeof value === 'string') return { input: echoed(value) };
   return weighsAtMost(value, maxEchoWeight) && isExact(value) ? { input: value } : {};
-}
-
-/** Whether no number in the value lies beyond those that a double holds exactly. */
-function isExact(value: unknown): boolean {
-  if (typeof value === 'number')
-    return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(isExact);
 }
 
 /**

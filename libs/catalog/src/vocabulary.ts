@@ -1,3 +1,4 @@
+import { shortened } from '#schemas';
 import type { FieldError } from '#errors';
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from './json-schema.js';
@@ -14,8 +15,7 @@ type Word = (error: ErrorObject) => Wording;
 const maxTextLength = 1024;
 
 /** A text of the caller's as an error repeats it. */
-export const shortened = (text: string): string =>
-  text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
+export const echoed = (text: string): string => shortened(text, maxTextLength);
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -105,7 +105,7 @@ function wrongTag({ params, parentSchema }: ErrorObject): Wording {
     ({ properties }) => properties?.[name]?.enum ?? properties?.[name]?.const ?? [],
   );
   const expectedTags = tags.map(quoted).join(', ');
-  const tag = shortened(String(params['tagValue']));
+  const tag = echoed(String(params['tagValue']));
   return {
     type: 'union_tag_invalid',
     msg: `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expectedTags}`,

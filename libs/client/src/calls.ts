@@ -1,5 +1,5 @@
 import { errorOf, RouterError } from './router-error.js';
-import { chunksOf, timeLimit, unlessAborted } from './time-limit.js';
+import { chunksOf, maxTimerMs, timeLimit, unlessAborted } from './time-limit.js';
 
 export interface Connection {
   /** Without a slash at its end. */
@@ -117,33 +117,37 @@ export async function send(
 /** Undefined where a retry is of no use, or is the caller's to decide. */
 function waitBeforeRetry(error: RouterError, tries: number): number | undefined {
   const backoffMs = Math.min(500 * 2 ** (tries - 1), 5_000) * (0.75 + Math.random() / 2);
+  const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs);
   switch (error.bucket) {
     // The run is under way, and the same key collects it.
     case 'deadline_exceeded':
-      return error.idempotencyKey === undefined ? undefined : (error.retryAfterMs ?? backoffMs);
+      return error.idempotencyKey === undefined ? undefined : waitMs;
     // Nothing was started. There is room when a run of the workspace has ended, unless none is in flight.
     case 'concurrency_limit_exceeded':
       return error.idempotencyKey === undefined || error.committedSpendCents?.current === 0
         ? undefined
         : backoffMs;
     case 'service_unavailable':
-      return tries < maxTries ? (error.retryAfterMs ?? backoffMs) : undefined;
+      return tries < maxTries ? waitMs : undefined;
     default:
       return undefined;
   }
 }
 
-/** Rejects with the signal's reason. */
+/** Rejects with the signal's reason; whatever is waited for, it ends the wait when the time of the call is over. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abandon = () => {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abandon);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener('abort', abandon);
+        resolve();
+      },
+      Math.min(ms, maxTimerMs),
+    );
     if (signal.aborted) abandon();
     else signal.addEventListener('abort', abandon, { once: true });
   });

@@ -91,7 +91,7 @@ export function errorOf(
     const value = Number.parseInt(headers.get(name) ?? '', 10);
     return Number.isNaN(value) ? undefined : value;
   };
-  const retryAfterS = number('retry-after');
+  const retryAfter = headers.get('retry-after')?.trim() ?? '';
   const limit = number('x-committed-spend-limit');
   const current = number('x-committed-spend-current');
   return new RouterError(bucketNames.find((each) => each === named) ?? 'internal_error', message, {
@@ -99,7 +99,7 @@ export function errorOf(
     fields,
     idempotencyKey,
     ...(headers.has('x-service-request-id') && { callId: headers.get('x-service-request-id') ?? '' }),
-    ...(retryAfterS !== undefined && { retryAfterMs: retryAfterS * 1000 }),
+    ...(/^\d+$/.test(retryAfter) && { retryAfterMs: Number(retryAfter) * 1000 }),
     ...(limit !== undefined && current !== undefined && { committedSpendCents: { limit, current } }),
   });
 }

@@ -1,5 +1,6 @@
 import { type Answer, call, type Connection, parsed, type Request } from './calls.js';
 import { follow, statusOf } from './follow.js';
+import { isJson } from './media-type.js';
 import type { FileInput, InputOf, ModelId, OutputOf } from './models.js';
 import { RouterError } from './router-error.js';
 import { timeLimit } from './time-limit.js';
@@ -193,9 +194,8 @@ const maxHeldMs = 3_600_000;
 function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {
   const contentType = headers.get('content-type') ?? '';
   const cost = headers.get('x-service-cost-cents');
-  const isJson = /^application\/(.*\+)?json\b/.test(contentType);
   return {
-    output: (isJson ? parsed(bytes) : new Blob([bytes], { type: contentType })) as Output,
+    output: (isJson(contentType) ? parsed(bytes) : new Blob([bytes], { type: contentType })) as Output,
     bytes,
     contentType,
     costCents: cost === null ? undefined : Number(cost),

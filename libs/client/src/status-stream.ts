@@ -1,4 +1,5 @@
 import { type Connection, prepared, send } from './calls.js';
+import { mediaTypeOf } from './media-type.js';
 import { RouterError } from './router-error.js';
 import { chunksOf, type TimeLimit, timeLimit } from './time-limit.js';
 import type { RunHandle, RunStatus } from './wire.js';
@@ -22,7 +23,7 @@ export async function* streamedStates(
       headers: { accept: 'text/event-stream' },
     });
     const response = await send(connection, url, { headers }, silence.signal);
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const isStream = mediaTypeOf(response.headers.get('content-type')) === 'text/event-stream';
     if (!response.ok || !isStream || response.body === null) {
       await response.body?.cancel();
       throw new RouterError('invalid_input', 'There is no such stream.', { status: response.status });

@@ -1,5 +1,5 @@
 /** A timer of JavaScript takes no longer delay: one that is longer is over at once. */
-const maxTimerMs = 2 ** 31 - 1;
+export const maxTimerMs = 2 ** 31 - 1;
 
 export interface TimeLimit {
   /** Aborts when the time is over, when the outer signal does (with its reason), or at the end. */

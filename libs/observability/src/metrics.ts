@@ -37,7 +37,7 @@ export class Metrics {
 
   readonly refusedConnections = this.counter(
     'router_connections_refused_total',
-    'Connections of callers that were closed because there were MAX_CONNECTIONS.',
+    'Connections of callers that were closed because all of MAX_CONNECTIONS, or the share of their network, were taken.',
   );
 
   // Admission.

@@ -2,7 +2,8 @@ import { RouterError } from '#errors';
 import { failpoint } from '#observability';
 import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AnswerLost, Database } from './database.js';
+import { Database } from './database.js';
+import { AnswerLost } from './sql-errors.js';
 import { type AdmittingCall, type PayloadBody, payloadColumns, type RunFacts } from './run-facts.js';
 import { type BatchResults, joinedBodies, WorkspaceBatches } from './workspace-batches.js';
 

@@ -36,7 +36,15 @@ describe('the announcement of an outcome', () => {
   });
 
   it('says why a run failed, whatever stands in a partner’s words', () => {
-    const fields = [{ loc: ['body', 'prompt'], msg: 'a\nb', type: 'value_error' }];
+    const fields = [
+      {
+        loc: ['body', 'prompt'],
+        msg: 'a\nb',
+        type: 'value_error',
+        ctx: { limit: 1, a: 2 },
+        input: '\0\uD800\\u0000',
+      },
+    ];
     const failed = {
       outcome: 'failed',
       bucket: 'invalid_input',
@@ -48,7 +56,7 @@ describe('the announcement of an outcome', () => {
       outcome: 'failed',
       bucket: 'invalid_input',
       status: 422,
-      failure: { detail: 'No.', fields },
+      failure: { detail: 'No.', fields: [{ ...fields[0], input: '\uFFFD\uFFFD\\u0000' }] },
       output: null,
     });
     expect(told({ outcome: 'cancelled' })).toMatchObject({

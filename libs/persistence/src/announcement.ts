@@ -1,4 +1,4 @@
-import { endingRow, type Ending, type FinishedRun } from './run-facts.js';
+import { endingRow, type Ending, type FailureRow, failureOf, type FinishedRun } from './run-facts.js';
 import type { RunResult } from './run-reader.js';
 
 /** What a caller is told of a finished run. */
@@ -26,13 +26,13 @@ export function announcedOutcome(news: Buffer): RunOutcome {
   const end = news.indexOf('\n');
   const { outcome, bucket, status, failure, mediaType, providerUrls, billedMicros, server } = JSON.parse(
     news.toString('utf8', 0, end),
-  ) as Omit<RunOutcome, 'output'> & { mediaType: string };
+  ) as Omit<RunOutcome, 'output' | 'failure'> & { failure?: FailureRow; mediaType: string };
   const body = news.subarray(end + 1);
   return {
     outcome,
     bucket: bucket ?? null,
     status,
-    failure: failure ?? null,
+    failure: failureOf(failure ?? null),
     output: outcome === 'succeeded' ? { mediaType, body } : null,
     providerUrls: providerUrls ?? false,
     billedMicros,

@@ -210,6 +210,9 @@ it('statements on runs are planned once a connection, requests for nodes for the
   expect([
     await database.write(text),
     await database.read(text),
-    await database.list({ text, values: [] }),
-  ]).toEqual(['force_generic_plan', 'force_generic_plan', 'auto'].map((mode) => [{ plan_cache_mode: mode }]));
+    await database.readRegistry({ text, values: [] }),
+    await database.list('a', { text, values: [] }),
+  ]).toEqual(
+    ['force_generic_plan', 'force_generic_plan', 'auto', 'auto'].map((mode) => [{ plan_cache_mode: mode }]),
+  );
 });

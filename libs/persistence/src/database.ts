@@ -1,11 +1,22 @@
 import { RouterError, StartupError } from '#errors';
+import type { Turns } from '#observability';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DatabaseError, Pool, type PoolClient } from 'pg';
-import { DataSource, QueryFailedError, TypeORMError } from 'typeorm';
+import { Pool, type PoolClient } from 'pg';
+import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { dataSourceOptions, isPooled, plannedOnce, poolOptions } from './data-source.js';
+import { RoomWatch, roomProbe } from './room-watch.js';
+import { listTurns } from './list-turns.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
+import {
+  ambiguousStates,
+  AnswerLost,
+  isUnavailable,
+  retryableStates,
+  sqlState,
+  translated,
+} from './sql-errors.js';
 
 /** One without a name is planned for its values each time, as where its text depends on the request. */
 interface Query {
@@ -17,17 +28,7 @@ interface Query {
 /** The names of the statements that this process has prepared, by their texts: these are constants, or it would grow. */
 const preparedNames = new Map<string, string>();
 
-/** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
-const retryableStates = new Set(['40001', '40P01', '23505']);
-/** From a pooler, or a server that crashes: the statement may have been carried out. Classes 08 and 57P02. */
-const ambiguousStates = /^(08|57P02)/;
-/** Trouble that passes: SQLSTATE classes 08, 53, 57, 58 (connection, resources, shutdown or timeout, disk), a primary that became a standby, and none at all. */
-const transientStates = /^(08|40|53|57|58|25006)/;
-
 const retryPauseMs = 250;
-
-/** The statement was sent and its answer was lost: it was carried out, was not, or still is. */
-export class AnswerLost extends RouterError {}
 
 /**
  * The connections to Postgres. The work pool, that of the data source, serves admission and every step of a run. Two more
@@ -39,7 +40,11 @@ export class AnswerLost extends RouterError {}
 export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly reads: Pool;
   private readonly registry: Pool;
+  private readonly lists: Turns;
   private opening: Promise<DataSource> | undefined;
+  private readonly room = new RoomWatch(() =>
+    inTransaction(this.reads, 'BEGIN', (client) => queryClient(client, { text: roomProbe, values: [] }, 1)),
+  );
   private closed = false;
 
   constructor(
@@ -48,6 +53,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.reads = this.pool(settings.DATABASE_READ_POOL, plannedOnce(settings));
     this.registry = this.pool(settings.DATABASE_REGISTRY_POOL, false);
+    this.lists = listTurns(settings);
   }
 
   /** One without a Nest application around it, for commands and tests. It connects when it is first used. */
@@ -94,7 +100,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   /** Runs one statement that may write. It is prepared once a connection, except behind a pooler. */
   async write<Row extends object>(text: string, values?: unknown[]): Promise<Row[]> {
-    return queryPool<Row>(await this.workPool(), this.prepared(text, values));
+    const pool = await this.workPool();
+    return queryPool<Row>(pool, this.prepared(text, values)).catch((error: unknown) => {
+      this.room.note(error);
+      throw error;
+    });
   }
 
   /** Lends a database whose writes are done together or not at all. */
@@ -126,9 +136,14 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return queryPool<Row>(this.reads, this.prepared(text, values));
   }
 
-  /** Reads what may take longer than a run can wait: the node registry, and lists of runs and of what they cost. */
-  async list<Row extends object>(query: Query): Promise<Row[]> {
+  /** Reads the node registry, on the connections that lists use too; one of them lists never take. */
+  async readRegistry<Row extends object>(query: Query): Promise<Row[]> {
     return queryPool<Row>(this.registry, query);
+  }
+
+  /** Reads what may take longer than a run can wait: lists of runs, and of what they cost. Workspaces take turns. */
+  async list<Row extends object>(workspaceId: string, query: Query): Promise<Row[]> {
+    return this.lists.take(workspaceId, () => queryPool<Row>(this.registry, query));
   }
 
   /** Lends one connection whose reads all see the registry as it was at the first of them. */
@@ -160,6 +175,18 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     } catch {
       return false;
     }
+  }
+
+  /**
+   * Whether the database takes writes: a standby and one that was made read-only do not, nor does one whose disk is full.
+   * Rejects like `read` while it is away.
+   */
+  async takesWrites(): Promise<boolean> {
+    const [row] = await this.read<{ readOnly: string }>(
+      `SELECT current_setting('transaction_read_only') AS "readOnly"`,
+    );
+    if (row?.readOnly === 'on') return false;
+    return this.room.hasRoom();
   }
 
   async close(): Promise<void> {
@@ -252,29 +279,4 @@ async function queryClient<Row extends object>(
       return translated(error, code === undefined || ambiguousStates.test(code) ? AnswerLost : RouterError);
     }
   }
-}
-
-/** Throws trouble that passes as `service_unavailable`, and anything else as it is. */
-function translated(error: unknown, Kind: typeof RouterError = RouterError): never {
-  const code = sqlState(error);
-  if (code !== undefined && !transientStates.test(code)) throw error;
-  throw new Kind('service_unavailable', 'The service is temporarily unavailable; please retry.', {
-    internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
-    cause: error,
-  });
-}
-
-/** The same of what is done past `Database`, by TypeORM itself. */
-export const orUnavailable = <Result>(work: Promise<Result>): Promise<Result> =>
-  work.catch((error: unknown) => {
-    if (error instanceof QueryFailedError) return translated(error.driverError);
-    if (error instanceof TypeORMError) throw error;
-    return translated(error);
-  });
-
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof RouterError && error.bucket === 'service_unavailable';
-
-function sqlState(error: unknown): string | undefined {
-  return error instanceof DatabaseError ? error.code : undefined;
 }

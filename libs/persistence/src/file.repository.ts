@@ -72,7 +72,7 @@ export class FileRepository {
     { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): Promise<StoredFile[]> {
     const { where, orderBy } = newestFirst('owner_id');
-    return this.database.list<StoredFile>({
+    return this.database.list<StoredFile>(workspaceId, {
       text: `SELECT ${columns} FROM stored_object
         WHERE workspace_id IS NOT NULL AND ${where} AND ${isThere} ORDER BY ${orderBy} LIMIT $3`,
       values: [workspaceId, after, limit],

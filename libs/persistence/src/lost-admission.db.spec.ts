@@ -5,7 +5,7 @@ import { createDatabase, type TestDatabase } from '../../../test/harness/databas
 import { failOnLeftovers } from '../../../test/harness/leftovers.js';
 import { tcpProxy, type TcpProxy } from '../../../test/harness/tcp-proxy.js';
 import { waitFor } from '../../../test/harness/wait-for.js';
-import { AnswerLost } from './database.js';
+import { AnswerLost } from './sql-errors.js';
 import { holdWorkspace, TestProcess } from './testing/runs.js';
 
 let testDatabase: TestDatabase;

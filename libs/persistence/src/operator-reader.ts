@@ -1,6 +1,7 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { operators } from './list-turns.js';
 import { runTimes, type Stage } from './run-facts.js';
 import { standingColumns, type WorkspaceStanding } from './workspace-reader.js';
 
@@ -81,7 +82,7 @@ export class OperatorReader {
 
   /** By name, those behind `after`; `like` is a part of the name, or the id. */
   async workspaces(like: string | undefined, { after = '', limit }: Page): Promise<WorkspaceState[]> {
-    return this.database.list<WorkspaceState>({
+    return this.database.list<WorkspaceState>(operators, {
       text: `${workspaceStates}
         WHERE name > $1 AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0 OR id::text = $2)
         ORDER BY name LIMIT $3`,
@@ -90,7 +91,7 @@ export class OperatorReader {
   }
 
   async workspace(id: string): Promise<WorkspaceState | null> {
-    const [state] = await this.database.list<WorkspaceState>({
+    const [state] = await this.database.list<WorkspaceState>(operators, {
       text: `${workspaceStates} WHERE id = $1`,
       values: [id],
     });
@@ -99,21 +100,24 @@ export class OperatorReader {
 
   /** Whose run it is, as long as it or its audit record is kept. */
   async find(runId: string): Promise<{ workspaceId: string; workspace: string; model: string } | null> {
-    const [row] = await this.database.list<{ workspaceId: string; workspace: string; model: string }>({
-      // The audit records have an index by workspace and run only.
-      text: `SELECT workspace.id AS "workspaceId", workspace.name AS workspace, found.model FROM workspace, LATERAL (
+    const [row] = await this.database.list<{ workspaceId: string; workspace: string; model: string }>(
+      operators,
+      {
+        // The audit records have an index by workspace and run only.
+        text: `SELECT workspace.id AS "workspaceId", workspace.name AS workspace, found.model FROM workspace, LATERAL (
           SELECT model FROM run WHERE id = $1 AND workspace_id = workspace.id
           UNION ALL
           SELECT model FROM audit_record WHERE workspace_id = workspace.id AND run_id = $1
         ) AS found LIMIT 1`,
-      values: [runId],
-    });
+        values: [runId],
+      },
+    );
     return row ?? null;
   }
 
   /** Live runs that have a slot and do not come forward, oldest first. Parked ones wait for their own workspace. */
   async stuck(afterSeconds: number, { after, limit }: Page): Promise<OperatorRun[]> {
-    return this.database.list<OperatorRun>({
+    return this.database.list<OperatorRun>(operators, {
       text: `SELECT * FROM (
           SELECT run.id AS "requestId", run.workspace_id AS "workspaceId", workspace.name AS workspace, model, run.provider,
             stage, bucket, status, ${runTimes}, CASE
@@ -131,7 +135,7 @@ export class OperatorReader {
 
   /** Runs that failed in the last hours, newest first. */
   async failed(filter: FailedFilter, { after, limit }: Page): Promise<OperatorRun[]> {
-    return this.database.list<OperatorRun>({
+    return this.database.list<OperatorRun>(operators, {
       text: `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
           'completed' AS stage, bucket, status, ${runTimes}, NULL AS reason
         FROM audit_record JOIN workspace ON workspace.id = workspace_id

@@ -1,6 +1,7 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { operators } from './list-turns.js';
 import { type Load, OutboxRepository } from './outbox.repository.js';
 import { providerKeys } from './processes.js';
 import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
@@ -61,7 +62,7 @@ export class ProviderReader {
 
   /** Of the last hour and the last 24 hours, from the audit records. */
   private async outcomes(): Promise<(Outcomes & { provider: string })[]> {
-    return this.database.list<Outcomes & { provider: string }>({
+    return this.database.list<Outcomes & { provider: string }>(operators, {
       text: `SELECT provider, bucket, count(*)::float AS "lastDay",
           count(*) FILTER (WHERE completed_at > router_statement_now() - interval '1 hour')::float AS "lastHour"
         FROM audit_record WHERE completed_at > router_statement_now() - interval '1 day'

@@ -1,8 +1,17 @@
-import type { Bucket, FieldError } from '#errors';
+import type { Bucket } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestId } from './newest-first.js';
-import { type Basis, keyId, type Outcome, runTimes, type Stage } from './run-facts.js';
+import {
+  type Basis,
+  type FailureRow,
+  failureOf,
+  keyId,
+  type Outcome,
+  type RunFailure,
+  runTimes,
+  type Stage,
+} from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** Which of a workspace's runs are meant; what is left out does not narrow. */
@@ -42,7 +51,7 @@ export interface ListedRequest {
 
 /** All that is known of a run. What its audit record does not hold is null once its result has aged out. */
 export interface RequestDetail extends ListedRequest {
-  failure: { detail: string; fields?: FieldError[] } | null;
+  failure: RunFailure | null;
   /** How often it was claimed for its submission. */
   attempts: number | null;
   cancelRequestedAt: Date | null;
@@ -99,18 +108,18 @@ export class RequestReader {
     filter: RequestFilter,
     page: { after?: string | undefined; limit: number },
   ): Promise<ListedRequest[]> {
-    return this.database.list<ListedRequest>({
+    return this.database.list<ListedRequest>(workspaceId, {
       text: `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
       values: this.valuesOf(workspaceId, filter, page),
     });
   }
 
   async find(workspaceId: string, requestId: string): Promise<RequestDetail | null> {
-    const [row] = await this.database.list<RequestDetail>({
+    const [row] = await this.database.list<RequestDetail & { failure: FailureRow | null }>(workspaceId, {
       text: `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
       values: this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
     });
-    return row ?? null;
+    return row ? { ...row, failure: failureOf(row.failure) } : null;
   }
 
   private valuesOf(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import type { Ending } from './run-facts.js';
+import { type Ending, type FailureRow, failureOf } from './run-facts.js';
 import { cents, failed, holdWorkspace, succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
@@ -54,6 +54,31 @@ describe('outcomes', () => {
     );
     for (const { workspaceId } of runs)
       expect(await worker.counters(workspaceId)).toMatchObject({ inflight: 0, heldMicros: 0 });
+  });
+
+  it('that are failures keep the order of their members, and rows of earlier releases are read', async () => {
+    const [run] = (await runningIn(1, 1)) as [Running];
+    const fields = [{ type: 't', msg: 'm', loc: ['body', 'a'], ctx: { limit: 1, b: 2, a: 3 } }];
+    await worker.runs.finish(run, {
+      outcome: 'failed',
+      bucket: 'invalid_input',
+      status: 422,
+      detail: 'No.',
+      fields,
+      billable: false,
+    });
+    const [row] = await worker.sql<{ model: string }>('SELECT model FROM run WHERE id = $1', [run.runId]);
+    const read = async () => {
+      const result = await worker.runReader.result(run.workspaceId, row?.model ?? '', run.runId);
+      return result === null || result === 'aged_out' ? null : result.failure;
+    };
+    expect(JSON.stringify(await read())).toBe(JSON.stringify({ detail: 'No.', fields }));
+    const [stored] = await worker.sql<{ failure: FailureRow }>('SELECT failure FROM run WHERE id = $1', [
+      run.runId,
+    ]);
+    expect(stored?.failure).toMatchObject({ detail: 'No.', fields });
+    const { fieldsText: _text, ...earlier } = stored?.failure ?? { detail: '' };
+    expect(failureOf(earlier)).toEqual({ detail: 'No.', fields });
   });
 
   it('of a workspace whose row is locked hold up those of no other one', async () => {

@@ -141,7 +141,7 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
         outcome: 'failed',
         bucket: ending.bucket,
         status: ending.status,
-        failure: { detail: ending.detail, fields: ending.fields },
+        failure: failureRow(ending),
         billable: ending.billable,
         reportedMicros,
       });
@@ -154,6 +154,29 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
         billable: false,
       });
   }
+}
+
+/** Why a run failed. `fields` is present for a 422. */
+export interface RunFailure {
+  detail: string;
+  fields?: FieldError[];
+}
+
+/** A failure in its row. `jsonb` changes the order of members, so the fields are also there as the text of their JSON. */
+export interface FailureRow extends RunFailure {
+  /** Absent in rows that earlier releases wrote; these releases read `fields`. */
+  fieldsText?: string;
+}
+
+const failureRow = ({ detail, fields }: RunFailure): FailureRow => ({
+  detail,
+  ...(fields && { fields, fieldsText: jsonText(fields) }),
+});
+
+/** The failure with its members in the order in which they were written. */
+export function failureOf(row: FailureRow | null): RunFailure | null {
+  if (row?.fieldsText === undefined) return row;
+  return { detail: row.detail, fields: JSON.parse(row.fieldsText) as FieldError[] };
 }
 
 /**

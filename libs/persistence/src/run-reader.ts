@@ -1,4 +1,4 @@
-import type { Bucket, FieldError } from '#errors';
+import type { Bucket } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { byPlace, gathered } from './gathered.js';
@@ -6,11 +6,14 @@ import { rowOf } from './outbox-row.js';
 import {
   type AdmittingCall,
   endingRow,
+  type FailureRow,
+  failureOf,
   type FinishedRun,
   type Granted,
   type PayloadBody,
   payloadBody,
   type PayloadRow,
+  type RunFailure,
   type Stage,
 } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
@@ -38,7 +41,7 @@ export type LiveState = Pick<RunState, 'stage' | 'bucket' | 'position' | 'progre
 
 export interface RunResult extends RunState {
   status: number | null;
-  failure: { detail: string; fields?: FieldError[] } | null;
+  failure: RunFailure | null;
   /** Of a run that succeeded. */
   output: { mediaType: string; body: PayloadBody } | null;
   /** The output holds asset URLs of the provider's own. */
@@ -60,6 +63,11 @@ const age = 'age_of(completed_at, $4, $5) AS age';
 interface Aged {
   age: 'kept' | AgedOut | 'gone';
 }
+
+type ResultRow = RunState &
+  Pick<RunResult, 'status' | 'providerUrls'> &
+  Aged &
+  PayloadRow & { mediaType: string | null; failure: FailureRow | null };
 
 /** A run as its caller names it. */
 interface RunName {
@@ -93,7 +101,7 @@ export class RunReader {
     runId: string,
     { withBody = true } = {},
   ): Promise<RunResult | AgedOut | null> {
-    const [row] = await this.database.read<RunResult & Aged & PayloadRow & { mediaType: string | null }>(
+    const [row] = await this.database.read<ResultRow>(
       `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
           media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
           provider_urls AS "providerUrls", ${position}
@@ -104,7 +112,8 @@ export class RunReader {
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
     const { mediaType } = row;
-    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
+    const output = mediaType === null ? null : { mediaType, body: payloadBody(row) };
+    return { ...row, failure: failureOf(row.failure), output };
   }
 
   /** The input as the caller sent it, of a run of any model. */

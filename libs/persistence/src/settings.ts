@@ -9,8 +9,8 @@ export const databaseSettings = {
     'Connections a gateway reserves for status and collect, so that they answer while admission is saturated.',
   ),
   DATABASE_REGISTRY_POOL: count(
-    2,
-    'Connections a gateway uses for the node registry and for lists of runs and usage, so that their readers take none from runs.',
+    3,
+    'Connections a gateway uses for the node registry and for lists of runs and usage, so that their readers take none from runs. Lists use one at once for a workspace, and one fewer than all together, so that the registry always has one.',
   ),
   DATABASE_ACQUIRE_MS: milliseconds(2000, 'Longest wait for a connection, in milliseconds.'),
   DATABASE_STATEMENT_MS: milliseconds(5000, 'Longest a statement may run, in milliseconds.'),

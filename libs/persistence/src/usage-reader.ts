@@ -135,7 +135,7 @@ export class UsageReader {
   /** At most `limit` groups, in the order of what they are grouped by. */
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
     const places = by.map((_, index) => index + 1).join(', ');
-    return this.database.list<UsageGroup>({
+    return this.database.list<UsageGroup>(range.workspaceId, {
       text: `SELECT ${by.map((each) => groupings[each]).join(', ')}, count(*)::float AS runs,
           count(*) FILTER (WHERE outcome = 'succeeded')::float AS succeeded,
           sum(billed_micros)::float AS "billedMicros"

@@ -1,9 +1,17 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { operators } from './list-turns.js';
 import type { Webhook } from './entities/webhook.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
-import { type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
+import {
+  type FailureRow,
+  failureOf,
+  type PayloadBody,
+  payloadBody,
+  type PayloadRow,
+  type RunFailure,
+} from './run-facts.js';
 
 /** A webhook whose call is due, with all that its body is made of. */
 export interface DueWebhook extends Omit<
@@ -15,7 +23,7 @@ export interface DueWebhook extends Omit<
   secrets: string[];
   /** Of fal's form, while the run is kept. */
   status: number | null;
-  failure: { detail: string; fields?: unknown[] } | null;
+  failure: RunFailure | null;
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
@@ -33,7 +41,8 @@ export interface ListedWebhook extends Omit<
   dueAt: Date | null;
 }
 
-type DueRow = Omit<DueWebhook, 'output'> & PayloadRow & { mediaType: string | null };
+type DueRow = Omit<DueWebhook, 'output' | 'failure'> &
+  PayloadRow & { mediaType: string | null; failure: FailureRow | null };
 
 /** A worker that dies during a call leaves the row due after this time; no call takes as long. */
 const callSeconds = 30;
@@ -130,7 +139,7 @@ export class WebhookRepository {
       workspaceId === null
         ? { where: '$1::uuid IS NULL AND run_id < $2', orderBy: 'run_id DESC' }
         : newestFirst('run_id');
-    return this.database.list<ListedWebhook>({
+    return this.database.list<ListedWebhook>(workspaceId ?? operators, {
       text: `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
           completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
         FROM webhook JOIN workspace ON workspace.id = workspace_id
@@ -167,6 +176,7 @@ export class WebhookRepository {
     );
     if (!row) return null;
     const { mediaType } = row;
-    return { ...row, output: mediaType === null ? null : { mediaType, body: payloadBody(row) } };
+    const output = mediaType === null ? null : { mediaType, body: payloadBody(row) };
+    return { ...row, failure: failureOf(row.failure), output };
   }
 }

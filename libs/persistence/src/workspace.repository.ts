@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, Repository } from 'typeorm';
 import { v7 } from 'uuid';
-import { orUnavailable } from './database.js';
+import { orUnavailable } from './sql-errors.js';
 import { OperatorAction } from './entities/operations.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import type { Granted } from './run-facts.js';

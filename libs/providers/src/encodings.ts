@@ -2,7 +2,8 @@ import type { FieldError } from '#errors';
 import { type JsonPlace, type JsonPointer, membersOf, textAt } from '#schemas';
 import type { BodyPiece, HttpCall, InputFile, Run } from './contract.js';
 import { fieldError } from './fields.js';
-import { type Base64Place, inlineFile, pieceOf, withBase64 } from './input-files.js';
+import { base64Bytes, inlineFile } from './inline-file.js';
+import { type Base64Place, pieceOf, withBase64 } from './input-files.js';
 
 /** No submission can be built of this input. Thrown by `submit`, before anything is sent. */
 export class RefusedInput extends Error {
@@ -172,10 +173,11 @@ function filesOf(name: string, json: string, found: Run['files']): Part[] {
     .map((value) => {
       const file = found?.get(value);
       if (file) return partOf(name, file);
-      if (/^https?:/i.test(value)) throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);
       const inline = inlineFile(value);
       if (inline) return { name, bytes: pieceOf(inline), type: inline.mediaType };
-      return { name, bytes: Buffer.from(value, 'base64'), type: 'application/octet-stream' };
+      const bytes = base64Bytes(value);
+      if (bytes) return { name, bytes, type: 'application/octet-stream' };
+      throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);
     });
 }
 

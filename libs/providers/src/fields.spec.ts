@@ -5,6 +5,9 @@ import { fieldErrors } from './fields.js';
 
 const only = (body: Json) => fieldErrors(body)?.[0];
 
+const withNumbers = (member: string) =>
+  only(JSON.parse(`{"detail":[{"loc":["body",9007199254740993,1],"msg":"m","type":"t",${member}}]}`) as Json);
+
 describe('fieldErrors', () => {
   it('passes entries on without the documentation url', () => {
     expect(
@@ -38,6 +41,18 @@ describe('fieldErrors', () => {
       detail: [{ loc: ['body'], msg: 'm', type: 't', input: { images: [image], n: 1 } }],
     })?.input;
     expect(input).toEqual({ images: [`${image.slice(0, 1024)}…`], n: 1 });
+  });
+
+  it('leaves out numbers that it would change', () => {
+    const bare = { loc: ['body', 1], msg: 'm', type: 't' };
+    expect(withNumbers('"input":9007199254740993')).toEqual(bare);
+    expect(withNumbers('"input":{"a":[1e400]}')).toEqual(bare);
+    expect(withNumbers('"ctx":{"le":18446744073709551615}')).toEqual(bare);
+    expect(withNumbers('"ctx":{"le":18446744073709551615,"ge":0.1},"input":9007199254740991')).toEqual({
+      ...bare,
+      ctx: { ge: 0.1 },
+      input: 9_007_199_254_740_991,
+    });
   });
 
   it('survives values a hundred thousand levels deep', () => {

@@ -1,7 +1,7 @@
 import type { FieldError } from '#errors';
 
-import { type Json, type JsonPointer, valueAt } from '#schemas';
-import { cut, publicSentence, publicText } from './public-text.js';
+import { isExact, type Json, type JsonPointer, shortened, valueAt } from '#schemas';
+import { publicSentence, publicText } from './public-text.js';
 
 const maxTextLength = 1024;
 const deepest = 8;
@@ -20,9 +20,6 @@ type JsonObject = { [key: string]: Json };
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const shortened = (text: string, length: number): string =>
-  text.length > length ? `${cut(text, length)}…` : text;
 
 /**
  * A copy that is safe to echo: long strings (a base64 image) are cut and deep or wide values end early, so
@@ -52,22 +49,25 @@ function echo(value: Json, room: Room, textOf = (text: string) => text, depth = 
 /** Words of the partner about one field or, when it names none, about the whole request. */
 const cleanerFor = (loc: FieldError['loc']) => (loc.length > 1 ? publicText : publicSentence);
 
-/** The entry as it may be passed on, whatever the partner wrote. */
+/** The entry as it may be passed on, whatever the partner wrote. A number that would be another one is left out. */
 function bounded({ loc, msg, type, ctx, input }: FieldError, room: Room): FieldError {
+  const constraint = ctx && echo(ctx as Json, room, cleanerFor(loc));
+  const exact = Object.entries(isObject(constraint) ? constraint : {}).filter(([, value]) => isExact(value));
+  const rejected = input === undefined ? undefined : echo(input as Json, room);
   return {
     loc: loc
       .slice(0, maxSegments)
       .map((segment) => (typeof segment === 'string' ? shortened(segment, maxNameLength) : segment)),
     msg,
     type: shortened(type, maxNameLength),
-    ...(ctx !== undefined && { ctx: echo(ctx as Json, room, cleanerFor(loc)) as JsonObject }),
-    ...(input !== undefined && { input: echo(input as Json, room) }),
+    ...(exact.length > 0 && { ctx: Object.fromEntries(exact) }),
+    ...(rejected !== undefined && isExact(rejected) && { input: rejected }),
   };
 }
 
 function location(loc: Json | undefined): (string | number)[] {
   const path = (Array.isArray(loc) ? loc : []).filter(
-    (segment) => typeof segment === 'string' || typeof segment === 'number',
+    (segment): segment is string | number => typeof segment === 'string' || Number.isSafeInteger(segment),
   );
   return path[0] === 'body' ? path : ['body', ...path];
 }
@@ -99,7 +99,8 @@ export const fieldError = (
   return {
     loc,
     msg: cleanerFor(loc)(typeof msg === 'string' ? msg : ''),
-    type: typeof type === 'string' || typeof type === 'number' ? String(type) : 'bad_request',
+    type:
+      typeof type === 'string' || (typeof type === 'number' && isExact(type)) ? String(type) : 'bad_request',
     ...(Object.keys(ctx).length > 0 && { ctx: { ...ctx } }),
   };
 };

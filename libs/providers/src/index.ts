@@ -33,7 +33,7 @@ export {
   settingStem,
 } from './providers.js';
 export { RefusedInput } from './encodings.js';
-export { inlineFile } from './input-files.js';
+export { inlineFile } from './inline-file.js';
 export { type Asked, isResult, type ReadReply, readReply, reportedMicros } from './read-reply.js';
 export { isSuccess } from './reply.js';
 export type { Rule } from './rules.js';

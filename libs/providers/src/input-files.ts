@@ -71,16 +71,6 @@ export function withBase64(run: Run, places: readonly Base64Place[]): BodyPiece[
   return found.length === 0 ? undefined : spliced(run.body, inOrder(found));
 }
 
-const dataUrl = /^data:([\w.+/-]*)[^,]{0,100},/;
-
-/** The file that a `data:` URL holds itself; undefined for any other text. */
-export function inlineFile(text: string): InputFile | undefined {
-  const [start, mediaType] = dataUrl.exec(text.slice(0, 300)) ?? [];
-  if (start === undefined) return undefined;
-  const content = Buffer.from(text.slice(start.length), 'base64');
-  return { mediaType: mediaType || 'application/octet-stream', bytes: content.length, content };
-}
-
 /** A file as a part of a body. */
 export const pieceOf = ({ content, bytes }: InputFile): BodyPiece =>
   content instanceof Uint8Array ? content : { ...content, bytes };

@@ -1,3 +1,5 @@
+import { cut } from '#schemas';
+
 // Cut before it is searched: an entry may echo any text of the caller's, and no search may hold the event loop.
 const longest = 1000;
 const neutral = 'The provider did not accept this input.';
@@ -28,7 +30,3 @@ export function publicText(text: string): string {
 /** The same for a sentence about the whole request, which may also talk about our account there. */
 export const publicSentence = (text: string): string =>
   aboutOurAccount.test(text) ? neutral : publicText(text);
-
-/** At most so many characters, and no half of a surrogate pair at the end. */
-export const cut = (text: string, length: number): string =>
-  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,4 +1,4 @@
-import { type Json, jsonExcess, prunedJson } from '#schemas';
+import { essenceOf, isJsonType, type Json, jsonExcess, prunedJson } from '#schemas';
 import type { HttpReply, ProviderOutput, Signal } from './contract.js';
 
 const decoder = new TextDecoder();
@@ -50,7 +50,7 @@ function readable(reply: HttpReply): Uint8Array | null {
 
 /** Whether the reply is a file by its content type, not a report about one. */
 export const isFile = (reply: HttpReply): boolean =>
-  /^(image|audio|video|model)\//i.test(reply.headers['content-type'] ?? '');
+  /^(image|audio|video|model)\//.test(essenceOf(reply.headers['content-type']));
 
 /** Whether nothing came. */
 export const isEmpty = (reply: HttpReply): boolean => reply.storedAs === undefined && reply.body.length === 0;
@@ -63,7 +63,7 @@ export function isExpectedFile(reply: HttpReply): boolean {
   if (reply.status !== 200) return false;
   if (isFile(reply)) return true;
   const type = reply.headers['content-type'] ?? '';
-  if (/^text\/|[/+](json|xml)\b/i.test(type)) return false;
+  if (reply.status !== 200 || isJsonType(type) || /^text\/|[/+]xml$/.test(essenceOf(type))) return false;
   if (reply.storedAs !== undefined) return true;
   if (reply.body.length === 0 || (type === '' && beginsLikeText(reply.body))) return false;
   return jsonOf(reply) === undefined;

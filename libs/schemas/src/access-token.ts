@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { oneLine } from './stored-text.js';
 
 /** What a key can be good for that a workspace makes for itself. */
 export const workspaceScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
@@ -40,5 +41,5 @@ export const accessTokenClaims = z.object({
   /** Space-separated scopes; a missing or unknown one grants nothing. */
   scope: z.string().default(''),
   /** Who holds the token; recorded with every call. */
-  sub: z.string().min(1),
+  sub: oneLine(z.string().min(1).max(200)),
 });

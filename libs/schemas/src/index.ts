@@ -66,6 +66,7 @@ export {
   type RouterFileListResponse,
   routerFileListResponse,
 } from './file-shapes.js';
+export { isExact } from './exact-number.js';
 export {
   isUuid,
   routerModelId,
@@ -125,6 +126,7 @@ export {
   routerModelListResponse,
   routerModelOutput,
 } from './model-shapes.js';
+export { essenceOf, isJsonType } from './media-type.js';
 export { momentOf } from './moment.js';
 export { isPublicAddress, refusalOf } from './public-url.js';
 export {
@@ -163,7 +165,7 @@ export {
 } from './settings.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
 export { camelName, spellingsOf } from './spelling.js';
-export { isOneLine, oneLine } from './stored-text.js';
+export { cut, isOneLine, oneLine, shortened } from './stored-text.js';
 export {
   isOriginOf,
   type RouterRunCompleted,

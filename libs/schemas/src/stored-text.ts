@@ -11,3 +11,11 @@ export const oneLine = (text: z.ZodString) => text.regex(line, 'must not hold co
 export const severalLines = (text: z.ZodString) => text.regex(lines, 'must not hold control characters');
 
 export const isOneLine = (text: string): boolean => line.test(text);
+
+/** At most so many UTF-16 units of a text. A character that does not fit whole is left out, so no half of it remains. */
+export const cut = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '');
+
+/** The text, or its beginning with an ellipsis behind it. */
+export const shortened = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${cut(text, maxLength)}…`;

@@ -20,7 +20,8 @@ export interface Stored {
 
 export interface Asset {
   mediaType: string;
-  bytes: number;
+  /** Absent when the store does not say. */
+  bytes?: number;
   /** Read it to its end or destroy it: it holds a connection or a file. */
   body: Readable;
 }

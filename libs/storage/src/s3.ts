@@ -68,7 +68,8 @@ export class S3Store implements AssetStore {
       });
       return {
         mediaType: reply.ContentType ?? 'application/octet-stream',
-        bytes: reply.ContentLength ?? 0,
+        // A proxy in between may send the object in chunks, without its length.
+        ...(reply.ContentLength !== undefined && { bytes: reply.ContentLength }),
         body: endedBy(signal, reply.Body as Readable),
       };
     } catch (error) {

@@ -46,6 +46,20 @@ it('is our own queue under fal’s addresses, where a run is found by its id alo
   expect([foreign.status, foreign.headers.get('x-service-error-type')]).toEqual([404, 'invalid_input']);
 });
 
+it('answers as ever when the path holds a text that no header can', async () => {
+  const url = `${gateway().url}/v2/models/fal/flux-dev/requests/%E2%82%AC/status`;
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await fetch(url, { method, headers: { authorization: 'Key x' } });
+    const { error_type: bucket } = JSON.parse((await answer.text()) || '{"error_type":"unauthorized"}');
+    expect([answer.status, answer.headers.get('x-service-error-type'), bucket]).toEqual([
+      401,
+      'unauthorized',
+      'unauthorized',
+    ]);
+    expect(answer.headers.get('x-fal-request-id')).toBe(answer.headers.get('x-service-request-id'));
+  }
+});
+
 it('knows another request by the target, not by the proxy’s own address', async () => {
   const { caller } = await gateway().caller();
   const submit = (target: string) =>

@@ -83,16 +83,18 @@ describe('a gateway', () => {
 
   it('builds its URLs on the origin that a trusted proxy forwards, and believes no stranger', async () => {
     const { caller } = await gateway().caller();
-    const submitted = async (localAddress: string) => {
+    const submitted = async (localAddress: string, protocol = 'https') => {
       const answer = await postFrom(localAddress, `${gateway().url}${path}`, {
         'x-api-key': caller.key,
         'x-forwarded-host': 'router.example',
-        'x-forwarded-proto': 'https',
+        'x-forwarded-proto': protocol,
       });
       return new URL(answer['status_url'] ?? '').origin;
     };
     expect(await submitted(trustedProxy)).toBe('https://router.example');
     expect(await submitted('127.0.0.1')).toBe(gateway().url);
+    expect(await submitted(trustedProxy, 'javascript')).toBe('http://router.example');
+    expect(await submitted(trustedProxy, 'HTTPS')).toBe('https://router.example');
   });
 });
 

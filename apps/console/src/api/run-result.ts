@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { mediaTypeOf } from '../parts/media-type.ts';
 import { call } from './client.ts';
 
 /** What a run gave: JSON as its text, so that long numbers survive; other media types as bytes. */
@@ -17,11 +18,12 @@ export const runResultQuery = (model: string, requestId: string) =>
       const contentType = answer.headers.get('content-type') ?? '';
       const cost = answer.headers.get('x-service-cost-cents');
       const facts = { contentType, costCents: cost === null ? undefined : Number(cost) };
-      if (/^application\/(.+\+)?json\b/.test(contentType)) {
+      const mediaType = mediaTypeOf(contentType);
+      if (/[/+]json$/.test(mediaType)) {
         const text = await answer.text();
         return { ...facts, kind: 'json', text, value: JSON.parse(text) as unknown };
       }
-      if (contentType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
+      if (mediaType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
       return { ...facts, kind: 'bytes', url: URL.createObjectURL(await answer.blob()) };
     },
     staleTime: Infinity,

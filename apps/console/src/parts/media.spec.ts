@@ -23,6 +23,11 @@ describe('findingsIn', () => {
     expect(urls(output)).toEqual([]);
   });
 
+  it('finds data: URLs however their scheme and type are written', () => {
+    const url = 'DATA:Image/SVG+XML;x="y",%3Csvg/%3E';
+    expect(findingsIn({ output: url }, []).media).toEqual([{ kind: 'image', url, name: 'image.svg' }]);
+  });
+
   it('finds media in base64, beside their type or under the usual name', () => {
     expect(urls({ data: [{ b64_json: 'iVBORw0KGgo' }] }, ['image'])).toEqual([
       ['image', 'data:image/png;base64,iVBORw0KGgo'],

@@ -1,3 +1,5 @@
+import { mediaTypeOf } from './media-type.ts';
+
 export type MediaKind = 'image' | 'video' | 'audio' | '3d';
 
 export interface Medium {
@@ -50,8 +52,8 @@ export function findingsIn(output: unknown, expected: readonly string[]): Findin
     if (/^https?:\/\/\S+$/.test(value)) {
       const kind = kindOfUrl(value) ?? (isResult(key) ? only : undefined);
       if (kind !== undefined) add(kind, value);
-    } else if (value.startsWith('data:')) {
-      const kind = kindOfType(value.slice(5));
+    } else if (isDataUrl(value)) {
+      const kind = kindOfType(typeOfDataUrl(value));
       if (kind !== undefined) add(kind, value);
     } else if (key === 'b64_json' || (/^[A-Za-z0-9+/]{400,}=*$/.test(value) && only !== undefined)) {
       const kind = only ?? 'image';
@@ -60,12 +62,9 @@ export function findingsIn(output: unknown, expected: readonly string[]): Findin
   }
 
   function add(kind: MediaKind, url: string): void {
-    const [name = ''] = (url.startsWith('data:') ? '' : url).split('?')[0]?.split('/').slice(-1) ?? [];
-    found.media.push({
-      kind,
-      url,
-      name: name || `${kind}.${url.startsWith('data:') ? endingOf(url) : 'bin'}`,
-    });
+    const [name = ''] = (isDataUrl(url) ? '' : url).split('?')[0]?.split('/').slice(-1) ?? [];
+    const ending = isDataUrl(url) ? endingOf(typeOfDataUrl(url)) : 'bin';
+    found.media.push({ kind, url, name: name || `${kind}.${ending}` });
   }
 }
 
@@ -79,7 +78,8 @@ export function kindOfUrl(url: string): MediaKind | undefined {
   return allKinds.find((kind) => kinds[kind].test(path));
 }
 
-export function kindOfType(mediaType: string): MediaKind | undefined {
+export function kindOfType(contentType: string): MediaKind | undefined {
+  const mediaType = mediaTypeOf(contentType);
   if (mediaType.startsWith('model/')) return '3d';
   return allKinds.find((kind) => mediaType.startsWith(`${kind}/`));
 }
@@ -108,4 +108,8 @@ const starts: [start: string, type: string][] = [
   ['R0lGOD', 'image/gif'],
 ];
 const typeOfBase64 = (text: string) => starts.find(([start]) => text.startsWith(start))?.[1];
-const endingOf = (url: string) => /^data:\w+\/([\w]+)/.exec(url)?.[1] ?? 'bin';
+const isDataUrl = (text: string) => /^data:/i.test(text);
+const typeOfDataUrl = (url: string) => /^[^,]*/.exec(url.slice('data:'.length))?.[0] ?? '';
+
+/** The ending of a file of this type: the first word of its subtype. */
+export const endingOf = (contentType: string) => /\/(\w+)/.exec(mediaTypeOf(contentType))?.[1] ?? 'bin';

@@ -4,7 +4,7 @@ import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import type { RunResult } from '../api/run-result.ts';
 import { texts } from '../texts.ts';
 import { CopyText } from './copy-text.tsx';
-import { findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
+import { endingOf, findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
 import classes from './output.module.css';
 
 /** A megabyte of 3D graphics that most visits never need. */
@@ -28,7 +28,7 @@ export function Output({ result, modalities, onUse }: OutputProps) {
     const kind = kindOfType(result.contentType);
     if (kind === undefined) return { media: [], texts: [] };
     return {
-      media: [{ kind, url: result.url, name: `result.${result.contentType.split(/[/;+]/)[1] ?? 'bin'}` }],
+      media: [{ kind, url: result.url, name: `result.${endingOf(result.contentType)}` }],
       texts: [],
     };
   }, [result, modalities]);

@@ -1,18 +1,14 @@
-import { buckets, InputRejection, RouterError } from '#errors';
+import { buckets, RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
-import type {
-  RegistryErrorResponse,
-  RouterErrorResponse,
-  RouterQueueCancelResponse,
-  RouterValidationErrorResponse,
-} from '#schemas';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { requestPath } from '../http/request-path.js';
+import { type ErrorAnswer, errorAnswer } from './error-answer.js';
 
 /** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
+  private readonly answered = new WeakSet<FastifyReply>();
+
   constructor(@Inject(LOG) private readonly log: Log) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -25,15 +21,19 @@ export class ErrorFilter implements ExceptionFilter {
     const error = request.is404 ? unknownPath() : toRouterError(thrown);
     this.record(error, request);
     if (reply.sent) return;
-    const isRouter = isRouterPath(request.originalUrl);
-    const body = isRouter ? routerErrorBody(error) : registryErrorBody(error);
-    if (isRouter) reply.header('x-service-error-type', error.bucket);
-    reply
-      .code(error.status)
-      .headers(error.headers)
-      .header('x-service-request-id', request.id)
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(body));
+    const answer = errorAnswer(error, { requestId: request.id, url: request.originalUrl });
+    // A second error of one call says that writing the first one failed: hooks and their headers are left out now.
+    if (this.answered.has(reply)) return writeBare(reply, answer);
+    this.answered.add(reply);
+    try {
+      reply
+        .code(answer.status)
+        .headers({ ...error.headers, ...answer.headers })
+        .send(answer.body);
+    } catch (failure) {
+      this.record(toRouterError(failure), request);
+      writeBare(reply, answer);
+    }
   }
 
   private record(error: RouterError, request: FastifyRequest): void {
@@ -43,6 +43,14 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
     else this.log.warn(facts, 'call failed');
   }
+}
+
+/** Writes the answer past the framework, with nothing in it that could be refused. */
+function writeBare(reply: FastifyReply, { status, headers, body }: ErrorAnswer): void {
+  const { raw } = reply;
+  if (raw.headersSent) return void raw.destroy();
+  reply.hijack();
+  raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 const invalidInputStatuses: readonly number[] = buckets.invalid_input.otherStatuses;
@@ -70,28 +78,3 @@ export const unknownPath = (): RouterError =>
   new RouterError('invalid_input', 'There is nothing at this path, or not with this method.', {
     status: 404,
   });
-
-/** The run has its outcome already; the answer has the shape of every answer to a cancellation. */
-export class CancelledTooLate extends RouterError {
-  constructor(readonly runId: string) {
-    super('invalid_input', 'The run has completed already.');
-  }
-}
-
-const routerPath = /^\/(?:v[12]|fal)(?:\/|$)/i;
-
-/** Paths that answer with the router's error shapes; all others have the registry's. */
-export const isRouterPath = (url: string): boolean => routerPath.test(requestPath(url));
-
-function routerErrorBody(
-  error: RouterError,
-): RouterErrorResponse | RouterValidationErrorResponse | RouterQueueCancelResponse {
-  if (error instanceof InputRejection) return { detail: error.fields };
-  if (error instanceof CancelledTooLate) return { request_id: error.runId, status: 'ALREADY_COMPLETED' };
-  return { detail: error.publicDetail, error_type: error.bucket };
-}
-
-const registryErrorBody = (error: RouterError): RegistryErrorResponse => ({
-  error: error.status === 404 ? 'not_found' : error.bucket,
-  message: error.publicDetail,
-});

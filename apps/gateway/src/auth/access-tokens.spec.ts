@@ -47,13 +47,20 @@ const pairOf = (alg: string): GenerateKeyPairResult => {
 async function signed(
   header: JWTHeaderParameters,
   key: Parameters<SignJWT['sign']>[0] = pairOf(header.alg).privateKey,
-  { issuer = 'model-router', audience = 'model-router', expires = '5m' } = {},
+  {
+    issuer = 'model-router',
+    audience = 'model-router',
+    expires = '5m',
+    issued = '0s',
+    sub = 'tester',
+  } = {},
   claims: JWTPayload = {},
 ): Promise<string> {
-  return new SignJWT({ workspace, scope: 'run', sub: 'tester', ...claims })
+  return new SignJWT({ workspace, scope: 'run', sub, ...claims })
     .setProtectedHeader(header)
     .setIssuer(issuer)
     .setAudience(audience)
+    .setIssuedAt(issued)
     .setExpirationTime(expires)
     .sign(key);
 }
@@ -111,6 +118,28 @@ describe('AccessTokens', () => {
     }
     // Within the tolerance of clocks.
     expect(await verify(await signed(header, undefined, { expires: '-20s' }))).toMatchObject(good);
+  });
+
+  it('refuse a token that was issued in the future', async () => {
+    const header = { alg: 'ES256', kid: 'ES256' };
+    expect(await verify(await signed(header, undefined, { issued: '60s' }))).toBeNull();
+    expect(await verify(await signed(header, undefined, { issued: '20s' }))).toMatchObject(good);
+  });
+
+  it.each([
+    ['NUL', 'a\0b'],
+    ['ESC', '\u001b[2J'],
+    ['a line break', 'a\nb'],
+    ['half of a surrogate pair', 'a\ud800b'],
+    ['more than 200 characters', 'x'.repeat(201)],
+    ['nothing', ''],
+  ])('refuse a subject with %s', async (_what, sub) => {
+    expect(await verify(await signed({ alg: 'ES256', kid: 'ES256' }, undefined, { sub }))).toBeNull();
+  });
+
+  it('take a subject of any language', async () => {
+    const token = await signed({ alg: 'ES256', kid: 'ES256' }, undefined, { sub: 'Žofie 🐈' });
+    expect(await verify(token)).toMatchObject({ subject: 'Žofie 🐈' });
   });
 
   it('ignore a key that the token itself brings', async () => {

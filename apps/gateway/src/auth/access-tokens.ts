@@ -45,7 +45,7 @@ export class AccessTokens {
       });
       if (!accessTokenTypes.includes(protectedHeader.typ?.toLowerCase())) return null;
       const claims = accessTokenClaims.safeParse(payload);
-      if (!claims.success) return null;
+      if (!claims.success || isIssuedLater(payload)) return null;
       return {
         workspaceId: claims.data.workspace,
         subject: claims.data.sub,
@@ -77,6 +77,8 @@ export class AccessTokens {
     return this.published(header, token);
   };
 }
+
+const isIssuedLater = ({ iat = 0 }: JWTPayload): boolean => iat > Date.now() / 1000 + clockToleranceS;
 
 /** A key that is published in a broken form shows as a TypeError or as a DOMException. */
 const isRefusal = (error: unknown): boolean =>

@@ -1,38 +1,25 @@
 import { RouterError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
+import { Shares } from '../http/shares.js';
 import { SETTINGS } from '../settings.module.js';
 import type { BodySettings } from './settings.js';
 
-/**
- * Bytes of the large bodies that a gateway holds. A workspace may hold as much as is left free, so there is always room
- * for the next one: alone half of the budget, beside another one a third.
- */
+/** Bytes of the large bodies that a gateway holds, shared among workspaces. */
 @Injectable()
 export class BodyBudget {
-  private heldBytes = 0;
-  private readonly heldByWorkspace = new Map<string, number>();
-
-  private readonly maxBytes: number;
+  private readonly shares: Shares;
 
   constructor(@Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>) {
-    this.maxBytes = BODY_BUDGET;
+    this.shares = new Shares(BODY_BUDGET);
   }
 
   /** Counts the bytes; throws a 503 when that would be more than the workspace may hold. */
   take(workspaceId: string, bytes: number): void {
-    const held = this.heldByWorkspace.get(workspaceId) ?? 0;
-    if (held + bytes > this.maxBytes - this.heldBytes - bytes) throw overloaded();
-    this.count(workspaceId, held + bytes, bytes);
+    if (!this.shares.take(workspaceId, bytes)) throw overloaded();
   }
 
   giveBack(workspaceId: string, bytes: number): void {
-    if (bytes > 0) this.count(workspaceId, (this.heldByWorkspace.get(workspaceId) ?? 0) - bytes, -bytes);
-  }
-
-  private count(workspaceId: string, held: number, change: number): void {
-    this.heldBytes += change;
-    if (held === 0) this.heldByWorkspace.delete(workspaceId);
-    else this.heldByWorkspace.set(workspaceId, held);
+    this.shares.giveBack(workspaceId, bytes);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
+import { essenceOf } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
@@ -150,7 +151,5 @@ async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
 /** Whether the headers announce plain JSON; a compressed body is something else. */
 function announcesJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
-  return (
-    /^application\/json *(;|$)/i.test(headers['content-type'] ?? '') && encoding.toLowerCase() === 'identity'
-  );
+  return essenceOf(headers['content-type']) === 'application/json' && encoding.toLowerCase() === 'identity';
 }

@@ -61,7 +61,8 @@ const isStatus = (payload: unknown): payload is { status: string } =>
 /** The run that the call began or names; the call itself where there is none. */
 function runIdOf({ runId, params, id }: FastifyRequest): string {
   if (runId !== null) return runId;
-  return (params as { requestId?: string } | undefined)?.requestId ?? id;
+  const named = routerQueueRequestId.safeParse((params as { requestId?: string } | undefined)?.requestId);
+  return named.data ?? id;
 }
 
 /** fal's clients name a run by its id and the first two segments of its model's path: the model is what the run says. */

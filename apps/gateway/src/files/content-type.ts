@@ -1,3 +1,4 @@
+import { essenceOf } from '#schemas';
 import { fileTypeFromBuffer } from 'file-type';
 
 /** What of a file has to be there to tell its type. */
@@ -24,7 +25,7 @@ export async function contentTypeOf(start: Buffer, announced = ''): Promise<Cont
   if (isSvg(head.toString())) return { mediaType: 'image/svg+xml', extension: '.svg' };
   const found = await fileTypeFromBuffer(head);
   if (found) return { mediaType: found.mime, extension: `.${found.ext}` };
-  const claimed = announced.toLowerCase().split(';', 1).join().trim();
+  const claimed = essenceOf(announced);
   const mayBe = withoutSignature.test(claimed) && (claimed.startsWith('model/') || !head.includes(0));
   return mayBe ? { ...unknown, mediaType: claimed } : unknown;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#errors';
 import { failpoint, type Log, LOG } from '#observability';
 import { FileRepository, type FileRefusal, type StoredFile, StoredObjectRepository } from '#persistence';
+import { essenceOf } from '#schemas';
 import { AssetStore, fileKey, StorageError, type StorageSettings } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { BodyBudget } from '../bodies/body-budget.js';
@@ -39,7 +40,7 @@ export class FileUploads {
     const { FILE_LIMIT: limit } = this.settings;
     const { 'content-length': length, 'content-type': type, 'content-encoding': encoding } = request.headers;
     if (encoding !== undefined && encoding !== 'identity') throw notAsItIs('without a Content-Encoding');
-    if (type?.startsWith('multipart/')) throw notAsItIs('not as a form');
+    if (essenceOf(type).startsWith('multipart/')) throw notAsItIs('not as a form');
     // Without an announced length it may become as long as any.
     const maxBytes = length === undefined ? limit : Number(length);
     if (maxBytes > limit) throw tooLarge(limit);

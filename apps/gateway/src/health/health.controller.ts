@@ -5,7 +5,7 @@ import { Readiness } from './readiness.js';
 
 const plainText = { 'text/plain': null };
 
-/** Probes. Ready means that the database answers: everything else a gateway can do without for a while. */
+/** Probes. Ready means that the database answers and takes writes: everything else a gateway can do without for a while. */
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
@@ -26,7 +26,8 @@ export class HealthController {
     name: 'getReadiness',
     area: 'Service',
     summary: 'Check whether calls should be sent here',
-    description: 'Ready means that the database answers and that the process is not stopping.',
+    description:
+      'Ready means that the database answers and takes writes, and that the process is not stopping.',
     answers: [answer(200, 'They should.', plainText), answer(503, 'They should not.', plainText)],
   })
   async ready(@Res() reply: FastifyReply): Promise<void> {

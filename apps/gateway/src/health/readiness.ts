@@ -24,7 +24,12 @@ export class Readiness implements OnModuleInit, OnModuleDestroy {
   /** True, false, or what an operator has to put right. */
   async ready(): Promise<boolean | string> {
     if (this.clock.problem !== undefined) return this.clock.problem;
-    return !this.isStopping && (await this.database.healthy());
+    if (this.isStopping) return false;
+    try {
+      return (await this.database.takesWrites()) || 'the database takes no writes';
+    } catch {
+      return false;
+    }
   }
 
   /** The listener closes next: the load balancer must have stopped sending by then, as `preStop` in k8s sees to. */

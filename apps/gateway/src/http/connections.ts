@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { Metrics } from '#observability';
 import type { FastifyInstance } from 'fastify';
 
 /** For a request that is on its way when the stop begins. */
@@ -38,13 +37,11 @@ const unreadMs = 30_000;
 const minTakenBytes = 64 * 1024;
 
 /**
- * Bounds how many connections there are and how long a caller may leave its answer unread: each one holds memory, and
- * the file or the download that the answer comes from.
+ * Bounds how long a caller may leave its answer unread: it holds memory, and the file or the download that the answer
+ * comes from.
  */
-export function boundConnections(server: FastifyInstance, maxConnections: number, metrics: Metrics): void {
+export function closeUnreadConnections(server: FastifyInstance): void {
   const taken = new Map<Socket, number>();
-  server.server.maxConnections = maxConnections;
-  server.server.on('drop', () => metrics.refusedConnections.inc());
   server.server.on('connection', (socket: Socket) => {
     taken.set(socket, -Infinity);
     socket.once('close', () => taken.delete(socket));

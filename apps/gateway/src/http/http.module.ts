@@ -2,6 +2,7 @@ import { type Log, LOG, Metrics, type Tracing, TRACING } from '#observability';
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { checkAnswerHeaders } from '../answers/answer-headers.js';
 import { ErrorFilter } from '../answers/error.filter.js';
 import { serveFal } from '../compat/fal-calls.js';
 import type { CompatSettings } from '../compat/settings.js';
@@ -10,9 +11,11 @@ import { Readiness } from '../health/readiness.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { SETTINGS } from '../settings.module.js';
 import { recordCalls } from './call-records.js';
-import { boundConnections, closeAnsweredConnections, closeSilentConnections } from './connections.js';
+import { shareConnections } from './connection-shares.js';
+import { closeAnsweredConnections, closeSilentConnections, closeUnreadConnections } from './connections.js';
 import { allowOrigins, allowRegistryReaders } from './cors.js';
 import { takeOverFromNode } from './expectations.js';
+import { lingerAfterEarlyAnswers } from './lingering.js';
 import { namePublicOrigin } from './origin.js';
 import type { HttpSettings } from './settings.js';
 
@@ -35,16 +38,19 @@ export class HttpModule implements OnModuleInit {
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
     recordCalls(server, this.log, this.metrics, this.tracing);
-    boundConnections(server, this.settings.MAX_CONNECTIONS, this.metrics);
+    shareConnections(server, this.settings, this.metrics);
+    closeUnreadConnections(server);
     closeSilentConnections(server);
     allowRegistryReaders(server);
     takeOverFromNode(server);
     allowOrigins(server, this.settings.CORS_ALLOWED_ORIGINS);
     leaveBodiesUnread(server);
+    lingerAfterEarlyAnswers(server);
     closeAnsweredConnections(server, () => this.readiness.stopping);
     if (this.settings.COMPAT_CLIENTS.includes('fal')) serveFal(server);
     if (this.settings.COMPAT_CLIENTS.includes('comfy')) repeatHeadersForComfy(server);
     namePublicOrigin(server, this.settings.PUBLIC_BASE_URL);
+    checkAnswerHeaders(server, this.log);
   }
 }
 

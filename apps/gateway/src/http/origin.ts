@@ -20,12 +20,14 @@ export function namePublicOrigin(server: FastifyInstance, publicBaseUrl: string 
 }
 
 function originOf(request: FastifyRequest): string {
+  // A trusted proxy may pass on a header that its own caller wrote.
+  const protocol = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
   const [named, , port = '0'] = host.exec(request.host) ?? [];
-  if (named !== undefined && Number(port) <= maxPort) return `${request.protocol}://${request.host}`;
+  if (named !== undefined && Number(port) <= maxPort) return `${protocol}://${request.host}`;
   // HTTP/1.0 may leave the host out; then only the address that was connected to is known.
   const { localAddress = '127.0.0.1', localPort = 80, localFamily } = request.socket;
   const address = localFamily === 'IPv6' ? `[${localAddress}]` : localAddress;
-  return `${request.protocol}://${address}:${localPort}`;
+  return `${protocol}://${address}:${localPort}`;
 }
 
 /** The generation of router routes that the call came by. */

@@ -35,12 +35,13 @@ export const httpSettings = {
       'must be IP addresses or CIDR ranges',
     )
     .meta({
-      description: 'Proxies whose X-Forwarded headers are trusted: addresses or ranges, separated by commas.',
+      description:
+        'Proxies whose X-Forwarded headers are trusted: addresses or ranges, separated by commas. Their connections have no share of MAX_CONNECTIONS; those of a load balancer that is not listed have that of one caller.',
       example: '10.0.0.0/8',
     }),
   MAX_CONNECTIONS: count(
     5000,
-    'Maximum number of open connections of callers, held calls included; further ones are closed at once.',
+    'Maximum number of open connections of callers, held calls included; further ones are closed at once. One network of callers, and the held calls of one workspace, may have as many as are left free, at most half.',
   ),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds(
     75_000,

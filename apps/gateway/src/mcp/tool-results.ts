@@ -1,5 +1,5 @@
 import { type Bucket, bucketNames } from '#errors';
-import { longStringsOf, replaceStrings, stringAt } from '#schemas';
+import { cut, essenceOf, isJsonType, longStringsOf, replaceStrings, stringAt } from '#schemas';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { maxReadBytes, type RouteAnswer } from './own-routes.js';
 
@@ -61,9 +61,9 @@ export async function outputResult(
   run: Record<string, unknown>,
 ): Promise<CallToolResult> {
   const { headers } = answer;
-  const mediaType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  const mediaType = essenceOf(String(headers['content-type'] ?? ''));
   const [kind] = mediaType.split('/');
-  const isJson = mediaType === 'application/json';
+  const isJson = isJsonType(mediaType);
   const isShown = isJson || kind === 'image' || kind === 'audio';
   const mayFit = Number(headers['content-length'] ?? 0) <= maxReadBytes;
   const bytes = isShown && mayFit ? await answer.read() : answer.discard();
@@ -93,4 +93,4 @@ const withShortStrings = (json: Buffer): Buffer =>
 const shortText = (text: string, maxLength: number): string =>
   text.length <= maxLength
     ? text
-    : `${text.slice(0, 100)}… (${text.length} characters; the whole is at response_url)`;
+    : `${cut(text, 100)}… (${text.length} characters; the whole is at response_url)`;

@@ -65,7 +65,7 @@ export const nodeQuery = z.object({
     .default([])
     .meta({
       description:
-        'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`. A missing value sorts first, and last in a descending order.',
+        'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`, `description`, `license`, `repository`, `icon`, `banner_url`, `publisher_id`, `status_detail`, `supported_app_version`, `supported_app_frontend_version`. A missing value sorts first, and last in a descending order.',
     })
     .transform(sortKeys),
   node_id: z.array(z.string()).default([]).meta({ description: 'Only the nodes of these ids.' }),

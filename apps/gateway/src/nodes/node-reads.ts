@@ -1,5 +1,7 @@
 import { RouterError } from '#errors';
+import { Turns } from '#observability';
 import { LRUCache } from 'lru-cache';
+import { networkOf } from '../http/network.js';
 
 /** Addresses that are remembered; one that is forgotten has its whole allowance again. */
 const maxAddresses = 100_000;
@@ -13,15 +15,15 @@ const maxWaiting = 1000;
  */
 export class NodeReads {
   private readonly used = new LRUCache<string, { reads: number; atMs: number }>({ max: maxAddresses });
-  /** By address; the first one is next. */
-  private readonly waiting = new Map<string, (() => void)[]>();
-  private reading = 0;
+  private readonly turns: Turns;
 
   constructor(
     private readonly perMinute: number,
-    private readonly maxReading: number,
+    maxReading: number,
     private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.turns = new Turns({ max: maxReading });
+  }
 
   /** Counts a read. Throws for an address that has used its allowance, or that has too many reads waiting. */
   count(address: string): void {
@@ -30,39 +32,14 @@ export class NodeReads {
     const atMs = this.nowMs();
     const before = this.used.get(network) ?? { reads: 0, atMs };
     const reads = Math.max(before.reads - ((atMs - before.atMs) * perSecond) / 1000, 0) + 1;
-    const isWaiting = (this.waiting.get(network)?.length ?? 0) >= maxWaiting;
+    const isWaiting = this.turns.waiting(network) >= maxWaiting;
     if (isWaiting || reads > Math.max(perSecond * burstSeconds, 1)) throw this.spent();
     this.used.set(network, { reads, atMs });
   }
 
   /** Reads when it is the address's turn. */
-  async inTurn<Result>(address: string, read: () => Promise<Result>): Promise<Result> {
-    if (this.reading < this.maxReading) this.reading += 1;
-    else await this.turn(networkOf(address));
-    try {
-      return await read();
-    } finally {
-      this.next();
-    }
-  }
-
-  private turn(network: string): Promise<void> {
-    return new Promise((resolve) => {
-      const line = this.waiting.get(network) ?? [];
-      this.waiting.set(network, line);
-      line.push(resolve);
-    });
-  }
-
-  private next(): void {
-    for (const [network, line] of this.waiting) {
-      this.waiting.delete(network);
-      const begin = line.shift();
-      // Behind all others.
-      if (line.length > 0) this.waiting.set(network, line);
-      return begin?.();
-    }
-    this.reading -= 1;
+  inTurn<Result>(address: string, read: () => Promise<Result>): Promise<Result> {
+    return this.turns.take(networkOf(address), read);
   }
 
   /** A 500, because the interface of the registry knows no 429. */
@@ -73,13 +50,4 @@ export class NodeReads {
       { status: 500 },
     );
   }
-}
-
-/** An IPv6 caller has a whole network of addresses: its first 64 bits count. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const [first, last] = [head, tail].map((part) => part.split(':').filter((group) => group !== ''));
-  const zeros = Array.from({ length: 8 - (first?.length ?? 0) - (last?.length ?? 0) }, () => '0');
-  return [...(first ?? []), ...zeros, ...(last ?? [])].slice(0, 4).join(':');
 }

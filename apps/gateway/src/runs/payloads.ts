@@ -69,7 +69,7 @@ export class Payloads {
       const asset = await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) =>
         this.store.get(key, signal),
       );
-      reply.header('content-length', asset.bytes);
+      if (asset.bytes !== undefined) reply.header('content-length', asset.bytes);
       return asset.body;
     } catch (error) {
       throw unavailable(error);

@@ -9,7 +9,7 @@ import {
 } from '#schemas';
 import { Controller, Get, HttpCode, Param, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CancelledTooLate } from '../answers/error.filter.js';
+import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
@@ -17,6 +17,7 @@ import { callerGone, noBody } from '../http/replies.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { Payloads } from './payloads.js';
+import { HeldShares } from './held/held-shares.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
 import { eventsOf } from './stream/events.js';
@@ -32,6 +33,7 @@ export class RunsController {
     private readonly cancellation: RunCancellation,
     private readonly payloads: Payloads,
     private readonly updates: RunUpdates,
+    private readonly shares: HeldShares,
   ) {}
 
   @Get('status')
@@ -60,6 +62,7 @@ export class RunsController {
   ): Promise<void> {
     const run = runAddress(segments, caller, this.catalog.current);
     const urls = runUrls(request.publicOrigin, run);
+    this.shares.hold(reply, caller.workspaceId);
     const updates = this.updates.follow({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
     // Refusals come before the first byte.
     const first = await updates.next();

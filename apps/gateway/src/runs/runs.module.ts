@@ -6,6 +6,7 @@ import { InfrastructureModule } from '../infrastructure.module.js';
 import { CostController } from './cost.controller.js';
 import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-runs.js';
+import { HeldShares } from './held/held-shares.js';
 import { WakeUps } from './held/wake-ups.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
@@ -28,6 +29,7 @@ import { SyncController } from './sync.controller.js';
     RunCancellation,
     Delivery,
     HeldRuns,
+    HeldShares,
     WakeUps,
     RunUpdates,
   ],

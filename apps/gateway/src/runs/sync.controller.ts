@@ -9,6 +9,7 @@ import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-runs.js';
+import { HeldShares } from './held/held-shares.js';
 import { RunAdmission } from './run-admission.js';
 import { runModel, serverQuery } from './run-routes.js';
 
@@ -20,6 +21,7 @@ export class SyncController {
     private readonly admission: RunAdmission,
     private readonly held: HeldRuns,
     private readonly delivery: Delivery,
+    private readonly shares: HeldShares,
   ) {}
 
   @Post(':provider/:model')
@@ -32,6 +34,7 @@ export class SyncController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    this.shares.hold(reply, caller.workspaceId);
     const gone = callerGone(reply);
     const { run, result } = await this.held.outcome(
       (onAccepted) =>

@@ -1,4 +1,5 @@
 import { type BoundProvider, credentialHeaders, credentialUrl } from '#providers';
+import { essenceOf, isJsonType, shortened } from '#schemas';
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
@@ -117,10 +118,10 @@ export class AssetSource {
     const encoding = textOf(headers['content-encoding']).toLowerCase();
     if (!['', 'identity'].includes(encoding)) return new NotCopied('encoding', `is encoded as ${encoding}`);
     const mediaType = mediaTypeOf(reply);
-    const [essence = ''] = mediaType.split(';');
-    const isUnexpectedData = /^(?!model\/).*[/+]json\s*$/i.test(essence) && !mayBeData;
-    if (isUnexpectedData || !this.isAccepted(essence.trim())) {
-      return new NotCopied('media_type', `is said to be ${mediaType.slice(0, 100)}`);
+    const essence = essenceOf(mediaType);
+    const isUnexpectedData = isJsonType(mediaType) && !essence.startsWith('model/') && !mayBeData;
+    if (isUnexpectedData || !this.isAccepted(essence)) {
+      return new NotCopied('media_type', `is said to be ${shortened(mediaType, 100)}`);
     }
     // The declared length may be wrong: the bytes are counted as well.
     const length = Number(headers['content-length'] ?? Number.NaN);

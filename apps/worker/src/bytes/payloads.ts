@@ -90,13 +90,17 @@ export class Payloads {
   }
 
   private async readStored(key: string, share: Share, signal: AbortSignal): Promise<Buffer> {
-    const asset = await this.store.get(key, signal);
-    await share.grow(asset.bytes, signal).catch((error: unknown) => {
-      asset.body.destroy();
-      throw error;
-    });
+    const { bytes, body } = await this.store.get(key, signal);
     const chunks: Buffer[] = [];
-    for await (const chunk of asset.body as AsyncIterable<Buffer>) chunks.push(chunk);
+    try {
+      if (bytes !== undefined) await share.grow(bytes, signal);
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        if (bytes === undefined) await share.grow(chunk.length, signal);
+        chunks.push(chunk);
+      }
+    } finally {
+      body.destroy();
+    }
     return Buffer.concat(chunks);
   }
 }

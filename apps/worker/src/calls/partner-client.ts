@@ -8,6 +8,7 @@ import {
   type HttpReply,
   type Signal,
 } from '#providers';
+import { essenceOf, isJsonType } from '#schemas';
 import { maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
@@ -209,7 +210,8 @@ async function* rest(chunks: Buffer[], arriving: AsyncIterator<Buffer>): AsyncGe
 }
 
 /** JSON, or something that a partner says in its place: an adapter looks into it. */
-const isText = (mediaType: string): boolean => /^text\/|[/+]json\b|^$/i.test(mediaType);
+const isText = (contentType: string): boolean =>
+  contentType === '' || essenceOf(contentType).startsWith('text/') || isJsonType(contentType);
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(

@@ -68,7 +68,8 @@ export class InputFiles {
     const key = await linkedKey(this.store, url);
     if (key === undefined || !(await this.objects.isOf(workspaceId, key))) return undefined;
     try {
-      const { mediaType: type, bytes, body } = await this.store.get(key, AbortSignal.timeout(findMs));
+      const { mediaType: type, bytes: said, body } = await this.store.get(key, AbortSignal.timeout(findMs));
+      const bytes = said ?? (await lengthOf(body));
       discard(body);
       return { mediaType: type, bytes, content: { storedAs: key } };
     } catch (error) {
@@ -94,6 +95,12 @@ export class InputFiles {
     });
     return upload.read(reply);
   }
+}
+
+async function lengthOf(body: AsyncIterable<Buffer>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.length;
+  return bytes;
 }
 
 const rejected = (path: FileUse['path'], msg: string): ProviderFailure => ({

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Metrics, withTimeout } from '#observability';
 import type { DueWebhook } from '#persistence';
-import { type RouterRunCompleted, runUrls, statusBody } from '#schemas';
+import { isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { request } from 'undici';
 import type { Share } from '../bytes/byte-budget.js';
@@ -76,7 +76,7 @@ export class WebhookCalls {
     share: Share,
     signal: AbortSignal,
   ): Promise<Uint8Array | null> {
-    if (output === null || !/[/+]json\b/i.test(output.mediaType)) return null;
+    if (output === null || !isJsonType(output.mediaType)) return null;
     const bytes = await this.payloads.read(output.body, share, signal);
     return bytes.byteLength <= maxPayloadBytes ? bytes : null;
   }

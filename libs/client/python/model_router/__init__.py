@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from ._calls import Answer, Connection, Deadline
 from ._errors import RouterError
+from ._media_type import is_json
 from ._webhook import WebhookVerificationError, verify_webhook
 
 __all__ = ["Result", "Router", "RouterError", "WebhookVerificationError", "verify_webhook"]
@@ -222,5 +223,5 @@ def _path_of(model: str) -> str:
 def _result(answer: Answer) -> Result:
     kind = answer.headers.get("Content-Type", "")
     cost = answer.headers.get("X-Service-Cost-Cents")
-    output = answer.json() if kind.split(";")[0].endswith("json") else answer.body
+    output = answer.json() if is_json(kind) else answer.body
     return Result(output, answer.body, kind, None if cost is None else float(cost))

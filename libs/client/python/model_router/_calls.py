@@ -3,12 +3,14 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from ._errors import RouterError
+from ._media_type import media_type_of
 from ._transport import Response, send
 
 _MAX_TRIES = 5
@@ -101,7 +103,8 @@ class Connection:
         ends_at = time.monotonic() + min(max_silence_s, deadline.left())
         response = self._sent("GET", url, {"Accept": "text/event-stream"}, None, ends_at)
         try:
-            if response.status != 200 or not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+            kind = media_type_of(response.headers.get("Content-Type", ""))
+            if response.status != 200 or kind != "text/event-stream":
                 raise RouterError("invalid_input", "There is no such stream.", status=response.status)
             rest = b""
             for chunk in response.chunks(deadline.ends_at, max_silence_s):
@@ -186,18 +189,18 @@ def _seconds_until(retry_after: Optional[str]) -> Optional[float]:
     """The router says seconds; a proxy may give a date, or something else."""
     if retry_after is None:
         return None
-    if retry_after.strip().isdigit():
+    if re.fullmatch(r"[0-9]+", retry_after.strip()):
         return float(retry_after)
     try:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
 def _wait_before_retry(error: RouterError, tries: int) -> Optional[float]:
     """None where a retry is of no use, or is the caller's to decide."""
     backoff_s = min(0.5 * 2 ** (tries - 1), 5.0) * random.uniform(0.75, 1.25)
-    wait_s = backoff_s if error.retry_after is None else error.retry_after
+    wait_s = max(backoff_s, error.retry_after or 0.0)
     # The run is under way, and the same key collects it.
     if error.bucket == "deadline_exceeded" and error.status == 504 and error.idempotency_key:
         return wait_s

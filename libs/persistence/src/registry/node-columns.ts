@@ -1,21 +1,34 @@
 import { LRUCache } from 'lru-cache';
+import { listedStatusDetail } from './nodes-by-id.js';
 
-/** The columns that pages are sorted by, under the names of the interface. */
-export const nodeSortColumns = [
-  'id',
-  'name',
-  'author',
-  'category',
-  'created_at',
-  'updated_at',
-  'downloads',
-  'github_stars',
-  'rating',
-  'search_ranking',
-  'status',
-] as const;
+/** The columns that pages are sorted by, under the names of the interface, and what Postgres compares for each. */
+export const nodeSortExpressions = {
+  id: 'id',
+  name: 'name',
+  author: 'author',
+  category: 'category',
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  downloads: 'downloads',
+  github_stars: 'github_stars',
+  rating: 'rating',
+  search_ranking: 'search_ranking',
+  status: 'listed_status',
+  // These columns have no collation of their own: "C" is the same order on every machine.
+  description: 'description COLLATE "C"',
+  license: 'license COLLATE "C"',
+  repository: 'repository COLLATE "C"',
+  icon: 'icon COLLATE "C"',
+  banner_url: 'banner_url COLLATE "C"',
+  publisher_id: 'publisher_id',
+  status_detail: `(${listedStatusDetail}) COLLATE "C"`,
+  supported_app_version: 'supported_app_version COLLATE "C"',
+  supported_app_frontend_version: 'supported_app_frontend_version COLLATE "C"',
+} as const;
 
-export type NodeSortColumn = (typeof nodeSortColumns)[number];
+export type NodeSortColumn = keyof typeof nodeSortExpressions;
+
+export const nodeSortColumns = Object.keys(nodeSortExpressions) as NodeSortColumn[];
 
 export interface NodeSort {
   column: NodeSortColumn;
@@ -101,8 +114,8 @@ export class NodeColumns {
   async readRanks(read: Read, columns: Iterable<NodeSortColumn>): Promise<void> {
     for (const column of columns) {
       if (column === 'id' || this.ranks.has(column)) continue;
-      const name = column === 'status' ? 'listed_status' : column;
-      const ranks = await values<number>(read, `dense_rank() OVER (ORDER BY ${name} NULLS FIRST) - 1`);
+      const expression = nodeSortExpressions[column];
+      const ranks = await values<number>(read, `dense_rank() OVER (ORDER BY ${expression} NULLS FIRST) - 1`);
       this.ranks.set(column, new Int32Array(ranks));
     }
   }

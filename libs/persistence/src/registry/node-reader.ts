@@ -56,7 +56,7 @@ export class NodeReader {
     ids: string[],
     includeBanned: boolean,
   ): Promise<{ revision: string; nodes: RegistryNode[] }> {
-    const [row] = await this.database.list<NodesById>({ ...nodesById, values: [ids, includeBanned] });
+    const [row] = await this.database.readRegistry<NodesById>({ ...nodesById, values: [ids, includeBanned] });
     if (row === undefined) throw new Error('The table registry_revision has lost its row.');
     const nodes = row.nodes?.filter((node) => node !== null) ?? [];
     return { revision: row.revision, nodes: nodes.map(listedNode) };

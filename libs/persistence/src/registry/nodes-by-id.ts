@@ -8,6 +8,9 @@ export interface NodesById {
   nodes: (FoundNode | null)[] | null;
 }
 
+/** What an operator said of a node replaces what its record says. */
+export const listedStatusDetail = `CASE WHEN moderated_status IS NULL THEN status_detail ELSE moderated_detail END`;
+
 const moment = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
@@ -38,7 +41,7 @@ const node = `
     SELECT id, name, description, author, category, tags, coalesce(moderated_tags, tags_admin) AS tags_admin,
       ${moment('node.created_at')} AS created_at, downloads, github_stars, rating, search_ranking, icon, banner_url,
       repository, license, (${latestVersion}) AS latest_version, (${publisher}) AS publisher,
-      listed_status AS status, CASE WHEN moderated_status IS NULL THEN status_detail ELSE moderated_detail END AS status_detail,
+      listed_status AS status, ${listedStatusDetail} AS status_detail,
       preempted_app_node_names, supported_accelerators, supported_os, supported_app_version,
       supported_app_frontend_version, translations
     FROM node WHERE id = page.id AND status <> 'NodeStatusDeleted' AND ($2 OR NOT banned)

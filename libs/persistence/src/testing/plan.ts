@@ -7,10 +7,12 @@ export async function planOf(
   read: (listening: Database) => Promise<unknown>,
 ): Promise<{ node: string; rows: number }[]> {
   const queries: { text: string; values: unknown[] }[] = [];
-  const listening = { list: async (query: (typeof queries)[number]) => (queries.push(query), []) };
+  const listening = {
+    list: async (_workspaceId: string, query: (typeof queries)[number]) => (queries.push(query), []),
+  };
   await read(listening as unknown as Database);
   const [{ text, values } = { text: '', values: [] }] = queries;
-  const rows = await database.list<{ 'QUERY PLAN': string }>({
+  const rows = await database.readRegistry<{ 'QUERY PLAN': string }>({
     text: `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF) ${text}`,
     values,
   });

@@ -1,0 +1,33 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { Log } from '#observability';
+import type { FastifyInstance } from 'fastify';
+import { isRouterPath } from './error-answer.js';
+
+/**
+ * Checks the headers of every answer before Node writes them; it has to be the last hook. Node refuses the whole answer
+ * for one value that it cannot send, so that value is left out.
+ */
+export function checkAnswerHeaders(server: FastifyInstance, log: Log): void {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    reply.header('x-service-request-id', request.id);
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (isSendable(name, value)) continue;
+      reply.removeHeader(name);
+      log.error({ request_id: request.id, header: name }, 'a header could not be sent and was left out');
+    }
+    const lacksBucket = reply.statusCode >= 400 && !reply.hasHeader('x-service-error-type');
+    if (lacksBucket && isRouterPath(request.originalUrl))
+      reply.header('x-service-error-type', 'internal_error');
+    done(null, payload);
+  });
+}
+
+function isSendable(name: string, value: number | string | string[] | undefined): boolean {
+  try {
+    validateHeaderName(name);
+    for (const each of [value].flat()) validateHeaderValue(name, String(each));
+    return value !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { RouterError } from '#errors';
+import { createLog } from '#observability';
+import { fastify, type FastifyInstance } from 'fastify';
+import { checkAnswerHeaders } from './answer-headers.js';
+import { ErrorFilter } from './error.filter.js';
+
+const log = createLog('gateway', 'silent');
+
+/** The answer of a server whose only handler does this, and whose hooks the check comes behind. */
+async function answerOf(
+  url: string,
+  handle: () => unknown,
+  before: (server: FastifyInstance) => unknown = () => {},
+) {
+  const server = fastify({ genReqId: () => 'one-call' });
+  const filter = new ErrorFilter(log);
+  server.setErrorHandler((error, request, reply) => filter.answer(error, request, reply));
+  before(server);
+  checkAnswerHeaders(server, log);
+  // As Nest has it: what a handler throws goes to the filter, and what breaks behind it to the error handler.
+  server.get('*', (request, reply) => {
+    try {
+      return reply.send(handle());
+    } catch (error) {
+      filter.answer(error, request, reply);
+      return reply;
+    }
+  });
+  const { statusCode, headers, body } = await server.inject(url);
+  await server.close();
+  return { status: statusCode, headers, body };
+}
+
+const fail = (error: Error) => () => {
+  throw error;
+};
+
+describe('an answer', () => {
+  it('goes out without the header that Node would refuse', async () => {
+    const answer = await answerOf(
+      '/v2/x',
+      () => ({ done: true }),
+      (server) =>
+        server.addHook('onSend', (_request, reply, payload, done) => {
+          reply.header('x-text', '€').header('x-other', 'kept');
+          done(null, payload);
+        }),
+    );
+    expect(answer).toMatchObject({ status: 200, body: '{"done":true}' });
+    expect(answer.headers).toMatchObject({ 'x-other': 'kept', 'x-service-request-id': 'one-call' });
+    expect(answer.headers).not.toHaveProperty('x-text');
+  });
+
+  it('about an error keeps its shape, whatever its headers hold', async () => {
+    const headers = { 'X-Text': 'a\nb', 'Retry-After': '1' };
+    const answer = await answerOf('/v2/x', fail(new RouterError('rate_limited', 'Slow down.', { headers })));
+    expect(answer).toMatchObject({
+      status: 429,
+      headers: {
+        'x-service-error-type': 'rate_limited',
+        'x-service-request-id': 'one-call',
+        'retry-after': '1',
+      },
+    });
+    expect(JSON.parse(answer.body)).toEqual({ detail: 'Slow down.', error_type: 'rate_limited' });
+  });
+
+  it('that cannot be serialised is an error of ours', async () => {
+    const answer = await answerOf('/v2/x', () => ({ big: 1n }));
+    expect(answer).toMatchObject({ status: 500, headers: { 'x-service-error-type': 'internal_error' } });
+    expect(JSON.parse(answer.body)).toMatchObject({ error_type: 'internal_error' });
+  });
+
+  it('elsewhere has the shape of the registry, and no bucket', async () => {
+    const answer = await answerOf('/nodes', fail(new Error('secret')));
+    expect(answer.headers).not.toHaveProperty('x-service-error-type');
+    expect(JSON.parse(answer.body)).toEqual({
+      error: 'internal_error',
+      message: 'The service failed; this was recorded.',
+    });
+  });
+
+  it('is written past the framework when its hooks throw', async () => {
+    const answer = await answerOf('/v2/x', fail(new RouterError('forbidden', 'No.')), (server) =>
+      server.addHook('onSend', () => {
+        throw new Error('a broken hook');
+      }),
+    );
+    expect(answer).toMatchObject({ status: 500, headers: { 'x-service-error-type': 'internal_error' } });
+    expect(JSON.parse(answer.body)).toMatchObject({ error_type: 'internal_error' });
+  });
+});

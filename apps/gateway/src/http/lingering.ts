@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/** How much is read of what a caller still sends after its answer, and for how long. */
+export interface LingerLimits {
+  maxMs: number;
+  /** Without a byte. */
+  maxQuietMs: number;
+  maxBytes: number;
+}
+
+const usualLimits: LingerLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
+const lookMs = 250;
+
+/**
+ * Reads on when an answer is complete before its request is. A connection that is closed with bytes unread is reset, and
+ * the reset may reach the caller before it has read the answer.
+ */
+export function lingerAfterEarlyAnswers(server: FastifyInstance, limits = usualLimits): void {
+  server.addHook('onSend', ({ raw }, reply, payload, done) => {
+    const { socket } = raw;
+    // A call by `inject` has no connection.
+    if (!raw.complete && socket instanceof Socket) {
+      // Node closes by this method what it does not keep alive, as soon as the answer is written.
+      socket.destroySoon = () => {
+        Reflect.deleteProperty(socket, 'destroySoon');
+        if (raw.complete) return socket.destroySoon();
+        raw.once('end', () => socket.destroySoon());
+        lingerBeforeClose(socket, limits);
+      };
+      reply.raw.once('finish', () => {
+        if (!raw.complete) boundRest(socket, limits, raw);
+      });
+    }
+    done(null, payload);
+  });
+}
+
+/** Ends our side of the connection, and closes it when the caller has ended its own or the limits are reached. */
+export function lingerBeforeClose(socket: Socket, limits = usualLimits): void {
+  socket.end();
+  socket.once('end', () => socket.destroySoon());
+  socket.resume();
+  boundRest(socket, limits);
+}
+
+/** Closes the connection when too much of a body that nobody wants has come, or none for too long. */
+function boundRest(
+  socket: Socket,
+  { maxMs, maxQuietMs, maxBytes }: LingerLimits,
+  body?: IncomingMessage,
+): void {
+  const startedAtMs = performance.now();
+  const readBefore = socket.bytesRead;
+  let last = { bytes: readBefore, atMs: startedAtMs };
+  const timer = setInterval(
+    () => {
+      const nowMs = performance.now();
+      if (socket.bytesRead !== last.bytes) last = { bytes: socket.bytesRead, atMs: nowMs };
+      const isOver = nowMs - startedAtMs > maxMs || nowMs - last.atMs > maxQuietMs;
+      if (isOver || last.bytes - readBefore > maxBytes) socket.destroy();
+    },
+    Math.min(lookMs, maxQuietMs),
+  );
+  const stop = () => clearInterval(timer);
+  socket.once('close', stop);
+  body?.once('end', stop);
+}

@@ -1,0 +1,53 @@
+import { expect, it } from '@jest/globals';
+import { Turns } from './turns.js';
+
+/** Works that end when they are told to, and the order in which they began. */
+function worksIn(turns: Turns) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const work = (name: string) =>
+    turns.take(name.slice(0, 1), async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+    });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { begun, work, end };
+}
+
+it('gives each free place to another key, while one waits', async () => {
+  const { begun, work, end } = worksIn(new Turns({ max: 1 }));
+  const all = Promise.all(['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(work));
+  const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'];
+  for (const name of order) await end(name);
+  await all;
+  expect(begun).toEqual(order);
+});
+
+it('leaves a place free that a key may not take', async () => {
+  const { begun, work, end } = worksIn(new Turns({ max: 2, maxOfOne: 1 }));
+  const all = ['a1', 'a2', 'a3'].map(work);
+  expect(begun).toEqual(['a1']);
+  all.push(work('b1'));
+  expect(begun).toEqual(['a1', 'b1']);
+  for (const name of ['a1', 'b1', 'a2', 'a3']) await end(name);
+  await Promise.all(all);
+  expect(begun).toEqual(['a1', 'b1', 'a2', 'a3']);
+});
+
+it('refuses the key that fills its line, and what has waited too long', async () => {
+  const refusal = () => new Error('busy');
+  const { work, end } = worksIn(new Turns({ max: 1, maxWaitingOfOne: 1, maxWaitMs: 20, refusal }));
+  const running = work('a1');
+  const waiting = work('a2');
+  await expect(work('a3')).rejects.toThrow('busy');
+  await expect(work('b1')).rejects.toThrow('busy');
+  await expect(waiting).rejects.toThrow('busy');
+  await end('a1');
+  await running;
+  const next = work('a4');
+  await end('a4');
+  await next;
+});

@@ -1,0 +1,99 @@
+interface TurnLimits {
+  /** Works under way at once. */
+  max: number;
+  /** Of one key at once; left out, as many as of all. */
+  maxOfOne?: number;
+  /** Works of one key that wait; more are refused. */
+  maxWaitingOfOne?: number;
+  maxWaitMs?: number;
+  /** What is thrown for a work that is refused, or that has waited too long. */
+  refusal?: () => Error;
+}
+
+/**
+ * Does works in turns of their keys, such as workspaces: the next free place goes to another key whenever one waits, so a
+ * key with a thousand works delays another one by one of them.
+ */
+export class Turns {
+  private readonly running = new Map<string, number>();
+  /** By key; the first one whose key may run is next. */
+  private readonly lines = new Map<string, (() => void)[]>();
+  private count = 0;
+  private readonly limits: Required<TurnLimits>;
+
+  constructor({ max, ...limits }: TurnLimits) {
+    this.limits = {
+      max,
+      maxOfOne: max,
+      maxWaitingOfOne: Infinity,
+      maxWaitMs: Infinity,
+      refusal: () => new Error('too many works wait'),
+      ...limits,
+    };
+  }
+
+  /** Works of the key that wait. */
+  waiting(key: string): number {
+    return this.lines.get(key)?.length ?? 0;
+  }
+
+  /** Does the work when it is the turn of its key. */
+  async take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    if (this.hasPlace(key)) this.begin(key);
+    else await this.turn(key);
+    try {
+      return await work();
+    } finally {
+      this.end(key);
+    }
+  }
+
+  private hasPlace(key: string): boolean {
+    return this.count < this.limits.max && (this.running.get(key) ?? 0) < this.limits.maxOfOne;
+  }
+
+  private begin(key: string): void {
+    this.count += 1;
+    this.running.set(key, (this.running.get(key) ?? 0) + 1);
+  }
+
+  private end(key: string): void {
+    this.count -= 1;
+    const left = (this.running.get(key) ?? 1) - 1;
+    if (left === 0) this.running.delete(key);
+    else this.running.set(key, left);
+    this.next();
+  }
+
+  private turn(key: string): Promise<void> {
+    const { maxWaitingOfOne, maxWaitMs, refusal } = this.limits;
+    const line = this.lines.get(key) ?? [];
+    if (line.length >= maxWaitingOfOne) return Promise.reject(refusal());
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const leave = () => {
+        line.splice(line.indexOf(begin), 1);
+        if (line.length === 0) this.lines.delete(key);
+        reject(refusal());
+      };
+      const timer = maxWaitMs === Infinity ? undefined : setTimeout(leave, maxWaitMs);
+      line.push(begin);
+      this.lines.set(key, line);
+    });
+  }
+
+  private next(): void {
+    for (const [key, line] of this.lines) {
+      if (!this.hasPlace(key)) continue;
+      const begin = line.shift();
+      this.lines.delete(key);
+      // Behind all others.
+      if (line.length > 0) this.lines.set(key, line);
+      this.begin(key);
+      return begin?.();
+    }
+  }
+}
