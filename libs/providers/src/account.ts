@@ -9,13 +9,13 @@ export const accountTroubles = ['key', 'balance', 'quota'] as const;
 export type AccountTrouble = (typeof accountTroubles)[number];
 
 /** Replies that report one trouble, and the public document that shows them, with the date on which it was read. */
-export interface AccountReport extends Condition {
+interface AccountReport extends Condition {
   source: string;
   date: string;
 }
 
 /** The document in which such a reply would be, and is not. */
-export interface NotDocumented {
+interface NotDocumented {
   notDocumentedIn: string;
   date: string;
 }

@@ -16,6 +16,7 @@ const video = { protocol: 'video' };
 const image = { protocol: 'image' };
 const errors = (code: string) => ({ errors: [{ code, message: 'x', parameter: 'p', taskUUID: '7' }] });
 const said = (code: string) => ({ error: { code, message: 'x' } });
+const response = (status: string, output: unknown[], more = {}) => ({ id: '7', status, output, ...more });
 const details = (text: string) => ({ request_id: '7', error: { code: 422, message: 'x', details: text } });
 
 describe('what is said against a poll or a fetch ends no run', () => {
@@ -92,7 +93,6 @@ describe('what no document of a provider says of our account is told by its word
 
 describe('a success is a known good state with a result', () => {
   const text = { protocol: 'text' };
-  const response = (status: string, output: unknown[], more = {}) => ({ id: '7', status, output, ...more });
   const reasoning = [{ id: '1', type: 'reasoning', summary: [] }];
   const cut = { incomplete_details: { reason: 'max_output_tokens' } };
   const emptyImage = { inlineData: { mimeType: 'image/png', data: '' } };
