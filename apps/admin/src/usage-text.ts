@@ -61,8 +61,9 @@ export const exportFormats = {
   jsonl: { heading: '', line: (record) => `${JSON.stringify(usageDocument(record))}\n` },
 } as const satisfies Record<string, ExportFormat>;
 
-/** As RFC 4180 has it; nothing is an empty cell. */
+/** As RFC 4180 has it; nothing is an empty cell. A text that a spreadsheet would take for a formula begins with an apostrophe. */
 export function csvCell(value: string | number | boolean | null): string {
-  const text = value === null ? '' : String(value);
+  const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
+  const text = value === null ? '' : `${isFormula ? "'" : ''}${value}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

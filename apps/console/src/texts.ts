@@ -61,6 +61,8 @@ export const texts = {
         'This sign-in link could not be tried, since the service did not answer. Open it again in a moment. Nothing was spent.',
     },
     goesOn: 'The session of this tab goes on.',
+    replaces: (workspace: string) =>
+      `This link signs in to the workspace “${workspace}” and ends the session of this tab. Go on only if you know who sent the link. Sign in to “${workspace}”?`,
   },
   failure: {
     title: 'This could not be read',

@@ -118,32 +118,6 @@ describe('a request is repeated', () => {
     expect(seen).toHaveLength(7);
   });
 
-  it.each(['-5', '0', '0.001'])('after a pause of its own where Retry-After says %s', async (retryAfter) => {
-    const times: number[] = [];
-    const timed =
-      (respond: Respond): Respond =>
-      (response, call) => {
-        times.push(performance.now());
-        respond(response, call);
-      };
-    script = [timed(refused(504, 'deadline_exceeded', { 'retry-after': retryAfter })), timed(json(200, {}))];
-    await router.run('a/b', {});
-    const [first = 0, second = 0] = times;
-    expect(second - first).toBeGreaterThan(350);
-  });
-
-  it.each(['2147484', '9'.repeat(20)])(
-    'not before its time limit where Retry-After says %s',
-    async (retryAfter) => {
-      script = [refused(504, 'deadline_exceeded', { 'retry-after': retryAfter })];
-      await expect(router.run('a/b', {}, { timeoutMs: 500 })).rejects.toMatchObject({
-        bucket: 'deadline_exceeded',
-        status: 0,
-      });
-      expect(seen.length).toBeLessThan(2);
-    },
-  );
-
   it('never for a result that says how the run ended', async () => {
     script = [
       refused(503, 'service_unavailable'),
@@ -170,40 +144,6 @@ describe('a mistake in the configuration is thrown at once:', () => {
     script = [(response) => response.writeHead(308, { location: 'https://new.example.com/' }).end()];
     const message = expect.stringContaining('https://new.example.com/');
     await expect(router.run('a/b', {})).rejects.toMatchObject({ status: 308, message });
-    expect(seen).toHaveLength(1);
-  });
-});
-
-describe('an output is read by its media type', () => {
-  const answered = async (contentType: string) => {
-    script = [(response) => response.writeHead(200, { 'content-type': contentType }).end('{"a":1}')];
-    return (await router.run('a/b', {})).output;
-  };
-
-  it.each([
-    'Application/JSON',
-    'application/json ;charset=utf-8',
-    'text/json',
-    'application/problem+JSON; a="b,c"',
-  ])('%s is JSON', async (contentType) => {
-    expect(await answered(contentType)).toEqual({ a: 1 });
-  });
-
-  it.each(['application/json-seq', 'text/plain; a=application/json', ''])(
-    '%s is bytes',
-    async (contentType) => {
-      expect(await answered(contentType)).toBeInstanceOf(Blob);
-    },
-  );
-
-  it('a stream of events too', async () => {
-    script = [
-      (response) =>
-        response
-          .writeHead(200, { 'content-type': 'Text/Event-Stream ;charset=utf-8' })
-          .end(event(stateOf('COMPLETED'))),
-    ];
-    expect(await statesOf()).toEqual(['COMPLETED']);
     expect(seen).toHaveLength(1);
   });
 });

@@ -37,8 +37,9 @@ it('leaves a place free that a key may not take', async () => {
   expect(begun).toEqual(['a1', 'b1', 'a2', 'a3']);
 });
 
+const refusal = () => new Error('busy');
+
 it('refuses the key that fills its line, and what has waited too long', async () => {
-  const refusal = () => new Error('busy');
   const { work, end } = worksIn(new Turns({ max: 1, maxWaitingOfOne: 1, maxWaitMs: 20, refusal }));
   const running = work('a1');
   const waiting = work('a2');

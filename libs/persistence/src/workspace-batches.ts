@@ -100,7 +100,11 @@ export class WorkspaceBatches<Item extends Written, Result> {
       waits,
     );
     const locked = batch.filter((_each, nth) => results[nth] === null);
-    if (waits && locked.length > 0) throw new Error('a workspace is not there');
+    // It was deleted while its credential was still known to a gateway.
+    if (waits && locked.length > 0)
+      throw new RouterError('unauthorized', 'The request carries no usable credential.', {
+        internal: 'a workspace is not there',
+      });
     for (const id of new Set(locked.map(({ item }) => item.workspaceId))) {
       this.joinOwn(
         id,

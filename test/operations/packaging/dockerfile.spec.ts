@@ -61,6 +61,7 @@ describe('docker/Dockerfile', () => {
   it('runs without rights, in production, with a health check, the gateway by default', () => {
     expect(last('USER')).toBe('65532:65532');
     expect(final).toContainEqual({ keyword: 'ENV', rest: 'NODE_ENV=production' });
+    expect(final).toContainEqual({ keyword: 'ENV', rest: 'NODE_OPTIONS=--max-old-space-size=768' });
     expect(last('HEALTHCHECK')).toContain('"docker/health.mjs"');
     expect(last('ENTRYPOINT')).toContain('"docker/entry.mjs"');
     expect(last('CMD')).toBe('["gateway"]');

@@ -1,5 +1,6 @@
 import { api, bodyOf } from './client.ts';
 import { Problem } from './problem.ts';
+import { texts } from '../texts.ts';
 import { session } from './session.ts';
 
 /** `…/console/#code=…`: a link of the terminal. The code is good once and for minutes; a fragment is sent to no server. */
@@ -9,9 +10,16 @@ export async function exchangeCode(): Promise<void> {
   history.replaceState(null, '', location.pathname + location.search);
   try {
     const { key } = await bodyOf(api.POST('/v2/sign-in', { headers: { authorization: `Bearer ${code}` } }));
-    session.signIn(key);
+    if (session.credential() === null || (await isWanted(key))) session.signIn(key);
   } catch (error) {
     // The page then asks for a key, as it does without a link; a session that stands goes on.
     session.notify(error instanceof Problem && error.status === 401 ? 'spentLink' : 'unreadLink');
   }
+}
+
+/** Whoever opens somebody else's link must not go on in that person's workspace without a word. */
+async function isWanted(key: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${key}` };
+  const { name } = await bodyOf(api.GET('/v2/workspace', { headers }));
+  return confirm(texts.signIn.replaces(name));
 }

@@ -1,7 +1,7 @@
 import { WorkspaceReader, type WorkspaceStanding } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, CallerGuard, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { answer, ApiRoute, json } from '../reference/api-route.js';
 
@@ -21,7 +21,7 @@ export class WorkspaceController {
   })
   async read(@Calling() { workspaceId, workspaceName, keyId, scopes }: Caller): Promise<RouterWorkspace> {
     const now = await this.workspaces.standing(workspaceId);
-    if (now === null) throw new Error('the workspace of a caller is gone');
+    if (now === null) throw noCredential();
     return {
       id: workspaceId,
       name: workspaceName,

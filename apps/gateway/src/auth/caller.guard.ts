@@ -22,7 +22,7 @@ export class CallerGuard implements CanActivate {
     const credential = credentialOf(request.headers, generationOf(request));
     const caller = credential && (await this.identification.find(credential));
     // One text for every reason: a caller without a credential learns nothing about which ones exist.
-    if (!caller) throw new RouterError('unauthorized', 'The request carries no usable credential.');
+    if (!caller) throw noCredential();
     request.caller = caller;
     if (!caller.enabled) {
       throw new RouterError('not_enabled', 'The router is not switched on for this workspace.');
@@ -33,6 +33,10 @@ export class CallerGuard implements CanActivate {
     return true;
   }
 }
+
+/** Also for a credential whose workspace was deleted while it was still cached. */
+export const noCredential = () =>
+  new RouterError('unauthorized', 'The request carries no usable credential.');
 
 /** The scope that a route requires of its caller's credential. */
 export const Access = Reflector.createDecorator<{ scope: Scope }>();

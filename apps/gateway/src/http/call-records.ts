@@ -53,6 +53,7 @@ interface EndedCall {
   bucket: string | undefined;
   elapsedMs: number;
   workspaceId: string | undefined;
+  clientAddress: string;
   traceparent: string | undefined;
 }
 
@@ -69,6 +70,7 @@ function endedCall(request: FastifyRequest, reply: FastifyReply): EndedCall {
     bucket,
     elapsedMs: reply.elapsedTime,
     workspaceId: workspaceOf(request),
+    clientAddress: request.ip,
     traceparent: span?.traceparent,
   };
 }
@@ -115,6 +117,7 @@ class CallRecords {
           error_type: bucket,
           ms: Math.round(elapsedMs * 10) / 10,
           workspace_id: call.workspaceId,
+          client_address: call.clientAddress,
           trace_id: readTraceparent(call.traceparent)?.traceId,
         },
         'call',

@@ -49,7 +49,7 @@ async function open(localAddress: string, bytes: string): Promise<{ socket: net.
 
 let countBefore = 0;
 async function refused(): Promise<boolean> {
-  const [{ value = 0 } = {}] = (await metrics.refusedConnections.get()).values;
+  const value = (await metrics.refusedConnections.get()).values[0]?.value ?? 0;
   const isMore = value > countBefore;
   countBefore = value;
   return isMore;

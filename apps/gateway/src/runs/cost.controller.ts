@@ -3,7 +3,7 @@ import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas'
 import { Controller, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, CallerGuard, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
@@ -40,7 +40,7 @@ export class CostController {
       const { terms } = await this.checker.check(caller.workspaceId, servers, bytes);
       const [{ price }] = terms;
       const standing = await this.workspaces.standing(caller.workspaceId);
-      if (standing === null) throw new Error('the workspace of a caller is gone');
+      if (standing === null) throw noCredential();
       const billed = (micros: number) => centsFromMicros(wholeMicros(micros * standing.markup));
       return {
         expected_cents: billed(price.computedMicros),
