@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { planOf } from './testing/plan.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
@@ -74,5 +75,20 @@ describe('a key of a workspace', () => {
     expect(await ids('session')).toEqual([session?.row.id]);
     expect((await keys.list({}, { limit: 5 })).map((each) => each.id)).toEqual(newest);
     expect(await keys.isCode(code)).toBe(true);
+  });
+
+  it('is listed by reading one page of rows, however many there are', async () => {
+    const { id } = await process.workspace();
+    await process.database.write(
+      `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes)
+        SELECT gen_random_uuid(), $1, 'filler', gen_random_uuid()::text, '', '{}' FROM generate_series(1, 5000)`,
+      [id],
+    );
+    await process.database.write('ANALYZE api_key');
+    for (const filter of [{ workspaceId: id }, {}, { workspaceId: id, kind: 'key' as const }]) {
+      const nodes = await planOf(process, (database) => new ApiKeyRepository(database).list(filter, page));
+      expect(nodes.filter(({ node }) => node.includes('Seq Scan on api_key'))).toEqual([]);
+      expect(Math.max(...nodes.map(({ rows }) => rows))).toBeLessThanOrEqual(page.limit);
+    }
   });
 });
