@@ -6,6 +6,7 @@ import { Database } from './database.js';
 import type { ApiKey } from './entities/api-key.entity.js';
 import type { Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
+import { operators } from './list-turns.js';
 import { newestFirst, newestId } from './newest-first.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
@@ -179,7 +180,7 @@ export class ApiKeyRepository {
       workspaceId === undefined
         ? { where: '$1::uuid IS NULL AND id < $2::uuid', orderBy: 'id DESC' }
         : newestFirst('id');
-    return this.database.list<KeyRow>({
+    return this.database.list<KeyRow>(workspaceId ?? operators, {
       text: `SELECT ${listColumns} FROM (
           SELECT * FROM api_key WHERE ${where} AND ${kind === undefined ? 'true' : isOfKind[kind]}
           ORDER BY ${orderBy} LIMIT $3
@@ -190,7 +191,7 @@ export class ApiKeyRepository {
 
   /** By id or prefix. */
   async find(idOrPrefix: string): Promise<KeyRow | null> {
-    const [row] = await this.database.list<KeyRow>({
+    const [row] = await this.database.list<KeyRow>(operators, {
       text: `SELECT ${listColumns} FROM api_key CROSS JOIN LATERAL key_end(id) AS ends WHERE id = $1 OR prefix = $2`,
       values: idOrPrefixValues(idOrPrefix),
     });

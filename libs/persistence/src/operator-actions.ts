@@ -1,4 +1,5 @@
 import type { Database } from './database.js';
+import { operators } from './list-turns.js';
 
 /** Who changed what, for those changes that no statement of their own records. */
 interface Action {
@@ -24,7 +25,7 @@ export interface Change {
  * and webhook secrets, which workspaces may change themselves. A key that an operator made or revoked is in both.
  */
 export async function changesSince(database: Database, since: Date, limit: number): Promise<Change[]> {
-  return database.list<Change>({
+  return database.list<Change>(operators, {
     text: `SELECT at, actor, action, subject, details FROM operator_action WHERE at >= $1
       UNION ALL
       SELECT changed.at, NULL, changed.action, prefix, jsonb_build_object('workspace', workspace.name, 'scopes', scopes)

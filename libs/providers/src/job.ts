@@ -9,7 +9,6 @@ import type {
   ProviderFailure,
   Run,
   Signal,
-  SubmittedRun,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './defaults.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
