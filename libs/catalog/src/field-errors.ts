@@ -49,10 +49,7 @@ function fieldError(error: ErrorObject, body: unknown): FieldError {
   const { type, msg, ctx } = worded(error);
   const child = childOf(error);
   const path = [...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
-  const loc = [
-    'body',
-    ...path.map((segment) => (typeof segment === 'string' ? echoed(segment) : segment)),
-  ];
+  const loc = ['body', ...path.map((segment) => (typeof segment === 'string' ? echoed(segment) : segment))];
   // A missing field echoes the object that lacks it; an extra one echoes itself.
   const rejected =
     error.keyword === 'additionalProperties' && child !== undefined

@@ -72,7 +72,9 @@ export class SignInController {
   ): Promise<RouterSignInLink> {
     holdTo(caller, wanted ?? []);
     const scopes = wanted ?? sessionScopes.filter((scope) => caller.scopes.includes(scope));
-    const { code, row, expiresAt } = await orRefused(this.keys.createCode(caller.workspaceId, scopes, makerOf(caller)));
+    const { code, row, expiresAt } = await orRefused(
+      this.keys.createCode(caller.workspaceId, scopes, makerOf(caller)),
+    );
     return {
       url: `${publicOrigin}/console/#code=${code}`,
       code,

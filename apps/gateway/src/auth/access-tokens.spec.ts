@@ -47,13 +47,7 @@ const pairOf = (alg: string): GenerateKeyPairResult => {
 async function signed(
   header: JWTHeaderParameters,
   key: Parameters<SignJWT['sign']>[0] = pairOf(header.alg).privateKey,
-  {
-    issuer = 'model-router',
-    audience = 'model-router',
-    expires = '5m',
-    issued = '0s',
-    sub = 'tester',
-  } = {},
+  { issuer = 'model-router', audience = 'model-router', expires = '5m', issued = '0s', sub = 'tester' } = {},
   claims: JWTPayload = {},
 ): Promise<string> {
   return new SignJWT({ workspace, scope: 'run', sub, ...claims })

@@ -188,7 +188,11 @@ describe('an object that no row names', () => {
     await condemn(other, again.runId);
     expect(await due('2 hours')).toEqual([]);
     expect(await note(other, again.runId)).toBe(true);
-    await fixture.first.finish(again.runId, again.epoch, { outcome: 'succeeded', mediaType: 'application/json', body: { storedAs: other } });
+    await fixture.first.finish(again.runId, again.epoch, {
+      outcome: 'succeeded',
+      mediaType: 'application/json',
+      body: { storedAs: other },
+    });
     await fixture.first.finish(failing.runId, failing.epoch, failed('provider_error'));
     expect(await due('2 hours')).toEqual([one]);
   });
