@@ -81,7 +81,10 @@ export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   // A validator keeps its last errors, and with them the caller's body.
   first.errors = null;
   all.errors = null;
-  return fields.map((field) => ({ ...field, loc: asSpelledByCaller(model, { body: parsedBody }, field.loc) }));
+  return fields.map((field) => ({
+    ...field,
+    loc: asSpelledByCaller(model, { body: parsedBody }, field.loc),
+  }));
 }
 
 const compiledSchema = oncePerModel(({ input }) => compileSchema(input));

@@ -78,7 +78,9 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       encode: submit.encode && encodingOf(submit.encode),
       variant: submit.variant && variantOf(submit.variant, base),
-      base64: submit.base64?.flatMap(({ at, ...place }) => spelled(at).map((each) => ({ ...place, at: each }))),
+      base64: submit.base64?.flatMap(({ at, ...place }) =>
+        spelled(at).map((each) => ({ ...place, at: each })),
+      ),
       upload: submit.upload && {
         ...submit.upload,
         at: submit.upload.at.flatMap(spelled),
