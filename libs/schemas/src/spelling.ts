@@ -4,8 +4,7 @@ import { type JsonPointer, pointerFrom, pointerSegments } from './json-pointer.j
 export const camelName = (name: string): string =>
   name.replaceAll(/_+([^_]?)/g, (_, letter: string) => letter.toUpperCase());
 
-const snakeName = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snakeName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The pointer in every spelling that a reader of protobuf's JSON takes: each name in camel case and in snake case. */
 export const spellingsOf = (pointer: JsonPointer): JsonPointer[] =>

@@ -28,6 +28,8 @@ export class NewDatabase {
     return database.atOnce(async (transaction) => {
       const sql: Sql = (text, values) => transaction.write(text, values);
       await sql(`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`);
+      // A rotated key is newer than the keys below it, and so comes behind them.
+      await sql('SET CONSTRAINTS ALL DEFERRED');
       await sql(`LOCK TABLE ${carriedTables.join(', ')} IN SHARE ROW EXCLUSIVE MODE`);
       await refuseIfFilled(sql);
       const columns = await carriedColumns(sql);

@@ -22,7 +22,7 @@ export class ApiKey {
   /** The code of a sign-in link: no key, but exchanged for a session, once. */
   @Column('boolean', { default: false }) oneTime: boolean;
   /** The key that made it, and with which it ends; null for a key of the workspace itself. */
-  @ForeignKey(() => ApiKey, { onDelete: 'CASCADE' })
+  @ForeignKey(() => ApiKey, { onDelete: 'CASCADE', deferrable: 'INITIALLY IMMEDIATE' })
   @Column('uuid', { nullable: true })
   madeBy: string | null;
   /** The subject of the access token that made it. */
