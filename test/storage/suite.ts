@@ -182,7 +182,6 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     const three = await keysOf(store, 'list/run-3');
     expect(three).toEqual(expect.arrayContaining(['list/run-3.txt', 'list/run-30', 'list/run-3/3.png']));
     expect(three.every((key) => key.startsWith('list/run-3'))).toBe(true);
-    for await (const _first of store.list('list/', signal())) break;
     for await (const found of store.list('list-b', signal())) {
       expect(found).toMatchObject({ key: 'list-b', bytes: 1 });
       // Services round to whole seconds.
