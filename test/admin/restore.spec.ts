@@ -26,6 +26,8 @@ interface Changes {
   changes: { actor: string | null; action: string; subject: string; details: object }[];
 }
 
+const keysOf = ({ listed }: Found) => listed.map(({ key }) => key).sort();
+
 const hourMs = 3_600_000;
 const signal = () => AbortSignal.timeout(120_000);
 
@@ -70,6 +72,14 @@ describe('admin restore', () => {
     return error;
   };
 
+  const put = async (key: string, hoursAgo: number) => {
+    await store.put(key, Buffer.from('body'), { mediaType: 'image/png', signal: signal() });
+    const at = new Date(Date.now() - hoursAgo * hourMs);
+    utimesSync(path.join(assets, key), at, at);
+    return key;
+  };
+  const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
+
   describe('runs', () => {
     it('presumes that waiting runs were submitted, once the operator agrees, and records it', async () => {
       const runs = new RunRepository(database);
@@ -99,15 +109,6 @@ describe('admin restore', () => {
   });
 
   describe('objects', () => {
-    const put = async (key: string, hoursAgo: number) => {
-      await store.put(key, Buffer.from('body'), { mediaType: 'image/png', signal: signal() });
-      const at = new Date(Date.now() - hoursAgo * hourMs);
-      utimesSync(path.join(assets, key), at, at);
-      return key;
-    };
-    const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
-    const keysOf = ({ listed }: Found) => listed.map(({ key }) => key).sort();
-
     it('lists those that no row names and that are old enough, and deletes none unless told to', async () => {
       const known = runKeys.input(v7());
       await objects.note(known, v7(), 3600);

@@ -182,7 +182,6 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     const three = await keysOf(store, 'list/run-3');
     expect(three).toEqual(expect.arrayContaining(['list/run-3.txt', 'list/run-30', 'list/run-3/3.png']));
     expect(three.every((key) => key.startsWith('list/run-3'))).toBe(true);
-    for await (const _first of store.list('list/', signal())) break;
     for await (const found of store.list('list-b', signal())) {
       expect(found).toMatchObject({ key: 'list-b', bytes: 1 });
       // Services round to whole seconds.
@@ -191,21 +190,15 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     }
   });
 
-  it('tells whose an object is, and passes over what is neither a run’s nor a file', async () => {
-    const [runId, fileId] = [randomUUID(), randomUUID()];
-    const owned = [
-      [runKeys.input(runId), runId],
-      [runKeys.asset(runId, 0, '.png'), runId],
-      [fileKey(fileId, '.tar'), fileId],
-      [fileKey(runId, ''), runId],
-    ] as const;
-    const others = ['runs/none/input', 'files/none.png', 'files-of-others', `backups/${runId}/input`];
-    for (const key of [...owned.map(([of]) => of), ...others])
-      await store.put(key, still('x'), { ...png, signal: signal() });
-    const found: string[][] = [];
-    for await (const { key, ownerId } of ownedObjects(store, signal())) found.push([key, ownerId]);
-    expect(found.sort()).toEqual([...owned].sort());
-    await store.delete([...owned.map(([of]) => of), ...others], signal());
+  it('tells whose an object is, and passes over those of others', async () => {
+    const id = randomUUID();
+    const owned = [runKeys.input(id), runKeys.asset(id, 0, '.png'), fileKey(id, '.tar'), fileKey(id, '')];
+    const keys = [...owned, 'runs/none/input', 'files/none.png', `backups/${id}/input`];
+    for (const key of keys) await store.put(key, still('x'), { ...png, signal: signal() });
+    const found = new Map<string, string>();
+    for await (const { key, ownerId } of ownedObjects(store, signal())) found.set(key, ownerId);
+    expect(found).toEqual(new Map(owned.map((key) => [key, id])));
+    await store.delete(keys, signal());
   });
 
   describe('a signed URL', () => {
