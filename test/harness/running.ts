@@ -4,7 +4,11 @@ import path from 'node:path';
 import { ProcessRecords } from '../../apps/local/src/processes.js';
 
 /** What lasts as long as the whole run of Jest lies below this folder. */
-export const runFolder = (): string => process.env['TEST_FOLDER'] ?? '';
+export function runFolder(): string {
+  const folder = process.env['TEST_FOLDER'];
+  if (!folder) throw new Error('A folder of the run exists only in projects whose set-up makes one.');
+  return folder;
+}
 
 /** A folder of the run, removed at its end. */
 export function temporaryFolder(purpose: string): string {

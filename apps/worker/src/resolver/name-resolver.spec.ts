@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { NameServer } from '../../../../test/harness/name-server.js';
-import { temporaryFolder } from '../../../../test/harness/running.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { HostsFile } from './hosts-file.js';
 import { NameResolver } from './name-resolver.js';
@@ -23,18 +23,23 @@ not-an-address broken.test
 `;
 
 let server: NameServer;
+let folder: string;
 let hostsPath: string;
 let nowMs: number;
 let names: NameResolver;
 beforeEach(async () => {
   server = await NameServer.start(records);
-  hostsPath = path.join(temporaryFolder('hosts'), 'hosts');
+  folder = mkdtempSync(path.join(os.tmpdir(), 'hosts-'));
+  hostsPath = path.join(folder, 'hosts');
   writeFileSync(hostsPath, hosts);
   nowMs = 1_000_000;
   const clock = () => nowMs;
   names = new NameResolver({ CALLER_DNS_SERVERS: [server.address] }, new HostsFile(hostsPath, clock), clock);
 });
-afterEach(() => server.stop());
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
 
 const resolve = async (name: string, signal = new AbortController().signal, workspaceId = 'w') =>
   (await names.resolve(name, { workspaceId, signal })).map(({ address }) => address);
