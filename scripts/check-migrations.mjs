@@ -37,5 +37,5 @@ const problems = [
     ? []
     : [`${listFile} is not in the order of the files' names`]),
 ];
-for (const problem of problems) console.error(problem);
+for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.exit(problems.length === 0 ? 0 : 1);

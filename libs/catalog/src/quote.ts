@@ -127,7 +127,7 @@ function isFlagged(factor: Factor, input: unknown): boolean {
 function positive(value: unknown): number | undefined {
   // Some partners read a text as leniently as their language does: " 10", "+9", "1e1".
   const number =
-    typeof value === 'string' && /^\s*\+?\d*\.?\d+(e[+-]?\d+)?\s*s?\s*$/i.test(value)
+    typeof value === 'string' && /^\+?(\d+(\.\d+)?|\.\d+)(e[+-]?\d+)?\s*s?$/i.test(value.trim())
       ? Number.parseFloat(value)
       : value;
   return typeof number === 'number' && number > 0 ? finite(number) : undefined;

@@ -24,12 +24,12 @@ it.each(['2147484', '9'.repeat(20), '-5', '0', '0.001'])(
   },
 );
 
-describe('an output', () => {
-  const outputOf = async (contentType: string) => {
-    const { router } = answered(200, '{"a":1}', { 'content-type': contentType });
-    return (await router.run('a/b', {})).output;
-  };
+async function outputOf(contentType: string) {
+  const { router } = answered(200, '{"a":1}', { 'content-type': contentType });
+  return (await router.run('a/b', {})).output;
+}
 
+describe('an output', () => {
   it.each([
     'Application/JSON',
     'application/json ;charset=utf-8',

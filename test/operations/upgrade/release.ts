@@ -8,6 +8,8 @@ import { temporaryFolder } from '../../harness/index.js';
 /** The release that an upgrade starts from: the commit that froze the schema, and later the last tag. */
 export const previousRelease = 'f6ee4410955085aa71dde3b6d469d91e9c255a21';
 
+const lockOf = (folder: string) => readFileSync(path.join(folder, 'package-lock.json'), 'utf8');
+
 /** A built release in a folder of its own. */
 export class Release {
   private constructor(readonly folder: string) {}
@@ -20,8 +22,7 @@ export class Release {
     const folder = temporaryFolder('release');
     const archive = execFileSync('git', ['archive', commit], { cwd: checkout, maxBuffer: 256 * 1024 * 1024 });
     execFileSync('tar', ['-x', '-C', folder], { input: archive });
-    const lock = (at: string) => readFileSync(path.join(at, 'package-lock.json'), 'utf8');
-    if (lock(folder) === lock(checkout))
+    if (lockOf(folder) === lockOf(checkout))
       symlinkSync(path.join(checkout, 'node_modules'), path.join(folder, 'node_modules'));
     else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'ignore' });
     execFileSync('npm', ['run', '--silent', 'build'], {

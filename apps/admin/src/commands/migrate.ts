@@ -7,9 +7,7 @@ export const migrateCommand: CommandGroup = (program, desk) => {
     .command('migrate')
     .description('Bring the database schema up to date; safe to run from many places at once.')
     .action(async () => {
-      const migrated = await withDatabase(desk.env, async (database) =>
-        migrate(await database.dataSource()),
-      );
+      const migrated = await withDatabase(desk.env, async (database) => migrate(await database.dataSource()));
       const lines = [
         ...migrated.migrations.map((name) => `ran ${name}`),
         ...(migrated.functions ? ['replaced the functions'] : []),
