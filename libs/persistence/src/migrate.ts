@@ -9,6 +9,9 @@ import { schemaFirst, SqlMigration } from './migrations.js';
 const lockNotAvailable = '55P03';
 const maxAttempts = 60;
 const pauseMs = 1000;
+/** Another migrator may build an index of a large table. */
+const maxWaitMs = 3_600_000;
+const askEveryMs = 200;
 
 /** What a call of `migrate` changed. */
 export interface Migrated {
@@ -22,8 +25,7 @@ export interface Migrated {
 export async function migrate(dataSource: DataSource): Promise<Migrated> {
   const runner = dataSource.createQueryRunner();
   try {
-    // TypeORM itself takes no lock: two migrators on an empty database would collide.
-    await runner.query(`SELECT pg_advisory_lock(${advisoryLocks.migration})`);
+    await onlyOne(runner);
     const before = await schemaState(dataSource, runner);
     await runPending(dataSource, runner);
     const { migrations } = await schemaState(dataSource, runner);
@@ -35,6 +37,23 @@ export async function migrate(dataSource: DataSource): Promise<Migrated> {
     await runner.query(`SELECT pg_advisory_unlock(${advisoryLocks.migration})`).catch(() => {});
     await runner.release();
   }
+}
+
+/**
+ * TypeORM itself takes no lock: two migrators on an empty database would collide. A statement that waited for the lock
+ * would hold a snapshot, which CREATE INDEX CONCURRENTLY of the other waits for: a deadlock. So the lock is asked for.
+ */
+async function onlyOne(runner: QueryRunner): Promise<void> {
+  for (
+    const startedMs = performance.now();
+    performance.now() - startedMs < maxWaitMs;
+    await pause(askEveryMs)
+  ) {
+    const text = `SELECT pg_try_advisory_lock(${advisoryLocks.migration}) AS locked`;
+    const [answer] = (await runner.query(text)) as { locked: boolean }[];
+    if (answer?.locked) return;
+  }
+  throw new StartupError('Another "admin migrate" has been running for an hour: see pg_stat_activity.');
 }
 
 /**
