@@ -115,7 +115,7 @@ describe.each(onRedis())('%s dies and comes back', () => {
   }
 
   async function heldChannels(): Promise<number> {
-    return ((await redisCommand(redis.url, 'PUBSUB', 'CHANNELS', 'mr:run:*')) as string[]).length;
+    return ((await redisCommand(redis.url, 'PUBSUB', 'CHANNELS', 'mr:news:*')) as string[]).length;
   }
 
   const submissions = () => Promise.all(system.workers.map((worker) => callsMade(worker, 'submit')));

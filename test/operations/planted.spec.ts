@@ -31,6 +31,7 @@ beforeAll(() => {
     'apps',
     'libs',
     'monitoring',
+    'scripts',
     'test',
     'package.json',
     'tsconfig.json',
@@ -120,12 +121,12 @@ const lines = [
   [
     'apps/gateway/src/planted-comments.ts',
     String.raw`export const planted = (text: string) => /^(<!--[^]*?-->\s*)*<svg/.test(text);`,
-    'no-super-linear-backtracking',
+    'redos(no-vulnerable)',
   ],
   [
     'libs/storage/src/planted-blanks.ts',
     'export const planted = (text: string) => text.split(/ *;/);',
-    'no-super-linear-move',
+    'redos(no-vulnerable)',
   ],
   ['test/runs/planted.spec.ts', `import { least } from '../harness/faults.js';`, 'no-restricted-imports'],
   ['test/runs/planted-kill.spec.ts', `process.kill(1, 'SIGTERM');`, 'no-restricted-properties'],
@@ -170,12 +171,24 @@ describe('the lint', () => {
 
 describe('the other checks', () => {
   it.each([
-    ['unused', 'export const planted = 1;', 'planted'],
-    ['types', `export const planted: number = 'one';`, 'TS2322'],
+    ['unused', 'libs/errors/src/buckets.ts', 'export const planted = 1;', 'planted'],
+    ['types', 'libs/errors/src/buckets.ts', `export const planted: number = 'one';`, 'TS2322'],
+    [
+      'migrations',
+      'libs/persistence/src/migrations/1763700000000-initial-schema.sql',
+      'ALTER TABLE run ADD planted integer;',
+      'is frozen: write a new migration',
+    ],
+    [
+      'migrations',
+      'libs/persistence/src/migrations/2000000000000-planted.sql',
+      'ALTER TABLE run ADD planted integer;',
+      'is not listed',
+    ],
   ])(
-    '%s refuse what was planted',
-    async (name, text, said) => {
-      const { code, output } = await planted([['libs/errors/src/buckets.ts', text, said]], name);
+    'of %s refuses what was planted in %s',
+    async (name, file, text, said) => {
+      const { code, output } = await planted([[file, text, said]], name);
       expect(code).not.toBe(0);
       expect(output).toContain(said);
     },

@@ -50,7 +50,7 @@ perhaps('redis', () => {
     const server = await startRedis({ durable: false });
     const app = await openQueues({ REDIS_URL: server.url });
     const client = new Redis(server.url);
-    const channels = async () => (await client.pubsub('CHANNELS', 'mr:run:*')) as string[];
+    const channels = async () => (await client.pubsub('CHANNELS', 'mr:news:*')) as string[];
     const unsubscribed = async () =>
       Number(/cmdstat_unsubscribe:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
     try {
@@ -114,7 +114,7 @@ perhaps('what a signal on Redis carries', () => {
       const news = Buffer.from('{"outcome":"succeeded","storedAs":"runs/1/input"}\n');
       const heard: (string | undefined)[] = [];
       gateway.signals.subscribe(runId, (told) => heard.push(told?.toString()));
-      await client.subscribe(`mr:run:${runId}`);
+      await client.subscribe(`mr:news:${runId}`);
       await until(async () => {
         await worker.signals.publish(runId, news);
         return heard.includes(news.toString());
@@ -124,9 +124,9 @@ perhaps('what a signal on Redis carries', () => {
       heard.length = 0;
       await foreign.signals.publish(runId, news);
       const forger = client.duplicate();
-      await forger.publish(`mr:run:${runId}`, news);
+      await forger.publish(`mr:news:${runId}`, news);
       // What comes behind them was heard, so they were there before.
-      await forger.publish(`mr:run:${runId}`, '');
+      await forger.publish(`mr:news:${runId}`, '');
       forger.disconnect();
       await until(() => heard.includes(undefined), 60_000);
       expect(heard.filter((told) => told !== undefined && told !== news.toString())).toEqual([]);

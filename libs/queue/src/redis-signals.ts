@@ -4,7 +4,7 @@ import { RunSignals } from './run-signals.js';
 import { seal, unseal } from './sealed-news.js';
 
 const HEARTBEAT_MS = 5_000;
-const CHANNEL = 'mr:run:';
+const CHANNEL = 'mr:news:';
 
 /**
  * Redis pub/sub, one channel a run, on one shared connection that the first subscriber opens. What a signal carries is
