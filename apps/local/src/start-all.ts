@@ -76,7 +76,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   if (!accepted && !(await accepts(baseUrl, demo))) {
     throw new StartFailure('The gateway refuses the demo workspace’s new key');
   }
-
+  const consoleUrl = await signInLink(baseUrl, admin);
   await program.close();
 
   writeJsonFile(folder.ready, {
@@ -93,7 +93,7 @@ export async function startAll(options: StartOptions): Promise<Installation> {
   const servers = [database.server, transport.server].filter((server) => server !== undefined);
   return {
     baseUrl,
-    consoleUrl: await signInLink(baseUrl, admin),
+    consoleUrl,
     demo,
     adminEnvFile: folder.adminEnv,
     broken: firstEnd([simulator.app, ...apps, ...servers]),
@@ -128,7 +128,7 @@ async function migrateDatabase(admin: RunAdmin, { settings, localDir }: LocalCon
   return admin('migrate').catch((error: unknown) => {
     if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
     throw new StartFailure(
-      `The data in ${localDir} was made by another version: remove this folder, or set LOCAL_DIR to another one`,
+      `The data in ${localDir} was made by another version: remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md)`,
       { cause: error },
     );
   });

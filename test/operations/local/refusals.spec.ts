@@ -97,7 +97,7 @@ describe('npm start that cannot start', () => {
     const launched = await launch({ folder });
     expect(await launched.ended).toBe(1);
     expect(launched.error()).toBe(
-      `model-router: The data in ${folder} was made by another version: remove this folder, or set LOCAL_DIR to another one\n`,
+      `model-router: The data in ${folder} was made by another version: remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md)\n`,
     );
     await nothingLeft(folder, 1_000);
   });

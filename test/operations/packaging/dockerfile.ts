@@ -14,6 +14,7 @@ export interface Stage {
 /** The instructions before the first stage, and the stages in their order. */
 export function readDockerfile(name: string): { head: Instruction[]; stages: Stage[] } {
   const lines = textOf(name)
+    .replaceAll(/\\\n\s*/g, '')
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const head: Instruction[] = [];
