@@ -45,7 +45,7 @@ describe('a large result', () => {
     const worker = await system.startWorker({ FAILPOINT: failpoint });
     const answers = await Promise.all(prompts.map(answered));
     for (const answer of answers) {
-      expect([answer.status, answer.bucket]).toEqual([200, null]);
+      expect([answer.status, answer.bucket]).toEqual([200, undefined]);
       expect(answer.bytes.equals(Buffer.from(text))).toBe(true);
       expect(Number(answer.headers.get('x-service-cost-cents'))).toBeGreaterThan(0);
     }

@@ -52,3 +52,19 @@ it('refuses the key that fills its line, and what has waited too long', async ()
   await end('a4');
   await next;
 });
+
+it('leaves out a work whose signal aborts while it waits', async () => {
+  const turns = new Turns({ maxOfOne: 1 });
+  const { begun, work, end } = worksIn(turns);
+  const running = work('a1');
+  const leaving = new AbortController();
+  const waiting = turns.take('a', () => work('none'), leaving.signal);
+  const next = work('a2');
+  leaving.abort();
+  await expect(waiting).rejects.toThrow('aborted');
+  await expect(turns.take('b', () => work('none'), leaving.signal)).rejects.toThrow('aborted');
+  await end('a1');
+  await end('a2');
+  await Promise.all([running, next]);
+  expect(begun).toEqual(['a1', 'a2']);
+});

@@ -1,6 +1,6 @@
 interface TurnLimits {
-  /** Works under way at once. */
-  max: number;
+  /** Works under way at once; left out, as many as there are. */
+  max?: number;
   /** Of one key at once; left out, as many as of all. */
   maxOfOne?: number;
   /** Works of one key that wait; more are refused. */
@@ -21,7 +21,7 @@ export class Turns {
   private count = 0;
   private readonly limits: Required<TurnLimits>;
 
-  constructor({ max, ...limits }: TurnLimits) {
+  constructor({ max = Infinity, ...limits }: TurnLimits) {
     this.limits = {
       max,
       maxOfOne: max,
@@ -37,10 +37,11 @@ export class Turns {
     return this.lines.get(key)?.length ?? 0;
   }
 
-  /** Does the work when it is the turn of its key. */
-  async take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  /** Does the work when it is the turn of its key. Rejects with the signal's reason when that aborts before. */
+  async take<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
     if (this.hasPlace(key)) this.begin(key);
-    else await this.turn(key);
+    else await this.turn(key, signal);
     try {
       return await work();
     } finally {
@@ -65,21 +66,25 @@ export class Turns {
     this.next();
   }
 
-  private turn(key: string): Promise<void> {
+  private turn(key: string, signal?: AbortSignal): Promise<void> {
     const { maxWaitingOfOne, maxWaitMs, refusal } = this.limits;
     const line = this.lines.get(key) ?? [];
     if (line.length >= maxWaitingOfOne) return Promise.reject(refusal());
     return new Promise((resolve, reject) => {
-      const begin = () => {
+      const settle = (end: () => void) => {
         clearTimeout(timer);
-        resolve();
+        signal?.removeEventListener('abort', abort);
+        end();
       };
-      const leave = () => {
+      const begin = () => settle(resolve);
+      const leave = (reason: Error) => {
         line.splice(line.indexOf(begin), 1);
         if (line.length === 0) this.lines.delete(key);
-        reject(refusal());
+        settle(() => reject(reason));
       };
-      const timer = maxWaitMs === Infinity ? undefined : setTimeout(leave, maxWaitMs);
+      const abort = () => leave(signal?.reason as Error);
+      const timer = maxWaitMs === Infinity ? undefined : setTimeout(() => leave(refusal()), maxWaitMs);
+      signal?.addEventListener('abort', abort, { once: true });
       line.push(begin);
       this.lines.set(key, line);
     });

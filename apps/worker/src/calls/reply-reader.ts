@@ -1,4 +1,4 @@
-import { type Log, LOG, withTimeout } from '#observability';
+import { type Log, LOG, Turns, withTimeout } from '#observability';
 import {
   type Asked,
   type BoundProvider,
@@ -10,7 +10,6 @@ import {
 } from '#providers';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
-import { Turns } from '../turns.js';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
 
 /** Above this, reading a reply would hold up everything else: seven mebibytes of JSON take a quarter of a second. */
@@ -37,7 +36,7 @@ interface ReadTerms {
 @Injectable()
 export class ReplyReader implements OnApplicationShutdown {
   private threads: Piscina<ReadingOrder, Reading> | undefined;
-  private readonly turns = new Turns(1);
+  private readonly turns = new Turns({ max: 1 });
 
   constructor(@Inject(LOG) private readonly log: Log) {}
 
@@ -58,7 +57,7 @@ export class ReplyReader implements OnApplicationShutdown {
       return signed(provider, runId, read ?? readReply(provider.adapter, asked, signal));
     };
     try {
-      return await withTimeout(maxTurnMs, undefined, (waiting) => this.turns.during('', waiting, readInTurn));
+      return await withTimeout(maxTurnMs, undefined, (waiting) => this.turns.take('', readInTurn, waiting));
     } catch (error) {
       this.log.warn({ error, run_id: runId, unread, readings }, 'a large reply was not read, trying again');
       return unread;

@@ -1,9 +1,9 @@
+import { Turns } from '#observability';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { LookupAddress } from 'node:dns';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
-import { Turns } from '../turns.js';
 import { HostsFile } from './hosts-file.js';
 import { type Answer, lookUp } from './look-up.js';
 import { SharedWork } from './shared-work.js';
@@ -54,7 +54,7 @@ interface Kept {
 export class NameResolver {
   private readonly kept = new LRUCache<string, Kept>({ max: maxKept, ttl: maxKeptMs });
   private readonly underWay = new Map<string, SharedWork<Kept>>();
-  private readonly turns = new Turns(maxOfWorkspace);
+  private readonly turns = new Turns({ maxOfOne: maxOfWorkspace });
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'CALLER_DNS_SERVERS'>,
@@ -95,11 +95,12 @@ export class NameResolver {
   }
 
   private inTurn(name: string, workspaceId: string, signal: AbortSignal): Promise<Kept> {
-    return this.turns.during(workspaceId, signal, async () => {
+    const work = async () => {
       // Another workspace may have looked it up meanwhile.
       const kept = this.fresh(name);
       return kept ?? this.record(name, await lookUp(name, this.settings.CALLER_DNS_SERVERS, signal));
-    });
+    };
+    return this.turns.take(workspaceId, work, signal);
   }
 
   private fresh(name: string): Kept | undefined {
