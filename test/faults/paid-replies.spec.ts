@@ -36,7 +36,7 @@ describe('a large result', () => {
 
   const answered = async (prompt: string) => {
     const body = JSON.stringify({ model: 'gpt-image-2', prompt });
-    return caller.call('POST', `/v2/models/${model}`, { body });
+    return caller.call('POST', `/v2/models/${model}`, { body, withinMs: 150_000 });
   };
 
   /** With a worker of its own; each prompt is one run, whose result arrives whole and is submitted once. */

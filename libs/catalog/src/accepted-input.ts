@@ -34,8 +34,8 @@ export const callbackField = /web_?hook|call_?back|notify|pub_?sub|storage_?ur[i
 
 /** A value that names no address changes nothing, and providers' own examples hold it. */
 const nothing: JsonSchema = {
-  description: 'Refused unless null or empty: the router itself delivers results.',
-  not: { not: { enum: [null, ''] } },
+  description: 'Refused unless null, false or empty: the router itself delivers results.',
+  not: { not: { enum: [null, false, '', [], {}] } },
 };
 
 /** A pattern in JSON Schema has no flags. */

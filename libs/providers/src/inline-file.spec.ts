@@ -43,6 +43,6 @@ describe('a data: URL', () => {
   });
 });
 
-it.each(['', 'a', 'a b c!', '====', 'not base64.'])('%j is not base64', (text) => {
+it.each(['', 'a', 'A=', 'A==', 'AAAAA=', 'a b c!', '====', 'not base64.'])('%j is not base64', (text) => {
   expect(base64Bytes(text)).toBeUndefined();
 });

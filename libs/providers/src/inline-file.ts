@@ -23,8 +23,9 @@ export function inlineFile(text: string): InputFile | undefined {
 /** The bytes of a text in base64, in either alphabet, with padding or without; undefined for any other text. */
 export function base64Bytes(text: string): Buffer | undefined {
   const compact = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text;
-  const isBase64 = compact.length % 4 !== 1 && /^[\w+/-]+={0,2}$/.test(compact);
-  return isBase64 ? Buffer.from(compact, 'base64') : undefined;
+  const [, digits = ''] = /^([\w+/-]+)={0,2}$/.exec(compact) ?? [];
+  // A last group of one digit holds no byte.
+  return digits === '' || digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64');
 }
 
 /** RFC 2397 takes data without a type for text, which bytes in base64 hardly are. */

@@ -22,6 +22,7 @@ import {
   isReply,
   isSuccess,
   jsonOf,
+  markedJsonOf,
   outputOf,
   retryAfterMs,
   secondsMs,
@@ -58,7 +59,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         : statusFailure(phase, signal, submit.refusals);
     if (failure) {
       // What a partner says beside any other failure is not for callers.
-      const fields = failure.class === 'rejected_input' ? fieldErrors(json, spec.fields) : undefined;
+      const told = spec.view ? json : markedJsonOf(signal);
+      const fields = failure.class === 'rejected_input' ? fieldErrors(told, spec.fields) : undefined;
       return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
     }
     if (json === undefined && !file) return failed(unreadable(phase, 'something that is not JSON'));

@@ -1,4 +1,4 @@
-import { essenceOf, isJsonType, type Json, jsonExcess, prunedJson } from '#schemas';
+import { essenceOf, isJsonType, type Json, jsonExcess, markInexact, prunedJson } from '#schemas';
 import type { HttpReply, ProviderOutput, Signal } from './contract.js';
 
 const decoder = new TextDecoder();
@@ -20,6 +20,15 @@ export function jsonOf(reply: HttpReply): Json | undefined {
   const parsed = parsedReplies.get(reply) ?? { json: parse(reply) };
   parsedReplies.set(reply, parsed);
   return parsed.json;
+}
+
+const maxMarkedBytes = 256 * 1024;
+
+/** The same with an infinite number in the place of each that could not be written again; for what is passed on. */
+export function markedJsonOf(reply: HttpReply): Json | undefined {
+  const json = jsonOf(reply);
+  if (json === undefined || reply.body.length > maxMarkedBytes) return json;
+  return JSON.parse(markInexact(decoder.decode(reply.body))) as Json;
 }
 
 /** Whether `jsonOf` left large parts of the reply out: its result may stand there. */

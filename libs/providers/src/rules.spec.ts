@@ -70,5 +70,7 @@ describe('holdsAnything', () => {
     expect(holdsAnything({ a: [null, 0] }, '/a/*')).toBe(true);
     expect(holdsAnything({ a: [null, ''] }, '/a/*')).toBe(false);
     expect(holdsAnything({ a: [] }, '/a/*')).toBe(false);
+    expect(holdsAnything({ a: 'data:image/png;x="a,b";base64,' }, '/a')).toBe(false);
+    expect(holdsAnything({ a: 'data:image/png;x="a,b";base64,aGk=' }, '/a')).toBe(true);
   });
 });

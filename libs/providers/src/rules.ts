@@ -2,6 +2,7 @@ import { type Json, type JsonPointer, valuesAt } from '#schemas';
 import { type AccountReports, isDocumented } from './account.js';
 import type { Condition, Phase } from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
+import { inlineFile } from './inline-file.js';
 import { isPruned, isSuccess } from './reply.js';
 
 /** Whether the call may be repeated. */
@@ -47,9 +48,15 @@ export function holds(rule: Condition, phase: Phase, reply: HttpReply, json: Jso
 
 /** Whether any value at the place is more than null, an empty text, or a data: URL without data. */
 export const holdsAnything = (json: Json, place: JsonPointer): boolean =>
-  valuesAt(json, place).some(
-    (found) => found !== null && !(typeof found === 'string' && /^\s*(data:[^,]*,\s*)?$/i.test(found)),
+  valuesAt(json, place).some((found) =>
+    typeof found === 'string' ? found.trim() !== '' && !isEmptyFile(found.trim()) : found !== null,
   );
+
+/** Longer than the head of any data: URL. */
+const maxEmptyFile = 2000;
+
+const isEmptyFile = (text: string): boolean =>
+  text.length < maxEmptyFile && /^data:/i.test(text) && inlineFile(text) === undefined;
 
 /** Whether the result stands at one of the places. It may be the part that was too large to be parsed. */
 export const holdsResult = (reply: HttpReply, json: Json, places: readonly JsonPointer[]): boolean =>

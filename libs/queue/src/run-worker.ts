@@ -55,7 +55,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     this.on('error', (error) => outage.trouble(error, `worker of ${name}`));
     this.on('lockRenewalFailed', (jobIds) => this.lose(jobIds));
     this.on('locksRenewed', ({ jobIds }) => {
-      for (const jobId of jobIds) this.lockedUntilMs.set(jobId, Date.now() + settings.QUEUE_LOCK_MS);
+      for (const jobId of jobIds) this.lockedUntilMs.set(jobId, performance.now() + settings.QUEUE_LOCK_MS);
     });
     this.lockTimer = setInterval(() => this.loseExpired(), Math.max(50, settings.QUEUE_LOCK_MS / 20)).unref();
   }
@@ -75,7 +75,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
     this.lose([id]);
-    this.lockedUntilMs.set(id, Date.now() + this.host.settings.QUEUE_LOCK_MS);
+    this.lockedUntilMs.set(id, performance.now() + this.host.settings.QUEUE_LOCK_MS);
     const work = super.processJob(...call);
     this.processing.add(work);
     try {
@@ -156,11 +156,11 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /**
-   * A worker that cannot reach the server learns nothing about its locks, so ownership ends by our own clock too: no
+   * A worker that cannot reach the server learns nothing about its locks, so ownership ends by this process' own clock too: no
    * renewal within the lock's duration means that somebody else may have the job.
    */
   private loseExpired(): void {
-    const now = Date.now();
+    const now = performance.now();
     this.lose([...this.lockedUntilMs].flatMap(([jobId, untilMs]) => (untilMs <= now ? [jobId] : [])));
   }
 }

@@ -66,7 +66,7 @@ export {
   type RouterFileListResponse,
   routerFileListResponse,
 } from './file-shapes.js';
-export { isExact } from './exact-number.js';
+export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,
   routerModelId,

@@ -50,6 +50,8 @@ function writeBare(reply: FastifyReply, { status, headers, body }: ErrorAnswer):
   const { raw } = reply;
   if (raw.headersSent) return void raw.destroy();
   reply.hijack();
+  // The record of the call reads them there.
+  void reply.headers(headers);
   raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 

@@ -1,5 +1,4 @@
 import { RouterError } from '#errors';
-import type { RegistryErrorResponse } from '#schemas';
 import { type AssetUrlClaim, AssetStore, dispositionOf, type OpenAsset, StorageError } from '#storage';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -69,16 +68,11 @@ export class AssetsController {
     const range = ifRange === etag && request.method === 'GET' ? requestedRange(asked, bytes) : undefined;
     if (sentUnchanged(request, reply, etag)) return asset.close();
     if (range === null) {
-      void reply
-        .code(416)
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('content-range', `bytes */${bytes}`)
-        .header('cache-control', 'no-store')
-        .send({
-          error: 'invalid_input',
-          message: 'The asset has no such bytes.',
-        } satisfies RegistryErrorResponse);
-      return asset.close();
+      await asset.close();
+      throw new RouterError('invalid_input', 'The asset has no such bytes.', {
+        status: 416,
+        headers: { 'Content-Range': `bytes */${bytes}`, 'Cache-Control': 'no-store' },
+      });
     }
     const { start, end } = range ?? { start: 0, end: bytes - 1 };
     if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end}/${bytes}`);

@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ApiKeyRepository, KeyCaller } from '#persistence';
 import { readSettings } from '#schemas';
 import { SignJWT } from 'jose';
+import { waitFor } from '../../../../test/harness/wait-for.js';
 import { AccessTokens } from './access-tokens.js';
 import { Identification } from './identification.js';
 import { authSettings } from './settings.js';
@@ -46,6 +47,26 @@ beforeEach(() => {
 });
 
 const key = (text: string) => identification.find({ kind: 'api_key', text });
+
+it('no clock that is set back makes a cached credential last', async () => {
+  const wall = jest.spyOn(Date, 'now');
+  const cached = new Identification(
+    { byApiKey: async () => ({ ...row, remainingMs: 50 }) } as unknown as ApiKeyRepository,
+    new AccessTokens(settings),
+    settings,
+  );
+  const find = () => cached.find({ kind: 'api_key', text: 'ending' });
+  const first = await find();
+  wall.mockReturnValue(Date.now() - 3_600_000);
+  try {
+    await waitFor(async () => (await find()) !== first, {
+      withinMs: 5_000,
+      what: 'the key to be looked up again',
+    });
+  } finally {
+    wall.mockRestore();
+  }
+});
 
 describe('Identification', () => {
   it('believes a known key for its time, then asks again', async () => {

@@ -29,7 +29,8 @@ export class Identification {
     private readonly keys: ApiKeyRepository,
     private readonly accessTokens: AccessTokens,
     private readonly settings: AuthSettings,
-    private readonly now: () => number = Date.now,
+    /** Milliseconds of a clock that nobody can set: what was cached never outlasts its time. */
+    private readonly now: () => number = () => performance.now(),
   ) {
     const options = { max: maxCached, perf: { now }, ttlResolution: 0 };
     this.known = new LRUCache({ ...options, ttl: settings.AUTH_CACHE_MS });
@@ -98,6 +99,6 @@ export class Identification {
       credential: `token:${subject}`,
       token: { subject, expiresAt: new Date(expiresAtMs) },
     };
-    return { caller, untilMs: expiresAtMs + clockToleranceS * 1000 };
+    return { caller, untilMs: this.now() + expiresAtMs + clockToleranceS * 1000 - Date.now() };
   }
 }

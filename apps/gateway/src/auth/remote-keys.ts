@@ -30,7 +30,7 @@ export class RemoteKeys {
     url: string,
     private readonly settings: AuthSettings,
     private readonly log: Log,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
     request: FetchImplementation = fetchBounded,
   ) {
     this.published = createRemoteJWKSet(new URL(url), {

@@ -39,7 +39,8 @@ export class FileUploads {
   ): Promise<StoredFile> {
     const { FILE_LIMIT: limit } = this.settings;
     const { 'content-length': length, 'content-type': type, 'content-encoding': encoding } = request.headers;
-    if (encoding !== undefined && encoding !== 'identity') throw notAsItIs('without a Content-Encoding');
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw notAsItIs('without a Content-Encoding');
     if (essenceOf(type).startsWith('multipart/')) throw notAsItIs('not as a form');
     // Without an announced length it may become as long as any.
     const maxBytes = length === undefined ? limit : Number(length);

@@ -134,6 +134,13 @@ it('a poll that refuses our account alerts the operator and ends no run', async 
   });
 });
 
+it('polls that refuse our account until the budget is spent end the run as trouble with it', async () => {
+  const refused = { class: 'partner_account', retry: 'same_call' } as const;
+  const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
+  const { result, made } = await poll(null, { kind: 'failed', failure: refused }, overdue);
+  expect([result, made]).toEqual([{ kind: 'done' }, ['polled', 'partner_account']]);
+});
+
 describe('a result that is done when the budget is spent', () => {
   const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
   const away = { class: 'partner_unavailable', retry: 'same_call' } as const;

@@ -230,9 +230,14 @@ export class PollProcessor extends RunProcessor {
       else await this.outcomes.fail(run, failure);
       return done;
     }
+    const isOver = poll.overdue && (!isLate || isLost);
+    if (isOver && failure.class === 'partner_account') {
+      await this.outcomes.fail(run, { ...failure, retry: 'never' });
+      return done;
+    }
     this.outcomes.countAccountTrouble(run.provider, failure);
     await this.backoff.record(run.provider, 'poll', failure);
-    if (poll.overdue && (!isLate || isLost)) return this.failOverdue(run);
+    if (isOver) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
     const askedMs = failure.afterMs ?? troubledPauseMs;
