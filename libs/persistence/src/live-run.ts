@@ -35,6 +35,8 @@ export interface Poll
 
 /** A run whose output waits for its assets to be copied. */
 export interface Copying extends LiveRun, Pick<Run, 'crashes'> {
+  /** The time budget is spent, by the database's clock. */
+  overdue: boolean;
   mediaType: string;
   body: PayloadBody;
 }

@@ -77,6 +77,19 @@ describe('what should have moved and did not', () => {
   });
 });
 
+it('what a clock dated that was a day ahead falls due with the second look', async () => {
+  const { runId } = await fixture.run('submitting', { by: fixture.at('1 day') });
+  const { runId: endedId } = await fixture.run('completed');
+  await fixture.first.sql(
+    `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at)
+      SELECT id, workspace_id, model, '', now(), 'https://receiver.example', 'caller', 'standard', now() + interval '1 day'
+      FROM run WHERE id = $1`,
+    [endedId],
+  );
+  expect(await fixture.overdueAt('1 minute')).not.toContain(runId);
+  expect(await fixture.overdueAt('1 minute')).toEqual(expect.arrayContaining([runId, endedId]));
+});
+
 describe('a sweep', () => {
   it('rests what it took, and takes it again when that is lost too', async () => {
     const runId = await fixture.first.run(await fixture.space());

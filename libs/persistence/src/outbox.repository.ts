@@ -40,6 +40,9 @@ interface TakenRuns {
   othersWait: boolean;
 }
 
+/** The longest for which anything is put off, and some time more. */
+const longestHours = { runs: 2, webhooks: 17 };
+
 /** The reconciler's view: what should have moved and did not; and the line of runs that wait for a slot. */
 @Injectable()
 export class OutboxRepository {
@@ -50,6 +53,7 @@ export class OutboxRepository {
   /**
    * Takes up to `limit` overdue rows of runs and as many of webhooks, each by one reconciler, and lets them rest before
    * they fall due again.
+   * Those that fall due later than anything is put off were dated by a clock that was ahead: they fall due now.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
@@ -65,6 +69,16 @@ export class OutboxRepository {
             SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
             ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id, split_part(model, '/', 1), 'webhooks', waiting OR tries > 0 OR redeliveries > 0
+        ), runs_ahead AS (
+          UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
+            SELECT workspace_id, run_id FROM outbox
+            WHERE due_at > router_statement_now() + interval '${longestHours.runs} hours' AND due_at < 'infinity' LIMIT $1 FOR UPDATE SKIP LOCKED
+          )
+        ), webhooks_ahead AS (
+          UPDATE webhook SET due_at = router_now() WHERE run_id IN (
+            SELECT run_id FROM webhook WHERE ended_at IS NULL
+              AND due_at > router_statement_now() + interval '${longestHours.webhooks} hours' AND due_at < 'infinity' LIMIT $1 FOR UPDATE SKIP LOCKED
+          )
         )
         SELECT run_id AS "runId", provider, queue, waited FROM runs UNION ALL SELECT * FROM webhooks`,
       [limit],

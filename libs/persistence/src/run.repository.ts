@@ -216,7 +216,8 @@ export class RunRepository {
   /** What copying a run's assets starts from; null when there is nothing to copy any more. */
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.write<Copying & PayloadRow>(
-      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes, media_type AS "mediaType", body, stored_as AS "storedAs"
+      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes,
+          coalesce(run.deadline_at <= router_now(), true) AS overdue, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
         WHERE run.id = $1 AND run.stage = 'copying'`,
       [runId],

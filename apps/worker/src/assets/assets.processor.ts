@@ -74,7 +74,10 @@ export class AssetsProcessor extends RunProcessor {
       if (signal.aborted) return now;
       if (error instanceof StorageError) {
         this.log.warn({ error, run_id: runId }, 'the output could not be read from the store, trying again');
-        return later;
+        if (error.failure !== 'not_found' || !copying.overdue) return later;
+        const run = finishing(runId, copying);
+        await this.outcomes.failInternally(run, 'The provider’s answer was lost.', 'its output is gone');
+        return done;
       }
       throw error;
     }

@@ -21,8 +21,8 @@ const maxReadings = 5;
 /** How long a reply that can be read later waits for the thread. */
 const maxTurnMs = 10_000;
 
-/** A large reply that is not read yet: the thread is busy, or it took too long over the reply. */
-export type Unread = 'busy' | 'late';
+/** A large reply that is not read yet: the thread is busy, it took too long over the reply, or the store lacks it. */
+export type Unread = 'busy' | 'late' | 'gone';
 
 interface ReadTerms {
   runId: string;

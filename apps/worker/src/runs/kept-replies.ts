@@ -1,9 +1,10 @@
 import { failpoint, type Log, LOG } from '#observability';
 import { RunRepository } from '#persistence';
 import type { HttpReply } from '#providers';
-import { runKeys } from '#storage';
+import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
+import type { Unread } from '../calls/reply-reader.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Finishing } from './outcomes.js';
@@ -28,6 +29,17 @@ export function keptReply(handle: unknown): Omit<HttpReply, 'body'> | null {
   return v === 2 && step === 'read' && status !== undefined && headers !== undefined
     ? { status, headers }
     : null;
+}
+
+/** What a failure to read a stored reply means; a store that is away comes back. */
+export function unreadAfter(
+  error: unknown,
+  runId: string,
+  log: { warn: (facts: object, message: string) => void },
+): Unread {
+  if (!(error instanceof StorageError)) throw error;
+  log.warn({ error, run_id: runId }, 'a stored reply could not be read, trying again');
+  return error.failure === 'not_found' ? 'gone' : 'busy';
 }
 
 /** Large replies to submissions, which are stored before they are read: they are paid, and are given once. */

@@ -3,6 +3,7 @@ import { createLog } from '#observability';
 import type { RunRepository } from '#persistence';
 import type { ReadReply } from '#providers';
 import type { JobResult } from '#queue';
+import { StorageError } from '#storage';
 import type { ProviderCall } from '../calls/provider-call.js';
 import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
@@ -70,7 +71,11 @@ async function poll(
       traced: (_span: object, work: () => unknown) => work(),
       cancel: async () => made.push('cancelled') && answer,
       resume: async () => made.push('polled') && (unread ?? { outcome }),
-      readKept: async () => made.push('read') && (unread ?? { outcome }),
+      readKept: async () => {
+        made.push('read');
+        if (unread === 'gone') throw new StorageError('not_found', 'No asset');
+        return unread ?? { outcome };
+      },
     } as unknown as ProviderCall,
     { record: async () => {} } as unknown as ProviderBackoff,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
@@ -183,6 +188,12 @@ describe('a large reply that is not read yet', () => {
     ['late', ['read', 'lost 1']],
   ] as const)('is read again when it is stored and the thread is %s', async (unread, made) => {
     expect(await poll(null, pending, { ...overdue, ...kept }, { unread })).toEqual({ result: again, made });
+  });
+
+  it('whose object is gone is waited for until the time budget is spent', async () => {
+    const lost = (more: object) => poll(null, pending, { ...more, ...kept }, { unread: 'gone' });
+    expect(await lost(idle)).toEqual({ result: again, made: ['read'] });
+    expect(await lost(overdue)).toEqual({ result: { kind: 'done' }, made: ['read', 'internal_error'] });
   });
 
   it('says what becomes of its run: the partner is not called', async () => {

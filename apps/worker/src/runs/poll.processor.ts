@@ -10,7 +10,6 @@ import type {
   ReadReply,
 } from '#providers';
 import { type DeliveredRun, type JobResult, maxSlotless, ProviderSlots, RunProcessor } from '#queue';
-import { StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
@@ -20,7 +19,7 @@ import { Providers } from '../providers.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { countingCrashes, deathsOf } from './crash-counts.js';
-import { keptReply } from './kept-replies.js';
+import { keptReply, unreadAfter } from './kept-replies.js';
 import { type Finishing, finishing, Outcomes, readAgainMs } from './outcomes.js';
 import { ProviderBackoff } from './provider-backoff.js';
 
@@ -152,13 +151,11 @@ export class PollProcessor extends RunProcessor {
     const submitted = { runId: run.runId, model: run.model, upstream: facts.upstream };
     return this.calls.withShare(async (share) => {
       const terms = { readings, reported: facts.reported, share, signal };
-      const read = await this.calls.readKept(provider, submitted, kept, terms).catch((error: unknown) => {
-        // A store that is away comes back.
-        if (!(error instanceof StorageError)) throw error;
-        this.log.warn({ error, run_id: run.runId }, 'a stored reply could not be read, trying again');
-        return 'busy' as const;
-      });
+      const read = await this.calls
+        .readKept(provider, submitted, kept, terms)
+        .catch((error: unknown) => unreadAfter(error, run.runId, this.log));
       if (signal.aborted) return now;
+      if (read === 'gone' && poll.overdue) return this.lose(run);
       if (isUnread(read)) return this.readAgain(run, poll, read);
       const known = { ...run, reportedMicros: read.reportedMicros };
       const { outcome } = read;
@@ -172,6 +169,11 @@ export class PollProcessor extends RunProcessor {
       const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
       return saved ? { kind: 'retry', delayMs: saved.cancelRequested ? 0 : afterMs } : done;
     });
+  }
+
+  private async lose(run: Finishing): Promise<JobResult> {
+    await this.outcomes.failInternally(run, 'The provider’s answer was lost.', 'its stored reply is gone');
+    return done;
   }
 
   /** Our own thread was busy or slow: that never ends a run. */
