@@ -9,7 +9,7 @@ export function isExact(value: unknown): boolean {
 }
 
 /** A string or a number of a JSON text. */
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*/g;
 
 /** The JSON text with an infinite number, which `isExact` refuses, in the place of each that a double would change. */
 export const markInexact = (json: string): string =>

@@ -191,9 +191,12 @@ describe('a large reply that is not read yet', () => {
   });
 
   it('whose object is gone is waited for until the time budget is spent', async () => {
-    const lost = (more: object) => poll(null, pending, { ...more, ...kept }, { unread: 'gone' });
-    expect(await lost(idle)).toEqual({ result: again, made: ['read'] });
-    expect(await lost(overdue)).toEqual({ result: { kind: 'done' }, made: ['read', 'internal_error'] });
+    const gone = { unread: 'gone' } as const;
+    expect(await poll(null, pending, { ...idle, ...kept }, gone)).toEqual({ result: again, made: ['read'] });
+    expect(await poll(null, pending, { ...overdue, ...kept }, gone)).toEqual({
+      result: { kind: 'done' },
+      made: ['read', 'internal_error'],
+    });
   });
 
   it('says what becomes of its run: the partner is not called', async () => {
