@@ -20,7 +20,9 @@ export type Claim =
 
 /** What a poll needs to know of its run. */
 export interface Poll
-  extends LiveRun, Pick<Run, 'stage' | 'handle' | 'reportedMicros' | 'lostPolls' | 'progress' | 'crashes'> {
+  extends
+    LiveRun,
+    Pick<Run, 'stage' | 'handle' | 'reportedMicros' | 'lostPolls' | 'slowReadings' | 'progress' | 'crashes'> {
   /** The time budget is spent, by the database's clock. */
   overdue: boolean;
   /** Milliseconds left of the time budget. */

@@ -8,7 +8,11 @@ import { waitFor } from '../../../test/harness/wait-for.js';
 import { functionsRevision } from './functions.js';
 import { migrate, schemaIsCurrent } from './migrate.js';
 import { migrationsFolder, readMigrations } from './migrations.js';
-import { makeFirstRelease, withMigrations as withMigrationsOn } from './testing/first-release.js';
+import {
+  addFirstReleaseRuns,
+  makeFirstRelease,
+  withMigrations as withMigrationsOn,
+} from './testing/first-release.js';
 import { RunFixture } from './testing/run-fixture.js';
 import { succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
@@ -56,14 +60,12 @@ const isReplaced = async () =>
 
 describe('a database of the first release', () => {
   let before: string[];
-  const live: { runId: string; epoch: number }[] = [];
+  let live: { runId: string; epoch: number }[];
 
   beforeAll(async () => {
     await makeFirstRelease(fixture.database.url);
     before = await signatures();
-    const spaceId = await fixture.space({ balanceMicros: 1_000_000 });
-    for (const stage of ['submitting', 'running', 'copying'] as const)
-      live.push(await fixture.run(stage, { spaceId }));
+    live = await addFirstReleaseRuns(fixture.database.url);
   });
 
   it('is refused by the apps of this release until it is migrated', async () => {

@@ -22,6 +22,7 @@ describe('a poll', () => {
       cancelDue: false,
       cancelRequested: false,
       lostPolls: 0,
+      slowReadings: 0,
       pausedMs: null,
       dueSoon: false,
     });

@@ -123,7 +123,7 @@ export class RunRepository {
     const [row] = await this.database.persist<{ cancel_requested: boolean }>(
       `WITH saved AS (
           UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
-            reported_micros = coalesce($5, reported_micros), lost_polls = 0, crashes = 0, lease_until = NULL
+            reported_micros = coalesce($5, reported_micros), lost_polls = 0, slow_readings = 0, crashes = 0, lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
           RETURNING id, workspace_id, cancel_requested_at IS NOT NULL AS cancel_requested
         ), moved AS (
@@ -176,6 +176,13 @@ export class RunRepository {
       `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
         WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       [runId, epoch, lostPolls, progress],
+    );
+  }
+
+  async noteSlowReading(runId: string, epoch: number): Promise<void> {
+    await this.database.write(
+      `UPDATE run SET slow_readings = slow_readings + 1 WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
+      [runId, epoch],
     );
   }
 
@@ -269,7 +276,7 @@ export class RunRepository {
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             milliseconds_left(run.deadline_at) AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
-            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.progress, run.crashes,
+            run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.slow_readings AS "slowReadings", run.progress, run.crashes,
             paused_ms(run.provider, 'poll') AS "pausedMs",
             outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON ${rowOf('run')} WHERE run.id = polled_id LIMIT 1

@@ -25,6 +25,7 @@ const row = {
   cancelDue: true,
   cancelRequested: true,
   lostPolls: 0,
+  slowReadings: 0,
   crashes: 0,
   pausedMs: null,
 };
@@ -55,6 +56,7 @@ async function poll(
       readForPoll: async () => ({ ...row, ...more }),
       noteCancelSent: async () => made.push('noted'),
       notePoll: async (_id: string, _epoch: number, lost: number) => made.push(`lost ${lost}`),
+      noteSlowReading: async () => made.push('slow'),
       noteAttempt: async () => made.push('counted'),
       forgetCrashes: async () => made.push('forgotten'),
       saveHandle: async () => made.push('saved') && { cancelRequested: false },
@@ -175,7 +177,7 @@ describe('a large reply that is not read yet', () => {
 
   it.each([
     ['busy', ['polled']],
-    ['late', ['polled', 'lost 1']],
+    ['late', ['polled', 'slow']],
   ] as const)(
     'is asked for again when the thread is %s, also after the time budget',
     async (unread, made) => {
@@ -185,7 +187,7 @@ describe('a large reply that is not read yet', () => {
 
   it.each([
     ['busy', ['read']],
-    ['late', ['read', 'lost 1']],
+    ['late', ['read', 'slow']],
   ] as const)('is read again when it is stored and the thread is %s', async (unread, made) => {
     expect(await poll(null, pending, { ...overdue, ...kept }, { unread })).toEqual({ result: again, made });
   });

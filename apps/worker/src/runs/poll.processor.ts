@@ -127,7 +127,7 @@ export class PollProcessor extends RunProcessor {
         timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
         share,
         reported: poll.facts.reported,
-        readings: poll.lostPolls,
+        readings: poll.slowReadings,
         signal,
         onReply: () => failpoint('poll.afterCall', runId),
       });
@@ -147,7 +147,7 @@ export class PollProcessor extends RunProcessor {
     kept: Omit<HttpReply, 'body'>,
     signal: AbortSignal,
   ): Promise<JobResult> {
-    const { facts, lostPolls: readings } = poll;
+    const { facts, slowReadings: readings } = poll;
     const submitted = { runId: run.runId, model: run.model, upstream: facts.upstream };
     return this.calls.withShare(async (share) => {
       const terms = { readings, reported: facts.reported, share, signal };
@@ -178,7 +178,7 @@ export class PollProcessor extends RunProcessor {
 
   /** Our own thread was busy or slow: that never ends a run. */
   private async readAgain(run: Finishing, poll: Poll, unread: Unread): Promise<JobResult> {
-    if (unread === 'late') await this.runs.notePoll(run.runId, run.epoch, poll.lostPolls + 1);
+    if (unread === 'late') await this.runs.noteSlowReading(run.runId, run.epoch);
     return this.again(run, { ...poll, overdue: true }, readAgainMs);
   }
 

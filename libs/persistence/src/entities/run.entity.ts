@@ -29,6 +29,8 @@ export class Run {
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
   @Column('integer', { default: 0 }) crashes: number;
   @Column('integer', { default: 0 }) lostPolls: number;
+  /** How often reading the reply that is read next took too long. */
+  @Column('integer', { default: 0 }) slowReadings: number;
   /** How far the partner is, as a share of 1. */
   @Column('real', { nullable: true }) progress: number | null;
   @Column('timestamptz', { nullable: true }) sentAt: Date | null;

@@ -1,8 +1,10 @@
 import { readSettings } from '#schemas';
 import { DataSource, MigrationExecutor } from 'typeorm';
+import { v7 } from 'uuid';
 import { dataSourceOptions } from '../data-source.js';
 import { readMigrations } from '../migrations.js';
 import { databaseSettings } from '../settings.js';
+import { testProvider } from './runs.js';
 
 /** Lends a connection as `migrate` gets it, with migrations of the caller's choice. */
 export async function withMigrations<T>(
@@ -34,4 +36,33 @@ export async function makeFirstRelease(url: string): Promise<void> {
     dataSource.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'),
   );
   await runMigrations(url, readMigrations().slice(0, 1));
+}
+
+/** Live runs of one workspace as that release left them. Repositories of this one may know other columns. */
+export async function addFirstReleaseRuns(url: string): Promise<{ runId: string; epoch: number }[]> {
+  const stages = ['submitting', 'running', 'copying'];
+  const runIds = stages.map(() => v7());
+  await withMigrations(url, [], async (dataSource) => {
+    await dataSource.query(
+      `WITH space AS (
+          INSERT INTO workspace (id, name, balance_micros, inflight, held_micros, committed_micros)
+          VALUES (gen_random_uuid(), 'first release', 1000000, 3, 150000, 150000) RETURNING id
+        ), runs AS (
+          INSERT INTO run (id, workspace_id, model, provider, mode, facts, reserved_micros, computed_micros, markup, credential,
+            call, admitted_position, stage, epoch, lease_until, sent_at, dispatched_at, deadline_at, handle)
+          SELECT run_id, space.id, 'bfl/flux-2-pro', $3, 'queued', '{"budgetMs":600000}', 50000, 50000, 1, 'token:test',
+            jsonb_build_object('requestId', run_id, 'route', 'POST /tested', 'origin', ''), 0, stage::run_stage, 1, now() + interval '1 minute', now(), now(), now() + interval '10 minutes', '{"v":1}'
+          FROM space, unnest($1::uuid[], $2::text[]) AS each (run_id, stage) RETURNING id, workspace_id
+        ), rows AS (
+          INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, dispatched, due_at)
+          SELECT workspace_id, id, $3, 'dispatch', 50000, true, now() + interval '1 minute' FROM runs
+        )
+        INSERT INTO payload (run_id, kind, media_type, body)
+        SELECT run_id, kind::payload_kind, 'application/json', '{}'
+        FROM unnest($1::uuid[], $2::text[]) AS each (run_id, stage), unnest('{input,output}'::text[]) AS kind
+        WHERE kind = 'input' OR stage = 'copying'`,
+      [runIds, stages, testProvider],
+    );
+  });
+  return runIds.map((runId) => ({ runId, epoch: 1 }));
 }
