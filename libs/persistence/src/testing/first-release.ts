@@ -49,9 +49,11 @@ export async function addFirstReleaseRuns(url: string): Promise<{ runId: string;
           VALUES (gen_random_uuid(), 'first release', 1000000, 3, 150000, 150000) RETURNING id
         ), runs AS (
           INSERT INTO run (id, workspace_id, model, provider, mode, facts, reserved_micros, computed_micros, markup, credential,
-            call, admitted_position, stage, epoch, lease_until, sent_at, dispatched_at, deadline_at, handle)
+            call, admitted_position, stage, epoch, lease_until, granted_at, sent_at, dispatched_at, deadline_at, handle,
+            output_at)
           SELECT run_id, space.id, 'bfl/flux-2-pro', $3, 'queued', '{"budgetMs":600000}', 50000, 50000, 1, 'token:test',
-            jsonb_build_object('requestId', run_id, 'route', 'POST /tested', 'origin', ''), 0, stage::run_stage, 1, now() + interval '1 minute', now(), now(), now() + interval '10 minutes', '{"v":1}'
+            jsonb_build_object('requestId', run_id, 'route', 'POST /tested', 'origin', ''), 0, stage::run_stage, 1, now() + interval '1 minute', now(), now(), now(), now() + interval '10 minutes', '{"v":1}',
+            CASE stage WHEN 'copying' THEN now() END
           FROM space, unnest($1::uuid[], $2::text[]) AS each (run_id, stage) RETURNING id, workspace_id
         ), rows AS (
           INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, dispatched, due_at)
