@@ -28,7 +28,7 @@ import {
   secondsMs,
 } from './reply.js';
 import type { Phase } from './condition.js';
-import { accountRules, firstRule, holds, holdsResult, type Rule } from './rules.js';
+import { accountRules, holds, holdsResult, meaningOf, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
@@ -43,14 +43,14 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   const callable = (url: string) => isCallableUrl(url, base, credentialOrigins);
   const { uniqueHeader, view = jsonOf } = spec;
   const unique = (call: HttpCall | undefined) => call && { ...call, uniqueHeader };
-  const rules = [...(spec.account ? accountRules(spec.account) : []), ...spec.rules];
+  const account = spec.account ? accountRules(spec.account) : [];
   const statuses = new Map(Object.entries(poll?.statuses ?? {}).map(([word, is]) => [folded(word), is]));
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
     const file = spec.files && isExpectedFile(signal);
     const json = file ? undefined : view(signal);
-    const rule = firstRule(rules, phase, signal, json);
+    const rule = meaningOf(account, spec.rules, phase, signal, json);
     if (rule?.class === 'canceled') return { kind: 'canceled' };
     const failure = rule
       ? ruleFailure(phase, rule, rule.class, signal)

@@ -29,7 +29,7 @@ const account = {
     { http: 403, source: errorDocument, date },
   ],
   balance: [{ http: 402, source: 'https://ai.google.dev/gemini-api/docs/billing', date }],
-  // Its quotas are per minute, and come back.
+  // Its documents name quotas per minute, which come back.
   quota: { notDocumentedIn: errorDocument, date },
 } as const satisfies AccountReports;
 

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { providerList } from './providers.js';
+import { fixtureFolders, openFixtures, replyOf } from './testing/fixtures.js';
+import { providerOf } from './testing/provider-of.js';
+
+/** What a submission's refusal means to each protocol of a provider, as class and retry. */
+function meanings(name: string, status: number, body: unknown): string[] {
+  const definition = providerOf(name);
+  return fixtureFolders(name).map((folder) => {
+    const { facts } = openFixtures(folder);
+    const adapter = definition.create(definition.defaultBase, facts.settings ?? {});
+    const run = { ...facts.run, body: new TextEncoder().encode('{}') };
+    const outcome = adapter.onSubmit(run, replyOf(status, JSON.stringify(body)));
+    return outcome.kind === 'failed' ? `${outcome.failure.class}, ${outcome.failure.retry}` : outcome.kind;
+  });
+}
+
+const account = 'partner_account, never';
+const content = 'content_policy, never';
+const load = 'partner_unavailable, new_submit';
+
+/** Where providers put their sentences. */
+const shapes: ((text: string) => unknown)[] = [
+  (text) => text,
+  (error) => ({ error }),
+  (message) => ({ error: { message } }),
+  (detail) => ({ detail }),
+  (message) => ({ problem: { message } }),
+];
+
+describe.each(providerList)('$name', ({ name }) => {
+  const means = (status: number, text: string) =>
+    new Set(shapes.flatMap((shape) => meanings(name, status, shape(text))));
+
+  it.each([
+    [403, 'Content violates usage guidelines. API key ID: 7, Failed check: SAFETY_CHECK_TYPE_BIO'],
+    [403, 'The prompt was flagged by our moderation system.'],
+    [403, 'content_policy_violation'],
+    [401, 'This request violates our content policy.'],
+    [402, 'NSFW content is not allowed.'],
+    [429, 'The image was moderated.'],
+  ])('takes HTTP %i with “%s” for a refusal of content', (status, text) => {
+    expect(means(status, text)).toEqual(new Set([content]));
+  });
+
+  it.each([
+    [403, 'Your account was suspended after repeated content policy violations.'],
+    [403, 'The organization has been disabled because its usage violates our usage policies.'],
+    [429, 'You have reached your daily task limit for this model.'],
+    [429, 'You have reached the limit of 50 generations per day.'],
+    [429, 'The monthly spending limit is reached.'],
+    [429, 'Monthly quota exceeded'],
+    [429, 'Quota exceeded for metric: GenerateRequestsPerDayPerProjectPerModel, limit: 0'],
+    [
+      429,
+      'Your team 16f2151a has either used all available credits or reached its monthly spending limit. To continue making API requests, please purchase more credits or raise your spending limit.',
+    ],
+    [400, 'Insufficient compute balance'],
+    [400, 'Your credit balance is too low.'],
+    [400, 'Billing is disabled for this project.'],
+    [422, 'Out of credits'],
+    [405, 'Payment required'],
+  ])('takes HTTP %i with “%s” for trouble with our account', (status, text) => {
+    expect(means(status, text)).toEqual(new Set([account]));
+  });
+
+  it.each([
+    'Too many requests',
+    'Rate limit exceeded. Add credits to raise it.',
+    'RESOURCE_EXHAUSTED',
+    'Resource has been exhausted (e.g. check quota).',
+    'Quota exceeded for aiplatform.googleapis.com/generate_content_requests_per_minute, limit: 60',
+    'Quota exceeded for metric: x, limit: 20. Please retry in 34.4s.',
+    'Concurrency limit of your monthly plan is reached',
+    'The limit on images per second is reached.',
+  ])('takes HTTP 429 with “%s” for load', (text) => {
+    expect(means(429, text)).toEqual(new Set([load]));
+  });
+
+  it.each([400, 422])('does not take the words of an input that HTTP %i repeats for its own', (status) => {
+    const detail = [
+      { loc: ['body', 'Out of credits'], msg: 'Too long', input: 'Our monthly spending limit', type: 'x' },
+    ];
+    expect(meanings(name, status, { detail })).not.toContain(account);
+  });
+});
+
+describe('a report on our account', () => {
+  it.each<[string, number, unknown]>([
+    ['google', 429, { error: { details: [{ violations: [{ quotaId: 'RequestsPerDayPerProject' }] }] } }],
+  ])('of %s with HTTP %i: %j', (name, status, body) => {
+    expect(new Set(meanings(name, status, body))).toEqual(new Set([account]));
+  });
+
+  it('ends no generation when a poll is refused', () => {
+    const definition = providerOf('krea');
+    const adapter = definition.create(definition.defaultBase, {});
+    const reply = replyOf(400, '{"error":"Insufficient compute balance"}');
+    expect(adapter.onResume?.({ v: 1, step: 'poll', id: '7' }, reply)).toMatchObject({
+      failure: { class: 'partner_account', retry: 'same_call' },
+    });
+  });
+
+  it('is read in linear time', () => {
+    const texts = ['limit', 'credits', 'monthly', 'content '].map((word) => `${word} `.repeat(200_000));
+    for (const text of texts) expect(meanings('krea', 429, { error: text })).toEqual([load]);
+  });
+});

@@ -1,0 +1,72 @@
+import { cut, type Json } from '#schemas';
+import type { Phase } from './condition.js';
+import type { HttpReply } from './contract.js';
+import type { Rule } from './rules.js';
+
+const contentWords = [
+  /content[ _-](?:policy[ _-]violation|violat|moderat|filter)/i,
+  /violates (?:our |the |its )?(?:usage|content|community|safety)[ _-](?:guideline|polic)/i,
+  /(?:prompt|input|image|video|text|content) (?:was|were|has been|is) (?:flagged|moderated)/i,
+  /safety_check_type|nsfw/i,
+];
+/** What was done to an account for its content is said of the account. */
+const bannedAccount = /suspend|banned|disabled|deactivated|terminated|locked/i;
+
+/** An empty balance, unpaid bills, or an allowance for a day or longer that is used up. */
+const accountWords = [
+  /(?:insufficient|not enough|out of|no more|exhausted|depleted|used all)(?: [a-z]{1,20}){0,2}[ _-]?(?:credits?|balance|funds)\b/i,
+  /(?:credits?|balance|funds)(?: (?:is|are|has|have|been|too|run)){0,3} (?:exhausted|depleted|insufficient|low|used up|out|empty|negative)\b/i,
+  /(?:daily|weekly|monthly|yearly|annual|lifetime)(?: [\w-]{1,30}){0,3} (?:limit|quota|cap|budget|allowance)\b/i,
+  /(?:limit|quota|cap|budget|allowance)(?: [\w-]{1,30}){0,4} (?:per|for the|for this|of the|of this|this|a) (?:day|week|month|year)\b/i,
+  /(?:limit|quota)(?: [\w-]{1,30}){0,6} 24[ -]?h(?:ours?)?\b/i,
+  /(?:spend|spending|billing|budget)[ _-](?:hard[ _-])?(?:limit|cap|quota)/i,
+  /per[ _-]?(?:day|month)/i,
+  /payment[ _-]required|arrears|arrearage/i,
+  /(?:account|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
+  /enable billing|billing(?: (?:is|has|been|account)){0,3} (?:not (?:enabled|active)|disabled|inactive|closed)/i,
+];
+/** A rate, which comes back by itself, unless it is zero. */
+const rateWords = /per[ _-]?(?:second|minute|hour)|concurren/i;
+const zeroLimit = /limit: 0(?:[^.\d]|$)/i;
+
+const saysContent = (text: string): boolean =>
+  contentWords.some((words) => words.test(text)) && !bannedAccount.test(text);
+const saysAccount = (text: string): boolean =>
+  zeroLimit.test(text) || (accountWords.some((words) => words.test(text)) && !rateWords.test(text));
+
+/**
+ * What the words of a refusal mean where a provider's own rules are silent. Most providers document their statuses and
+ * not their sentences, and use one status for several things: 403 for a key and for content, 429 for load and for a
+ * month's budget.
+ */
+export function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Rule | undefined {
+  const { status } = reply;
+  if (status < 400 || status > 429) return undefined;
+  const texts = textsOf(json ?? new TextDecoder().decode(reply.body.subarray(0, maxLength)));
+  // What a poll is refused for says nothing of the run's content.
+  if (phase !== 'poll' && [401, 402, 403, 429].includes(status) && texts.some(saysContent))
+    return { class: 'content_policy', is: 'words of content' };
+  return texts.some(saysAccount)
+    ? { class: 'partner_account', retry: 'same_call', is: 'words of our account' }
+    : undefined;
+}
+
+const maxTexts = 100;
+const maxLength = 1000;
+/** Members in which a provider repeats what the caller wrote. */
+const echoes = new Set(['input', 'prompt', 'ctx', 'loc']);
+
+/** The first texts of a reply, from outside to inside, none of them the caller's. */
+function textsOf(json: Json): string[] {
+  const texts: string[] = [];
+  const waiting: Json[] = [json];
+  for (const value of waiting) {
+    if (texts.length >= maxTexts || waiting.length > 10 * maxTexts) break;
+    if (typeof value === 'string') texts.push(cut(value, maxLength));
+    else if (Array.isArray(value)) waiting.push(...value.slice(0, maxTexts));
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, member] of Object.entries(value).slice(0, maxTexts))
+        if (!echoes.has(name)) waiting.push(member);
+  }
+  return texts;
+}
