@@ -43,6 +43,13 @@ describe('the rows that come with the providers', () => {
     expect(providerList.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([]);
   });
 
+  it('name the files of an output where nothing else says what a result is', () => {
+    const unnamed = catalog.models.filter(
+      (model) => model.provider === 'fal' && !hasEnded(model) && model.assetPointers.length === 0,
+    );
+    expect(unnamed.map(({ id }) => id)).toEqual([]);
+  });
+
   it('are complete: texts, schema, description of every input, example, two counter-examples, a price', () => {
     for (const model of catalog.models) {
       const { title, description, modalities, price, input } = model;

@@ -117,7 +117,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   const pollHandle = () => handleOf(adapter.onSubmit(run, reply('submit-accepted')));
   const resumed = (handle: Handle, signal: Signal): Outcome => {
     if (!adapter.onResume) throw new Error('the provider has no resume');
-    return adapter.onResume(handle, signal);
+    return adapter.onResume(handle, signal, facts.assets);
   };
   const fetchHandle = () => handleOf(resumed(pollHandle(), reply('poll-succeeded')));
 
@@ -126,7 +126,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
       case 'upload':
         return adapter.upload?.(run)?.read(signal);
       case 'submit':
-        return adapter.onSubmit(run, signal);
+        return adapter.onSubmit(run, signal, facts.assets);
       case 'poll':
         return resumed(pollHandle(), signal);
       case 'fetch':

@@ -162,10 +162,11 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   upload?(run: Run): FileUpload | undefined;
   /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
-  onSubmit(run: SubmittedRun, signal: Signal): Outcome<H>;
+  /** `assets`: the places of files in the output, as the model's row names them. */
+  onSubmit(run: SubmittedRun, signal: Signal, assets?: readonly string[]): Outcome<H>;
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: H): HttpCall;
-  onResume?(handle: H, signal: Signal): Outcome<H>;
+  onResume?(handle: H, signal: Signal, assets?: readonly string[]): Outcome<H>;
   /** Undefined when the partner has no cancel call for this handle. */
   cancel?(handle: H): HttpCall | undefined;
   onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';

@@ -34,6 +34,13 @@ export {
 } from './providers.js';
 export { RefusedInput } from './encodings.js';
 export { inlineFile } from './inline-file.js';
-export { type Asked, isResult, type ReadReply, readReply, reportedMicros } from './read-reply.js';
+export {
+  type Asked,
+  isResult,
+  type ReadReply,
+  readReply,
+  reportedMicros,
+  type RowOfReplies,
+} from './read-reply.js';
 export { isSuccess } from './reply.js';
 export type { Rule } from './rules.js';

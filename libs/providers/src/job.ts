@@ -74,8 +74,9 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   }
 
   /** A result is a known good state with something in it; whatever else comes with a good status is none. */
-  function succeeded(phase: Phase, { reply, json }: Readable): Outcome {
-    const { successWhen, resultAt } = spec;
+  function succeeded(phase: Phase, { reply, json }: Readable, assets: Places = []): Outcome {
+    const { successWhen } = spec;
+    const resultAt = spec.resultAt !== 'assets' ? spec.resultAt : assets.length > 0 ? assets : anyMember;
     if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
     if (successWhen && !successWhen.some((condition) => holds(condition, phase, reply, json)))
       return failed({
@@ -142,10 +143,10 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         ...sent,
       };
     },
-    onSubmit(run, signal) {
+    onSubmit(run, signal, assets) {
       const reading = read('submit', signal);
       if ('kind' in reading) return reading;
-      if (!spec.poll) return succeeded('submit', reading);
+      if (!spec.poll) return succeeded('submit', reading, assets);
       const kept = keep(spec.handle, reading, callable, run);
       if (!kept) return failed(unreadable('submit', 'without a usable handle'));
       return {
@@ -157,7 +158,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   };
   if (!poll) return adapter;
 
-  const onPoll = (handle: Handle, signal: Signal): Outcome => {
+  const onPoll = (handle: Handle, signal: Signal, assets?: Places): Outcome => {
     const reading = read('poll', signal);
     if ('kind' in reading) return reading;
     const { reply, json } = reading;
@@ -165,7 +166,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       poll.status === 'http' || json === undefined ? [String(reply.status)] : wordsAt(json, poll.status);
     switch (together(words.map((word) => statuses.get(folded(word))))) {
       case 'succeeded':
-        return fetch ? ended(handle, reading) : succeeded('poll', reading);
+        return fetch ? ended(handle, reading) : succeeded('poll', reading, assets);
       case 'failed':
         return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${words.join(', ')}` });
       case 'canceled':
@@ -185,9 +186,9 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       ? { kind: 'next', handle: { ...handle, ...kept, step: 'fetch' } }
       : failed({ ...unreadable('poll', 'a success that names no result'), retry: 'never' });
   };
-  const onFetch = (signal: Signal): Outcome => {
+  const onFetch = (signal: Signal, assets?: Places): Outcome => {
     const reading = read('fetch', signal);
-    return 'kind' in reading ? reading : succeeded('fetch', reading);
+    return 'kind' in reading ? reading : succeeded('fetch', reading, assets);
   };
   return {
     ...adapter,
@@ -195,11 +196,16 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       ...(handle.step === 'fetch' && fetch ? fetch : poll).call(keptIn<F>(handle)),
       uniqueHeader,
     }),
-    onResume: (handle, signal) => (handle.step === 'fetch' ? onFetch(signal) : onPoll(handle, signal)),
+    onResume: (handle, signal, assets) =>
+      handle.step === 'fetch' ? onFetch(signal, assets) : onPoll(handle, signal, assets),
     cancel: cancel && ((handle) => unique(cancel.call(keptIn<F>(handle)))),
     onCancel: cancel && ((_handle, signal) => cancelAnswer(cancel.replies, signal)),
   };
 }
+
+type Places = readonly string[];
+
+const anyMember: Places = ['/*'];
 
 const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
   membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));

@@ -23,9 +23,9 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
     files: (run) => speaking(ofRow(run)).files?.(run) ?? [],
     upload: (run) => speaking(ofRow(run)).upload?.(run),
     submit: (run) => speaking(ofRow(run)).submit(run),
-    onSubmit: (run, signal) => {
+    onSubmit: (run, signal, assets) => {
       const protocol = ofRow(run);
-      return remembering(speaking(protocol).onSubmit(run, signal), protocol);
+      return remembering(speaking(protocol).onSubmit(run, signal, assets), protocol);
     },
     resume(handle) {
       const adapter = of(handle);
@@ -33,10 +33,10 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
       return adapter.resume(handle);
     },
     // A handle goes from poll to poll unchanged, its protocol included.
-    onResume(handle, signal) {
+    onResume(handle, signal, assets) {
       const adapter = of(handle);
       if (!adapter.onResume) throw new Error(atOnce);
-      return adapter.onResume(handle, signal);
+      return adapter.onResume(handle, signal, assets);
     },
     cancel: (handle) => of(handle).cancel?.(handle),
     onCancel: (handle, signal) => of(handle).onCancel?.(handle, signal) ?? 'unknown',

@@ -29,6 +29,7 @@ const poll = (text: string) =>
       phase: 'resume',
       handle: { v: 1, step: 'poll', id: '1' },
       reported: [{ at: '/usage/points', micros: 2 }],
+      assets: [],
     },
     reply(text),
   );

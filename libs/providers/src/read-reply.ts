@@ -10,10 +10,15 @@ import {
 import type { Handle, HttpReply, Outcome, ProviderAdapter, Signal, SubmittedRun } from './contract.js';
 import { isFile, isReply, isSuccess, jsonOf } from './reply.js';
 
-/** What a reply answers, and where it says what the run cost. */
-export type Asked = { reported: readonly ReportedTerm[] } & (
-  { phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle }
-);
+/** What the model's row says of its replies: where they tell what the run cost, and the places of files in the output. */
+export interface RowOfReplies {
+  reported: readonly ReportedTerm[];
+  assets: readonly string[];
+}
+
+/** What a reply answers. */
+export type Asked = RowOfReplies &
+  ({ phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle });
 
 /** What a reply means for the run, and what it says that the run cost. */
 export interface ReadReply {
@@ -32,9 +37,9 @@ export const isResult = (adapter: ProviderAdapter, asked: Asked, reply: HttpRepl
   (asked.phase === 'submit' ? adapter.resume === undefined : asked.handle.step === 'fetch');
 
 function outcomeOf(adapter: ProviderAdapter, asked: Asked, signal: Signal): Outcome {
-  if (asked.phase === 'submit') return adapter.onSubmit(asked.run, signal);
+  if (asked.phase === 'submit') return adapter.onSubmit(asked.run, signal, asked.assets);
   if (!adapter.onResume) throw new Error('the provider has nothing to poll');
-  return adapter.onResume(asked.handle, signal);
+  return adapter.onResume(asked.handle, signal, asked.assets);
 }
 
 /** What the reply says the run cost, in micro-dollars; undefined when it does not say so in full. */

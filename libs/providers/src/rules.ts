@@ -1,4 +1,4 @@
-import { type Json, type JsonPointer, valuesAt } from '#schemas';
+import { type Json, valuesAt } from '#schemas';
 import { type AccountReports, isDocumented } from './account.js';
 import type { Condition, Phase } from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
@@ -48,7 +48,7 @@ export function holds(rule: Condition, phase: Phase, reply: HttpReply, json: Jso
 }
 
 /** Whether any value at the place is more than null, an empty text, or a data: URL without data. */
-export const holdsAnything = (json: Json, place: JsonPointer): boolean =>
+export const holdsAnything = (json: Json, place: string): boolean =>
   valuesAt(json, place).some((found) =>
     typeof found === 'string' ? found.trim() !== '' && !isEmptyFile(found.trim()) : found !== null,
   );
@@ -60,7 +60,7 @@ const isEmptyFile = (text: string): boolean =>
   text.length < maxEmptyFile && /^data:/i.test(text) && inlineFile(text) === undefined;
 
 /** Whether the result stands at one of the places. It may be the part that was too large to be parsed. */
-export const holdsResult = (reply: HttpReply, json: Json, places: readonly JsonPointer[]): boolean =>
+export const holdsResult = (reply: HttpReply, json: Json, places: readonly string[]): boolean =>
   isPruned(reply) || places.some((place) => holdsAnything(json, place));
 
 /** The first rule that holds; order is the provider's own. */

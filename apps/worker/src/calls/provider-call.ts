@@ -6,9 +6,9 @@ import {
   type HttpReply,
   isSuccess,
   type ReadReply,
+  type RowOfReplies,
   type SubmittedRun,
 } from '#providers';
-import type { ReportedTerm } from '#schemas';
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
@@ -17,9 +17,7 @@ import { Payloads } from '../bytes/payloads.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
-type Terms = Pick<PartnerCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & {
-  reported: readonly ReportedTerm[];
-};
+type Terms = Pick<PartnerCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 
 /** One call to a provider from the adapter's request to the adapter's reading of the reply, within the byte budget and traced. */
 @Injectable()
@@ -66,13 +64,13 @@ export class ProviderCall {
       keep: (reply: HttpReply) => Promise<boolean>;
     },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, onReply, keep, reported, ...call } = terms;
+    const { parent, onReply, keep, reported, assets, ...call } = terms;
     // The context ends here: a partner learns nothing of our callers' traces.
     const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
     const reply = await this.client.call(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
     await onReply();
-    const asked = { phase: 'submit', run: { runId, model, upstream }, reported } as const;
+    const asked = { phase: 'submit', run: { runId, model, upstream }, reported, assets } as const;
     if (!isLarge(reply) || !isSuccess(reply) || !(await keep(reply)))
       return { ...(await this.replies.readNow(provider, reply, asked, { runId })), isKept: false };
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
@@ -84,11 +82,11 @@ export class ProviderCall {
     provider: BoundProvider,
     { runId, model, upstream }: SubmittedRun,
     reply: Omit<HttpReply, 'body'>,
-    terms: { readings: number; reported: readonly ReportedTerm[]; share: Share; signal: AbortSignal },
+    terms: RowOfReplies & { readings: number; share: Share; signal: AbortSignal },
   ): Promise<ReadReply | Unread> {
-    const { readings, reported, share, signal } = terms;
+    const { readings, reported, assets, share, signal } = terms;
     const body = await this.payloads.read({ storedAs: runKeys.reply(runId) }, share, signal);
-    const asked = { phase: 'submit', run: { runId, model, upstream }, reported } as const;
+    const asked = { phase: 'submit', run: { runId, model, upstream }, reported, assets } as const;
     const stored = { ...reply, body };
     const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
     return isUnread(read) ? read : keptOutput(runId, read, stored);
@@ -104,14 +102,14 @@ export class ProviderCall {
     handle: Handle,
     terms: Omit<Terms, 'call'> & { readings: number; signal: AbortSignal; onReply: () => Promise<void> },
   ): Promise<ReadReply | Unread | null> {
-    const { onReply, readings, reported, ...rest } = terms;
+    const { onReply, readings, reported, assets, ...rest } = terms;
     const call = provider.adapter.resume?.(handle);
     if (!call) throw new Error(`${provider.name} has nothing to poll`);
     const reply = await this.client.call(provider, { ...rest, call, runId, operation: 'resume' });
     await onReply();
-    return terms.signal.aborted
-      ? null
-      : this.replies.read(provider, reply, { phase: 'resume', handle, reported }, { runId, readings });
+    if (terms.signal.aborted) return null;
+    const asked = { phase: 'resume', handle, reported, assets } as const;
+    return this.replies.read(provider, reply, asked, { runId, readings });
   }
 
   /**

@@ -127,6 +127,7 @@ export class PollProcessor extends RunProcessor {
         timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
         share,
         reported: poll.facts.reported,
+        assets: poll.facts.assets,
         readings: poll.slowReadings,
         signal,
         onReply: () => failpoint('poll.afterCall', runId),
@@ -150,7 +151,7 @@ export class PollProcessor extends RunProcessor {
     const { facts, slowReadings: readings } = poll;
     const submitted = { runId: run.runId, model: run.model, upstream: facts.upstream };
     return this.calls.withShare(async (share) => {
-      const terms = { readings, reported: facts.reported, share, signal };
+      const terms = { readings, reported: facts.reported, assets: facts.assets, share, signal };
       const read = await this.calls
         .readKept(provider, submitted, kept, terms)
         .catch((error: unknown) => unreadAfter(error, run.runId, this.log));

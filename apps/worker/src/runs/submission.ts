@@ -119,6 +119,7 @@ export class Submission {
       timeoutMs,
       share,
       reported: facts.reported,
+      assets: facts.assets,
       parent: span,
       onReply: () => failpoint('dispatch.afterSubmit', runId),
       keep: (reply) => this.keptReplies.keep(run, reply),

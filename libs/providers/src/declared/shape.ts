@@ -151,10 +151,10 @@ const protocol = z.strictObject({
     .optional()
     .describe('Where an error body says how many seconds to wait, if no Retry-After header does.'),
   result_at: z
-    .array(pointer)
+    .union([z.array(pointer), z.literal('assets')])
     .optional()
     .describe(
-      'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself.',
+      'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself; `assets`: the places are the `assets` of the model’s row.',
     ),
   success_when: z
     .array(condition)

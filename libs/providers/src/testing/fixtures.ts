@@ -32,6 +32,8 @@ export interface Facts {
   /** By name; a value that begins with `^` is a pattern. */
   credential: Record<string, string>;
   settings?: Record<string, string>;
+  /** The places of files in the output, as the rows of its models name them; left out, none. */
+  assets?: string[];
   /** Every call after the submission, in order: poll, fetch, cancel. */
   calls: string[];
   skipped: Record<string, string>;
