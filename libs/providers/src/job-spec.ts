@@ -91,8 +91,8 @@ interface JobBase {
   fields?: FieldReader;
   /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
   retryAfter?: JsonPointer;
-  /** A result that fits none of these is none, where the partner names a state. */
-  successWhen?: readonly Condition[] | undefined;
+  /** A result that fits none of these is none, where the provider names a state. Those of a list hold together. */
+  successWhen?: readonly (Condition | readonly Condition[])[] | undefined;
   /** A JSON result with nothing at any of these places is no result. `assets`: the places that the model's row names. */
   resultAt?: readonly JsonPointer[] | 'assets' | undefined;
   /** A result may also come as the file itself: a success that is an image, audio, a video or a model, or neither text nor JSON. */

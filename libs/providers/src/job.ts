@@ -27,7 +27,7 @@ import {
   retryAfterMs,
   secondsMs,
 } from './reply.js';
-import type { Phase } from './condition.js';
+import type { Condition, Phase } from './condition.js';
 import { accountRules, holds, holdsResult, meaningOf, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
@@ -78,7 +78,9 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { successWhen } = spec;
     const resultAt = spec.resultAt !== 'assets' ? spec.resultAt : assets.length > 0 ? assets : anyMember;
     if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
-    if (successWhen && !successWhen.some((condition) => holds(condition, phase, reply, json)))
+    const known = (conditions: Condition | readonly Condition[]) =>
+      [conditions].flat().every((condition) => holds(condition, phase, reply, json));
+    if (successWhen && !successWhen.some(known))
       return failed({
         class: 'partner_failed',
         retry: 'never',

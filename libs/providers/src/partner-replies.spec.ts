@@ -95,6 +95,11 @@ describe('a success is a known good state with a result', () => {
   const text = { protocol: 'text' };
   const reasoning = [{ id: '1', type: 'reasoning', summary: [] }];
   const cut = { incomplete_details: { reason: 'max_output_tokens' } };
+  const words = { parts: [{ text: 'Here it is.' }] };
+  const userInput = { type: 'user_input', content: [{ type: 'text', text: 'a cat' }] };
+  const output = { type: 'model_output', content: [{ type: 'text', text: 'ok' }] };
+  const answered = { role: 'assistant', content: 'ok' };
+  const silent = { role: 'assistant', content: null };
   const emptyImage = { inlineData: { mimeType: 'image/png', data: '' } };
 
   it.each<[string, Record<string, string>, unknown, string]>([
@@ -105,16 +110,58 @@ describe('a success is a known good state with a result', () => {
     ['openai', text, response('completed', []), 'partner_failed, never'],
     ['openai', text, response('completed', [{ type: 'message', content: [] }]), 'succeeded'],
     ['gemini-interactions', {}, { status: 'queued', steps: [{}] }, 'partner_failed, never'],
-    ['gemini-interactions', {}, { status: 'completed', steps: [] }, 'unreadable, never'],
+    ['gemini-interactions', {}, { status: 'completed', steps: [] }, 'partner_failed, never'],
+    ['gemini-interactions', {}, { status: 'completed', steps: [userInput] }, 'partner_failed, never'],
+    ['gemini-interactions', {}, { status: 'completed', steps: [userInput, output] }, 'succeeded'],
     ['gemini-interactions', {}, { steps: [{ type: 'model_output' }] }, 'partner_failed, never'],
     ['anthropic', {}, { type: 'message', content: [], stop_reason: 'end_turn' }, 'succeeded'],
     ['anthropic', {}, { type: 'message_batch', content: [] }, 'partner_failed, never'],
-    ['openrouter', {}, { choices: [] }, 'unreadable, never'],
+    ['anthropic', {}, { type: 'message', content: [], stop_reason: null }, 'partner_failed, never'],
+    ['anthropic', {}, { type: 'message', content: [], stop_reason: 'x' }, 'partner_failed, never'],
+    ['anthropic', {}, { type: 'message', content: [] }, 'partner_failed, never'],
+    ['anthropic', {}, { type: 'message', stop_reason: 'end_turn' }, 'unreadable, never'],
+    ['openrouter', {}, { choices: [] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [{}] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: null, message: answered }] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'x', message: answered }] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'stop' }] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'stop', message: silent }] }, 'partner_failed, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'length', message: silent }] }, 'succeeded'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'length' }] }, 'unreadable, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'content_filter', message: answered }] }, 'succeeded'],
     ['openrouter', {}, { choices: [{ finish_reason: 'stop', message: { content: '' } }] }, 'succeeded'],
     ['openrouter', {}, { choices: [{ finish_reason: 'error', message: {} }] }, 'partner_failed, never'],
     ['google', { protocol: 'text', method: 'x' }, { candidates: [] }, 'partner_failed, never'],
     ['google', text, { candidates: [{ finishReason: 'MAX_TOKENS' }] }, 'succeeded'],
     ['google', text, { candidates: [{ finishReason: 'OTHER' }] }, 'partner_failed, never'],
+    ['google', text, { candidates: [{ finishReason: 'STOP' }] }, 'partner_failed, never'],
+    ['google', text, { candidates: [{ finishReason: 'STOP', content: words }] }, 'succeeded'],
+    ['google', text, { candidates: [{ finishReason: 'SAFETY', content: words }] }, 'succeeded'],
+    ...[
+      'OTHER',
+      'MALFORMED_FUNCTION_CALL',
+      'NO_IMAGE',
+      'IMAGE_OTHER',
+      'OF_TOMORROW',
+      null,
+      undefined,
+    ].flatMap((finishReason) =>
+      [text, image].map((protocol): [string, Record<string, string>, unknown, string] => [
+        'google',
+        protocol,
+        { candidates: [{ finishReason, content: words }] },
+        'partner_failed, never',
+      ]),
+    ),
+    ['google', image, { candidates: [{ finishReason: 'STOP', content: words }] }, 'succeeded'],
+    ['google', image, { candidates: [{ finishReason: 'MAX_TOKENS', content: words }] }, 'succeeded'],
+    ['google', image, { candidates: [{ finishReason: 'STOP' }] }, 'unreadable, never'],
+    [
+      'google',
+      image,
+      { candidates: [{ finishReason: 'IMAGE_SAFETY', content: words }] },
+      'content_policy, never',
+    ],
     [
       'google',
       image,

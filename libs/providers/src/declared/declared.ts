@@ -94,7 +94,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     uniqueHeader: row.unique_header,
     account: row.account && accountOf(row.account),
     rules: row.rules.map(conditionOf),
-    successWhen: row.success_when?.map(conditionOf),
+    successWhen: row.success_when?.map((given) => [given].flat().map(conditionOf)),
     retryAfter: row.retry_after,
     resultAt: row.result_at,
     files: row.files,

@@ -157,11 +157,11 @@ const protocol = z.strictObject({
       'A JSON result with nothing at any of these places is no result; an empty list: no JSON is, only the file itself; `assets`: the places are the `assets` of the model’s row.',
     ),
   success_when: z
-    .array(condition)
+    .array(z.union([condition, z.array(condition).min(1)]))
     .min(1)
     .optional()
     .describe(
-      'The replies that are a result, where the provider names a state: one that fits none of these conditions is no result.',
+      'The replies that are a result, where the provider names a state: one that fits none of these conditions is no result. Conditions of an inner list hold together.',
     ),
   files: z
     .literal(true)

@@ -6,7 +6,7 @@ import { jsonBody } from '../../encodings.js';
 import { job } from '../../job.js';
 import { upstream } from '../../kept-handle.js';
 import { protocols } from '../../protocols.js';
-import { answerRules, videoRules, violations, withoutThoughts } from './rules.js';
+import { answerRules, ended, refused, videoRules, violations, withoutThoughts } from './rules.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
 /** Every region has a host of its own; the location `global` has the one without a prefix. */
@@ -105,6 +105,11 @@ export const google: ProviderDefinition = {
           base64: inlineFiles,
         },
         view: withoutThoughts,
+        successWhen: [
+          { where: '/candidates/*/finishReason', is: ended },
+          { where: '/candidates/*/finishReason', is: refused },
+          { where: '/predictions/*/bytesBase64Encoded' },
+        ],
         // Where the input allows it a model may answer in words, which are billed as well.
         resultAt: [
           '/candidates/*/content/parts/*/inlineData/data',
@@ -125,10 +130,11 @@ export const google: ProviderDefinition = {
       text: job({
         ...common,
         submit: { url: (run) => `${modelOf(run)}:generateContent` },
-        // An answer may be a call of a tool, or nothing but thoughts.
+        // An answer may be a call of a tool, or nothing but thoughts. What was cut off may hold nothing yet.
         successWhen: [
-          { where: '/candidates/*/finishReason', is: /^(STOP|MAX_TOKENS)$/ },
-          { where: '/candidates/*/content/parts/*' },
+          { where: '/candidates/*/finishReason', is: 'MAX_TOKENS' },
+          [{ where: '/candidates/*/finishReason', is: ended }, { where: '/candidates/*/content/parts/*' }],
+          [{ where: '/candidates/*/finishReason', is: refused }, { where: '/candidates/*/content/parts/*' }],
         ],
         resultAt: ['/candidates/*'],
         rules: answerRules('/candidates/*/content/parts/*/text'),

@@ -40,6 +40,13 @@ export const videoRules: readonly Rule[] = [
   },
 ];
 
+/** How an answer ends that is whole, or as long as the caller's limit allows. */
+export const ended = /^(STOP|MAX_TOKENS)$/;
+
+/** How an answer ends that was refused, or broken off. */
+export const refused =
+  /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/;
+
 /** What was refused of an answer; one that holds something at `result` breaks off, and is a result. */
 export const answerRules = (result: JsonPointer): readonly Rule[] => [
   { http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
@@ -53,7 +60,7 @@ export const answerRules = (result: JsonPointer): readonly Rule[] => [
   {
     http: 200,
     where: '/candidates/*/finishReason',
-    is: /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/,
+    is: refused,
     unless: result,
     class: 'content_policy',
   },
