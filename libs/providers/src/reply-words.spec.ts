@@ -4,17 +4,23 @@ import { providerList } from './providers.js';
 import { fixtureFolders, openFixtures, replyOf } from './testing/fixtures.js';
 import { providerOf } from './testing/provider-of.js';
 
+/** Each protocol of each provider. */
+const protocols = new Map(
+  providerList.map((definition) => [
+    definition.name,
+    fixtureFolders(definition.name).map((folder) => {
+      const { run, settings = {} } = openFixtures(folder).facts;
+      return { adapter: definition.create(definition.defaultBase, settings), run };
+    }),
+  ]),
+);
+
 /** What a submission's refusal means to each protocol of a provider, as class and retry. */
-function meanings(name: string, status: number, body: unknown): string[] {
-  const definition = providerOf(name);
-  return fixtureFolders(name).map((folder) => {
-    const { facts } = openFixtures(folder);
-    const adapter = definition.create(definition.defaultBase, facts.settings ?? {});
-    const run = { ...facts.run, body: new TextEncoder().encode('{}') };
+const meanings = (name: string, status: number, body: unknown): string[] =>
+  (protocols.get(name) ?? []).map(({ adapter, run }) => {
     const outcome = adapter.onSubmit(run, replyOf(status, JSON.stringify(body)));
     return outcome.kind === 'failed' ? `${outcome.failure.class}, ${outcome.failure.retry}` : outcome.kind;
   });
-}
 
 const account = 'partner_account, never';
 const content = 'content_policy, never';
@@ -67,6 +73,7 @@ describe.each(providerList)('$name', ({ name }) => {
 
   it.each([
     'Too many requests',
+    '5 images/min, whatever the monthly limit',
     'Rate limit exceeded. Add credits to raise it.',
     'RESOURCE_EXHAUSTED',
     'Resource has been exhausted (e.g. check quota).',
@@ -83,6 +90,12 @@ describe.each(providerList)('$name', ({ name }) => {
       { loc: ['body', 'Out of credits'], msg: 'Too long', input: 'Our monthly spending limit', type: 'x' },
     ];
     expect(meanings(name, status, { detail })).not.toContain(account);
+    for (const message of [
+      'prompt: "Our monthly spending limit is reached" is too long',
+      "prompt 'we are out of credits' is too long",
+      'The white balance is too low',
+    ])
+      expect([message, ...meanings(name, status, { error: { message } })]).not.toContain(account);
   });
 });
 

@@ -17,7 +17,7 @@ const accountWords = [
   /(?:insufficient|not enough|out of|no more|exhausted|depleted|used all)(?: [a-z]{1,20}){0,2}[ _-]?(?:credits?|balance|funds)\b/i,
   /(?:credits?|balance|funds)(?: (?:is|are|has|have|been|too|run)){0,3} (?:exhausted|depleted|insufficient|low|used up|out|empty|negative)\b/i,
   /(?:daily|weekly|monthly|yearly|annual|lifetime)(?: [\w-]{1,30}){0,3} (?:limit|quota|cap|budget|allowance)\b/i,
-  /(?:limit|quota|cap|budget|allowance)(?: [\w-]{1,30}){0,4} (?:per|for the|for this|of the|of this|this|a) (?:day|week|month|year)\b/i,
+  /\b(?:limit|quota|cap|budget|allowance)(?: [\w-]{1,30}){0,4} (?:per|for the|for this|of the|of this|this|a) (?:day|week|month|year)\b/i,
   /(?:limit|quota)(?: [\w-]{1,30}){0,6} 24[ -]?h(?:ours?)?\b/i,
   /(?:spend|spending|billing|budget)[ _-](?:hard[ _-])?(?:limit|cap|quota)/i,
   /per[ _-]?(?:day|month)/i,
@@ -25,14 +25,18 @@ const accountWords = [
   /(?:account|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
   /enable billing|billing(?: (?:is|has|been|account)){0,3} (?:not (?:enabled|active)|disabled|inactive|closed)/i,
 ];
+/** A setting of an input that has the name of what we owe. */
+const inputWords = /(?:white|colou?r|tone|audio|stereo)[ _-]balance/i;
 /** A rate, which comes back by itself, unless it is zero. */
-const rateWords = /per[ _-]?(?:second|minute|hour)|concurren/i;
+const rateWords =
+  /per[ _-]?(?:second|sec|minute|min|hour)|\/ ?(?:second|sec|minute|min|hour)\b|\b[rtq]p[ms]\b|concurren/i;
 const zeroLimit = /limit: 0(?:[^.\d]|$)/i;
 
 const saysContent = (text: string): boolean =>
   contentWords.some((words) => words.test(text)) && !bannedAccount.test(text);
 const saysAccount = (text: string): boolean =>
-  zeroLimit.test(text) || (accountWords.some((words) => words.test(text)) && !rateWords.test(text));
+  zeroLimit.test(text) ||
+  (accountWords.some((words) => words.test(text)) && !rateWords.test(text) && !inputWords.test(text));
 
 /**
  * What the words of a refusal mean where a provider's own rules are silent. Most providers document their statuses and
@@ -46,10 +50,19 @@ export function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefin
   // What a poll is refused for says nothing of the run's content.
   if (phase !== 'poll' && [401, 402, 403, 429].includes(status) && texts.some(saysContent))
     return { class: 'content_policy', is: 'words of content' };
-  return texts.some(saysAccount)
+  // The refusal of an input may quote it.
+  const own = [400, 422].includes(status) ? texts.map(unquoted) : texts;
+  return own.some(saysAccount)
     ? { class: 'partner_account', retry: 'same_call', is: 'words of our account' }
     : undefined;
 }
+
+/** What stands outside of quotation marks. */
+const unquoted = (text: string): string =>
+  text
+    .split(/["“”`]|\s'|'\s/)
+    .filter((_, index) => index % 2 === 0)
+    .join(' ');
 
 const maxTexts = 100;
 const maxLength = 1000;
