@@ -175,9 +175,6 @@ function accountReplies(provider: string): string[] {
 export const alertsOf = ({ tokens }: Case): number =>
   tokens.startsWith('account=') ? 1 : /(poll|result)_40[12]/.test(tokens) ? refusedPolls : 0;
 
-/** fal reports a result without pictures as the model's own, which it is. */
-const emptyIsAResult = new Set(['fal']);
-
 /** Their documents name no sign by which a refusal differs from any other failure. */
 const refusesWithoutASign = new Set([
   'beeble',
@@ -192,7 +189,6 @@ const refusesWithoutASign = new Set([
 ]);
 
 export function bucketOf({ name, bucket }: Case, { provider }: TestedRow): Bucket | undefined {
-  if (name === 'a success without its result' && emptyIsAResult.has(provider)) return undefined;
   if (name === 'refused by policy' && refusesWithoutASign.has(provider)) return 'provider_error';
   return bucket;
 }
