@@ -84,7 +84,7 @@ interface JobBase {
   uniqueHeader?: string;
   /** What rules and `resultAt` see of a reply; left out, all of its JSON. */
   view?: (reply: HttpReply) => Json | undefined;
-  /** How it reports trouble with our account, which is read before the rules. */
+  /** How it reports trouble with our account; `meaningOf` says which of these and the rules counts. */
   account?: AccountReports | undefined;
   rules: readonly Rule[];
   /** How this partner words a rejected input where it does not do so like FastAPI. */

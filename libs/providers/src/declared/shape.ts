@@ -219,7 +219,7 @@ export const providerRow = z
     account: account
       .optional()
       .describe(
-        'How the provider reports trouble with our account. A submission ends with it, a poll is repeated, and the operator gets an alert. It is read before the rules.',
+        'How the provider reports trouble with our account. A submission ends with it, a poll is repeated, and the operator gets an alert. It is read before the rules, except those that say that content was refused. Where both are silent about an HTTP status from 400 to 429, words such as “insufficient credits” or “monthly quota” mean the same.',
       ),
     unique_header: header.optional().describe('A header field that gets a new UUID in every call.'),
     ...protocol.shape,
