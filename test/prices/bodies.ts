@@ -33,7 +33,7 @@ export function bodiesOf(model: Model, order: Order, priced: readonly string[]):
   return places
     .flatMap((place) => {
       const known = [...(order.fields.get(place)?.values ?? [])] as Value[];
-      const values = [...hostile, ...known, ...longerLists(base, place)];
+      const values = [...hostile, ...known, ...recased(known), ...longerLists(base, place)];
       const [small, large] = extremes(order.fields.get(place)?.use, known);
       return [
         ...values.map((value) => plain('value', placed(base, place, value))),
@@ -56,6 +56,10 @@ export function bodiesOf(model: Model, order: Order, priced: readonly string[]):
     })
     .concat(twoFields(base, order), inThePrompt(base, order), elsewhere(model, base));
 }
+
+/** Options that a partner may read whatever their case. */
+const recased = (known: readonly Value[]): Value[] =>
+  known.flatMap((value) => (typeof value === 'string' ? [value.toUpperCase(), value.toLowerCase()] : []));
 
 const plain = (kind: string, body: Body): Tried => ({ kind, text: JSON.stringify(body), readings: [body] });
 

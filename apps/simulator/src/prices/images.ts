@@ -25,6 +25,13 @@ const recraft =
   (order) =>
     usd * order.units('/n', { usual: 1 }) + (order.has('/style_reference_urls') ? style : 0);
 
+/** An image costs twice as much in a vector style, which a style of the caller's own may be. */
+const styled = (order: Order, vectors: readonly string[], usd: number): number => {
+  const named = Object.fromEntries(vectors.map((style) => [style, usd * 2]));
+  const drawn = order.choice('/style', { ...named, any: usd }, 'any');
+  return order.has('/style_id') ? usd * 2 : drawn;
+};
+
 const gptQuality = { low: 0.006, medium: 0.053, high: 0.211, auto: 0.211 };
 
 /** Seedream: one image, or as many as the sequence may have. */
@@ -127,8 +134,7 @@ export const images: PriceList = {
   'fal/flux-pro-kontext': byNumber('/num_images', 0.04),
   'fal/nano-banana*': byNumber('/num_images', 0.039),
   'fal/patina': flat(0.01),
-  'fal/recraft-v3': (order) =>
-    order.choice('/style', { vector_illustration: 0.08, realistic_image: 0.04 }, 'realistic_image'),
+  'fal/recraft-v3': (order) => styled(order, ['vector_illustration', 'vector_illustration/line_art'], 0.04),
   'fal/seedream-v4': (order) =>
     0.03 * order.units('/num_images', { usual: 1 }) * order.units('/max_images', { usual: 1 }),
   'freepik/ai-image-upscaler-precision-v2': (order) =>
@@ -187,12 +193,9 @@ export const images: PriceList = {
   'recraft/recraft-v3-image-to-image': recraft(0.04),
   'recraft/recraft-v3-vector': recraft(0.08, 0.04),
   'recraft/recraftv2': (order) =>
-    recraft(
-      order.choice('/style', { vector_illustration: 0.044, icon: 0.044, any: 0.022 }, 'any'),
-      0.04,
-    )(order),
+    recraft(styled(order, ['Vector art', 'Linocut', 'vector_illustration', 'icon'], 0.022), 0.04)(order),
   'recraft/recraftv3': (order) =>
-    recraft(order.choice('/style', { vector_illustration: 0.08, any: 0.04 }, 'any'), 0.04)(order),
+    recraft(styled(order, ['Vector art', 'Line art', 'vector_illustration'], 0.04), 0.04)(order),
   'recraft/recraftv4': recraft(0.04, 0.005),
   'recraft/recraft-v4-vector': recraft(0.08, 0.005),
   'recraft/recraftv4_pro': recraft(0.25, 0.005),
