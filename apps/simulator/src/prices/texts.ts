@@ -90,12 +90,21 @@ const gemini =
     );
   };
 
+/** Images, text and thoughts share the tokens of an answer, which holds up to four images. */
 const geminiImage =
-  (input: number, sizes: Readonly<Record<string, number>>): Bill =>
-  (order) =>
-    order.choice('/generationConfig/imageConfig/imageSize', sizes, '1K') *
-      order.units('/generationConfig/candidateCount', { usual: 1 }) +
-    (order.tokens(32_768, ['inlineData', 'fileData', 'cachedContent']) * input) / million;
+  (rates: Rates & { image: number }, sizes: Readonly<Record<string, number>>): Bill =>
+  (order) => {
+    const { reads, writes, image, output, input } = rates;
+    const each = order.units('/generationConfig/maxOutputTokens', { usual: writes, most: writes });
+    const drawn = order.choice('/generationConfig/imageConfig/imageSize', sizes, '1K');
+    const tokens = Math.max(1, Math.min(4, Math.floor(each / drawn))) * drawn;
+    const answer = tokens * image + Math.max(0, each - tokens) * output;
+    const read = order.tokens(reads, ['inlineData', 'fileData', 'cachedContent', 'tools']);
+    return (answer * order.units('/generationConfig/candidateCount', { usual: 1 }) + read * input) / million;
+  };
+
+/** Tokens of an image by its size. */
+const flashSizes = { '512': 747, '1K': 1120, '2K': 1680, '4K': 2520 };
 
 /** Dollars a million tokens of a model that OpenRouter names. */
 const routed: Readonly<Record<string, readonly [number, number]>> = {
@@ -156,25 +165,22 @@ export const texts: PriceList = {
   'vertexai/gemini-3.5-flash': gemini(1.5, 9),
   'vertexai/gemini-3.7-flash': gemini(1.5, 7.5),
   'vertexai/gemini-3.8-flash': gemini(1.5, 7.5),
-  'vertexai/gemini-3-pro-image': geminiImage(2, { '1K': 0.134, '2K': 0.134, '4K': 0.24 }),
-  'vertexai/gemini-3.1-flash-image': geminiImage(0.5, {
-    '512': 0.0448,
-    '1K': 0.0672,
-    '2K': 0.1008,
-    '4K': 0.1512,
-  }),
-  'vertexai/gemini-3.1-flash-lite-image': geminiImage(0.25, {
-    '512': 0.0224,
-    '1K': 0.0336,
-    '2K': 0.0504,
-    '4K': 0.0756,
-  }),
-  'vertexai/gemini-nano-banana-2.1': geminiImage(0.5, {
-    '512': 0.0224,
-    '1K': 0.0336,
-    '2K': 0.0504,
-    '4K': 0.0756,
-  }),
+  'vertexai/gemini-3-pro-image': geminiImage(
+    { input: 2, output: 12, image: 120, reads: 65_536, writes: 32_768 },
+    { '1K': 1120, '2K': 1120, '4K': 2000 },
+  ),
+  'vertexai/gemini-3.1-flash-image': geminiImage(
+    { input: 0.5, output: 3, image: 60, reads: 131_072, writes: 32_768 },
+    flashSizes,
+  ),
+  'vertexai/gemini-3.1-flash-lite-image': geminiImage(
+    { input: 0.25, output: 1.5, image: 30, reads: 65_536, writes: 4096 },
+    flashSizes,
+  ),
+  'vertexai/gemini-nano-banana-2.1': geminiImage(
+    { input: 1.5, output: 7.5, image: 30, reads: 131_072, writes: 32_768 },
+    { ...flashSizes, '4K': 3800 },
+  ),
   'gemini-interactions/*': (order) => {
     const written = order.units('/generation_config/max_output_tokens', { usual: 90_000, most: 90_000 });
     const leading = ['data', 'uri', 'tools', 'previous_interaction_id'];
