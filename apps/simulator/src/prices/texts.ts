@@ -22,17 +22,20 @@ const tokensOf = (order: Order, rates: Rates, leading: readonly string[], writte
 };
 
 const claude =
-  (input: number, output: number, reads = million): Bill =>
+  (input: number, output: number, { reads = million, located = true } = {}): Bill =>
   (order) => {
     const written = order.units('/max_tokens', { usual: 1 });
     // What is written into the cache for an hour costs twice as much.
     const cached = order.has(
       '/cache_control',
       '/system/*/cache_control',
+      '/tools/*/cache_control',
       '/messages/*/content/*/cache_control',
+      '/messages/*/content/*/content/*/cache_control',
     );
+    const place = located ? order.choice('/inference_geo', { global: 1, us: 1.1 }, 'global') : 1;
     const leading = ['source', 'tools', 'mcp_servers', 'container'];
-    return tokensOf(order, { input, output, reads, writes: 0 }, leading, written, cached ? 2 : 1);
+    return place * tokensOf(order, { input, output, reads, writes: 0 }, leading, written, cached ? 2 : 1);
   };
 
 const referring = [
@@ -118,10 +121,10 @@ const routedBy = (index: 0 | 1): Readonly<Record<string, number>> =>
 
 export const texts: PriceList = {
   'anthropic/claude-fable-*': claude(10, 50),
-  'anthropic/claude-haiku-4-5-*': claude(1, 5, 200_000),
+  'anthropic/claude-haiku-4-5-*': claude(1, 5, { reads: 200_000, located: false }),
   'anthropic/claude-opus-5-5': claude(4, 20),
   'anthropic/claude-opus-*': claude(5, 25),
-  'anthropic/claude-sonnet-4-5-*': claude(3, 15, 200_000),
+  'anthropic/claude-sonnet-4-5-*': claude(3, 15, { reads: 200_000, located: false }),
   'anthropic/claude-sonnet-4-6': claude(3, 15),
   'anthropic/claude-sonnet-5*': claude(2, 10),
   'byteplus/seed-2-0-lite-*': seed(0.25, 2),

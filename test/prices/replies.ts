@@ -1,0 +1,103 @@
+import type { Model } from '#catalog';
+
+/** Tokens that a reply may report. */
+export interface Tokens {
+  /** Read, the cached ones included. */
+  read: number;
+  /** Written in all answers together, thoughts included. */
+  written: number;
+  answers: number;
+  /** Whether the input asks for a cache where the partner has to be asked. */
+  isCached: boolean;
+}
+
+export type Reply = Record<string, unknown>;
+
+const modalities = ['TEXT', 'IMAGE', 'AUDIO'];
+
+/** Every way in which Gemini may report the tokens of its answers. */
+const gemini = ({ read, written }: Tokens): Reply[] =>
+  [0, read].flatMap((cached) =>
+    modalities.flatMap((modality) =>
+      [0, written].map((thoughts) => ({
+        usageMetadata: {
+          promptTokenCount: read,
+          cachedContentTokenCount: cached,
+          promptTokensDetails: [{ modality, tokenCount: read }],
+          cacheTokensDetails: [{ modality, tokenCount: cached }],
+          candidatesTokenCount: written - thoughts,
+          thoughtsTokenCount: thoughts,
+        },
+      })),
+    ),
+  );
+
+/** An answer with as many images as it may hold, and text or thoughts beside them. */
+const geminiImages =
+  (tokensOfImage: number) =>
+  ({ read, written, answers }: Tokens): Reply[] =>
+    [1, 4].flatMap((images) => {
+      const drawn = images * answers * tokensOfImage;
+      if (drawn > written) return [];
+      return [0, written - drawn].map((thoughts) => ({
+        usageMetadata: {
+          promptTokenCount: read,
+          candidatesTokensDetails: [
+            { modality: 'IMAGE', tokenCount: drawn },
+            { modality: 'TEXT', tokenCount: written - drawn - thoughts },
+          ],
+          thoughtsTokenCount: thoughts,
+        },
+      }));
+    });
+
+const claude = ({ read, written, isCached }: Tokens): Reply[] =>
+  [
+    { input_tokens: read },
+    { input_tokens: 0, cache_read_input_tokens: read },
+    ...[0, read]
+      .filter(() => isCached)
+      .map((hourly) => ({
+        input_tokens: 0,
+        cache_creation_input_tokens: read,
+        cache_creation: { ephemeral_1h_input_tokens: hourly },
+      })),
+  ].map((used) => ({ usage: { ...used, output_tokens: written } }));
+
+const responses = ({ read, written }: Tokens): Reply[] =>
+  [
+    {},
+    { input_tokens_details: { cached_tokens: read } },
+    { input_tokens_details: { cached_tokens: 0, cache_write_tokens: read } },
+  ].map((details) => ({ usage: { input_tokens: read, ...details, output_tokens: written } }));
+
+const interactions = ({ read, written }: Tokens): Reply[] =>
+  ['text', 'image', 'audio', 'video'].map((modality) => ({
+    usage: {
+      total_input_tokens: read,
+      total_output_tokens: written,
+      total_thought_tokens: 0,
+      output_tokens_by_modality: [{ modality, tokens: written }],
+    },
+  }));
+
+/** The replies of models that are billed by the tokens that they report. */
+const repliesBy: Readonly<Record<string, (tokens: Tokens) => Reply[]>> = {
+  '/usage/cache_read_input_tokens': claude,
+  '/usage/total_output_tokens': interactions,
+  '/usageMetadata/candidatesTokenCount': gemini,
+};
+
+const places = ({ price }: Model): string[] =>
+  price.reported.flatMap((term) => ('at' in term ? [term.at] : []));
+
+/** The replies that a model may give; undefined for one that reports no tokens of text. */
+export function repliesOf(model: Model): ((tokens: Tokens) => Reply[]) | undefined {
+  const found = places(model).find((at) => Object.hasOwn(repliesBy, at));
+  if (found !== undefined) return repliesBy[found];
+  if (places(model).includes('/usageMetadata/candidatesTokensDetails/*/tokenCount')) {
+    return geminiImages(model.id.includes('gemini-3-pro') ? 1117 : 1120);
+  }
+  const isText = places(model).includes('/usage/output_tokens') && model.modalities?.out.join() === 'text';
+  return isText ? responses : undefined;
+}

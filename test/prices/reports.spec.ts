@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadCatalog, type Model, type Price, quote } from '#catalog';
+import { reportedMicros } from '#providers';
+import { Order } from '../../apps/simulator/src/prices/order.js';
+import { billOf } from '../../apps/simulator/src/prices/price-list.js';
+import type { Body } from './bodies.js';
+import { repliesOf, type Tokens } from './replies.js';
+
+const { models } = await loadCatalog();
+const reporting = models.filter(({ price }) => price.reported.length > 0);
+const writing = reporting.flatMap((model) => {
+  const replies = repliesOf(model);
+  return replies ? [[model.id, model, replies] as const] : [];
+});
+
+type Factor = Price['times'][number];
+
+const isRead = (factor: Factor): boolean => 'tokens' in factor;
+const isWritten = (factor: Factor): boolean =>
+  'number' in factor && /max_?(output_?|completion_?)?tokens$/i.test(factor.number);
+const isAnswers = (factor: Factor): boolean =>
+  'number' in factor && factor.number.endsWith('/candidateCount');
+
+/** The upper bound of a factor, as the row states it for an input. */
+function boundOf(model: Model, is: (factor: Factor) => boolean, body: Body): number | undefined {
+  const factor = [model.price, ...model.price.plus].flatMap(({ times }) => times).find(is);
+  if (!factor) return undefined;
+  const price = { usd: 1, times: [factor], plus: [], reported: [] };
+  return quote({ ...model, price }, body).upperMicros / 1_000_000;
+}
+
+/** Inputs that set what a reply may hold, from the smallest to what the model chooses itself. */
+function inputsOf(model: Model): Body[] {
+  const base = { ...model.members, ...(model.example as Body) };
+  if (Object.hasOwn(base, 'contents')) {
+    const file = { contents: [{ parts: [{ fileData: { fileUri: 'gs://a/b', mimeType: 'video/mp4' } }] }] };
+    return [
+      base,
+      { ...base, ...file },
+      ...['1K', '2K', '4K'].map((imageSize) => ({
+        ...base,
+        generationConfig: { imageConfig: { imageSize } },
+      })),
+      ...[16, 4096, 65_536].flatMap((maxOutputTokens) =>
+        [1, 3].map((candidateCount) => ({ ...base, generationConfig: { maxOutputTokens, candidateCount } })),
+      ),
+    ];
+  }
+  const cached = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+  return [
+    ...['max_tokens', 'max_output_tokens', 'max_completion_tokens'].flatMap((name) =>
+      [16, 4096].map((most) => ({ ...base, [name]: most })),
+    ),
+    { ...base, generation_config: { max_output_tokens: 16 } },
+    { ...base, ...cached },
+    { ...base, tools: [{ type: 'function', name: 'f', ...cached }] },
+    {
+      ...base,
+      messages: [{ role: 'user', content: [{ content: [{ type: 'text', text: 'a', ...cached }] }] }],
+    },
+    { ...base, ...cached, inference_geo: 'us' },
+    { ...base, inference_geo: 'us' },
+  ];
+}
+
+const bytesOf = (reply: unknown) => ({
+  status: 200,
+  headers: {},
+  body: new TextEncoder().encode(JSON.stringify(reply)),
+});
+
+/** The largest reports that the row's own limits leave open. */
+function tokensOf(model: Model, body: Body): Tokens {
+  const answers = boundOf(model, isAnswers, body) ?? 1;
+  const read = boundOf(model, isRead, body) ?? Infinity;
+  const written = (boundOf(model, isWritten, body) ?? Infinity) * answers;
+  return { read, written, answers, isCached: JSON.stringify(body).includes('cache_control') };
+}
+
+describe('the largest report of a model that writes stays within the reserve', () => {
+  it.each(writing)('%s', (_, model, replies) => {
+    const above = inputsOf(model).flatMap((body) => {
+      const tokens = tokensOf(model, body);
+      expect([tokens.read, tokens.written]).not.toContain(Infinity);
+      const { reported, upperMicros } = quote(model, body);
+      return replies(tokens).flatMap((reply) => {
+        const micros = reportedMicros(reported, bytesOf(reply));
+        return micros !== undefined && micros <= upperMicros
+          ? []
+          : [`${JSON.stringify(body)}: ${JSON.stringify(reply)} costs ${micros} of ${upperMicros}`];
+      });
+    });
+    expect(above.slice(0, 3)).toEqual([]);
+  });
+
+  it('is tried for every model that writes and reports', () => {
+    const left = reporting
+      .filter(({ modalities }) => modalities?.out.includes('text'))
+      .map(({ id }) => id)
+      .filter((id) => !writing.some(([tried]) => tried === id));
+    // The reply of this one names the cost itself, which the price list bounds.
+    expect(left).toEqual(['openrouter/chat-completions']);
+  });
+});
+
+describe('the report of what the partner asks stays within the reserve', () => {
+  it.each(reporting.map((model) => [model.id, model] as const))('%s', (id, model) => {
+    const bill = billOf(id);
+    const body = { ...model.members, ...(model.example as Body) };
+    const asked = bill?.(new Order(body)) ?? Infinity;
+    expect(quote(model, body).upperMicros / 1_000_000).toBeGreaterThanOrEqual(asked * 0.999);
+  });
+});
