@@ -3,6 +3,7 @@ import { camelName, pointerSegments, walkJson } from '#schemas';
 import { anyCase, callbackField } from './accepted-input.js';
 import { type Model, oncePerModel } from './model.js';
 import { pricePointers } from './price.js';
+import { nameOfRow } from './spelling.js';
 import { forbidden, repeated } from './vocabulary.js';
 
 const maxErrors = 100;
@@ -25,7 +26,7 @@ const everything: Segment = { name: '**', key: '**' };
 
 /**
  * Fields that the price or a refusal reads, and that the provider may read otherwise than the parsed body says: one that
- * is given twice, since parsers take the first or the last, and one in another case, since some parsers ignore case.
+ * is given twice or in both spellings, since parsers take the first or the last, and one in another case, since some parsers ignore case.
  */
 export function misnamedFields(model: Model, bytes: Uint8Array): FieldError[] {
   const errors: FieldError[] = [];
@@ -44,7 +45,7 @@ export function misnamedFields(model: Model, bytes: Uint8Array): FieldError[] {
     if (!isElement) {
       const marks = [
         ...(named.length > 0 || (isTop && callbackField.test(name)) ? [key] : []),
-        ...(leading.some(([segment]) => segment === everything) ? [`"${name}"`] : []),
+        ...(leading.some(([segment]) => segment === everything) ? [`"${nameOfRow(model, name)}"`] : []),
       ];
       const isOtherCase =
         named.length > 0 && named.every(([segment]) => segment && spelled(segment.name) !== spelled(name));

@@ -26,6 +26,10 @@ function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   );
 }
 
+/** A name as the row spells it, else as it is given. */
+export const nameOfRow = (model: Model, name: string): string =>
+  model.takesBothSpellings ? (namesOfRow(model).get(camelName(name)) ?? name) : name;
+
 /** The place in the caller's own spelling of a value at `path` of the input as the row spells it. */
 export function asSpelledByCaller(
   { takesBothSpellings }: Model,

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkInput, loadCatalog, type Model } from '#catalog';
+import { InputRejection } from '#errors';
+
+const { models } = await loadCatalog();
+
+const problemsOf = (model: Model, tools: unknown): { loc: unknown; type: string; msg: string }[] => {
+  const body = { ...model.members, ...(model.example as object), tools };
+  try {
+    checkInput(model, body, Buffer.from(JSON.stringify(body)));
+    return [];
+  } catch (error) {
+    if (error instanceof InputRejection) return [...error.fields];
+    throw error;
+  }
+};
+
+const byProtocol = (protocol: string, provider: string): Model[] =>
+  models.filter((model) => model.provider === provider && model.upstream.protocol === protocol);
+
+const gemini = models.filter(({ input }) => Object.hasOwn(input.properties ?? {}, 'contents'));
+const responses = byProtocol('text', 'openai');
+const interactions = models.filter(({ provider }) => provider === 'gemini-interactions');
+
+describe('a tool with a fee that nothing bounds is refused', () => {
+  it.each(
+    gemini.flatMap((model) =>
+      [
+        'googleSearch',
+        'google_search',
+        'googleSearchRetrieval',
+        'google_search_retrieval',
+        'googleMaps',
+        'google_maps',
+        'enterpriseWebSearch',
+        'retrieval',
+        'fileSearch',
+      ].map((name) => [model.id, name, model] as const),
+    ),
+  )('%s: %s', (_, name, model) => {
+    expect(problemsOf(model, [{ functionDeclarations: [] }, { [name]: {} }])).toMatchObject([
+      { loc: ['body', 'tools', 1, name], type: 'enum' },
+    ]);
+    expect(problemsOf(model, [{ functionDeclarations: [{ name: 'f' }] }])).toEqual([]);
+  });
+
+  it.each(gemini.map((model) => [model.id, model] as const))('%s: in both spellings', (_, model) => {
+    expect(problemsOf(model, [{ googleSearch: null, google_search: {} }])).not.toEqual([]);
+  });
+
+  it.each(
+    [...responses, ...interactions].flatMap((model) =>
+      [
+        'web_search',
+        'web_search_preview',
+        'file_search',
+        'code_interpreter',
+        'image_generation',
+        'google_search',
+      ].map((type) => [model.id, type, model] as const),
+    ),
+  )('%s: %s', (_, type, model) => {
+    expect(problemsOf(model, [{ type: 'function', name: 'f' }, { type }])).toMatchObject([
+      { loc: ['body', 'tools', 1, 'type'], type: 'enum' },
+    ]);
+    expect(problemsOf(model, [{ type: 'function', name: 'f', parameters: {} }])).toEqual([]);
+    expect(problemsOf(model, [{ name: 'f' }])).toMatchObject([{ type: 'missing' }]);
+  });
+
+  it('covers each family', () => {
+    expect([gemini.length, responses.length, interactions.length]).toEqual([11, 19, 2]);
+  });
+});
