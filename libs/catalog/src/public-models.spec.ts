@@ -46,6 +46,7 @@ const requiredHere = {
 };
 const refusedValues = {
   'the path names the model': ['meshy/meshy-6 ai_model'],
+  'a tier has a price of its own': ['openrouter/chat-completions service_tier'],
   'the partner has the value for other models of the same schema': [
     'byteplus/seedance-1-0-pro-250528 resolution',
     'byteplus/seedance-1-0-pro-fast-251015 resolution',

@@ -113,6 +113,10 @@ const flashSizes = { '512': 747, '1K': 1120, '2K': 1680, '4K': 2520 };
 const routed: Readonly<Record<string, readonly [number, number]>> = {
   'openai/gpt-5.6-luna': [0.2, 1.2],
   'anthropic/claude-opus-5': [5, 25],
+  'anthropic/claude-opus-4.1': [15, 75],
+  'anthropic/claude-opus-4.6-fast': [30, 150],
+  'google/gemini-3-pro-image': [2, 120],
+  'google/gemini-3.1-flash-image': [0.5, 60],
   'openai/o1-pro': [150, 600],
 };
 
