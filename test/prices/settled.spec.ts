@@ -12,6 +12,16 @@ function settled(id: string, input: object, json: object): { reserved: number; b
   return { reserved: upperMicros, billed: reportedMicros(reported, { status: 200, headers: {}, body }) };
 }
 
+const drawn = (images: number, text: number) => ({
+  usageMetadata: {
+    promptTokenCount: 8,
+    candidatesTokensDetails: [
+      { modality: 'IMAGE', tokenCount: images * 1120 },
+      { modality: 'TEXT', tokenCount: text },
+    ],
+  },
+});
+
 describe('what a reply reports is billed in full', () => {
   const messages = [{ role: 'user', content: 'Name three bridges.' }];
   const usage = { input_tokens: 1000, output_tokens: 200, cache_read_input_tokens: 400 };
@@ -32,15 +42,6 @@ describe('what a reply reports is billed in full', () => {
   });
 
   const drawing = { contents: [{ parts: [{ text: 'Draw four foxes' }] }] };
-  const drawn = (images: number, text: number) => ({
-    usageMetadata: {
-      promptTokenCount: 8,
-      candidatesTokensDetails: [
-        { modality: 'IMAGE', tokenCount: images * 1120 },
-        { modality: 'TEXT', tokenCount: text },
-      ],
-    },
-  });
   it.each([
     ['one image and 30,000 tokens of text', drawn(1, 30_000), 494_416],
     ['four images', drawn(4, 0), 537_616],
