@@ -17,10 +17,10 @@ export async function* bodyStream(request: IncomingMessage, maxBytes: number): A
   const blocks = new BodyBlocks();
   let failure: unknown;
   let hasEnded = request.readableEnded;
-  let wake = () => {};
+  let wake: (() => void) | undefined;
   const fail = (reason: unknown) => {
     failure ??= reason;
-    wake();
+    wake?.();
   };
   const add = (chunk: Buffer) => {
     if (failure !== undefined) return;
@@ -28,14 +28,14 @@ export async function* bodyStream(request: IncomingMessage, maxBytes: number): A
       blocks.add(chunk);
       if (blocks.size > maxBytes) throw tooLarge(maxBytes);
       if (blocks.held >= maxHeldBytes) request.pause();
-      wake();
+      wake?.();
     } catch (error) {
       fail(error);
     }
   };
   const end = () => {
     hasEnded = true;
-    wake();
+    wake?.();
   };
   const lost = (cause?: unknown) => {
     if (!hasEnded) fail(callerLeft(cause));

@@ -60,7 +60,10 @@ function discardRest(body: IncomingMessage, onTooMany: () => void): void {
     pieces += 1;
     bytes += chunk.length;
     if (!hasTooManyPieces(pieces, bytes)) return;
+    // A body that wants more resumes its connection.
+    body._read = () => {};
     body.off('data', drop).pause();
+    body.socket.pause();
     // The parser has not finished with the bytes that it was called for.
     setImmediate(onTooMany);
   };
@@ -71,13 +74,14 @@ function discardRest(body: IncomingMessage, onTooMany: () => void): void {
 function readUnparsed(socket: Socket, limits: LingerLimits): void {
   Reflect.deleteProperty(socket, 'destroySoon');
   if (socket.destroyed) return;
-  // The parser gets its bytes directly until there is a listener, and after that by a listener of its own.
   let bytes = 0;
   const drop = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytesUnparsed) socket.destroy();
   };
-  socket.on('data', drop).removeAllListeners('data').on('data', drop);
+  // The parser gets its bytes directly until there is a listener, and after that by a listener of its own. While it gets
+  // them directly, it also starts and stops the reading: the connection has to read before it loses the parser.
+  socket.once('resume', () => socket.on('data', drop).removeAllListeners('data').on('data', drop));
   lingerBeforeClose(socket, limits);
 }
 
