@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { loadCatalog, type Model } from '#catalog';
 import { beforeAll, expect, it } from '@jest/globals';
 import { least } from '../harness/faults.js';
@@ -124,6 +125,7 @@ const message = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/cal
 const run = (input: string) =>
   message(`{"name":"run_model","arguments":{"model":"bfl/flux-2-pro","wait_seconds":0,"input":${input}}}`);
 const largest = 64 * kibibyte - 200;
+const largestMessage = 1_000 * kibibyte;
 const manyNames = `{${Array.from({ length: 1_900 }, (_, index) => `"k${index}":1`).join()}}`;
 
 it.each<[string, string, Omit<Sent, 'path'>]>([
@@ -135,12 +137,75 @@ it.each<[string, string, Omit<Sent, 'path'>]>([
   ['/mcp', 'an input', { body: run(`{"a":[${filled(1_000 * kibibyte, '{},')}1]}`) }],
   ['/mcp', 'arguments', { body: message(`{"name":"find_models","arguments":${manyNames}}`) }],
   ['/mcp', 'parameters', { body: message(manyNames) }],
+  [
+    '/mcp',
+    '1 MiB of arguments',
+    { body: message(`{"arguments":{${filled(largestMessage, '"a":0,')}"b":1}}`) },
+  ],
+  [
+    '/mcp',
+    '1 MiB of inputs',
+    { body: message(`{"arguments":{${filled(largestMessage, '"input":{},')}"b":1}}`) },
+  ],
+  ['/mcp', '1 MiB of members', { body: `{${filled(largestMessage, '"a":0,')}"b":1}` }],
   ['/v2/files', 'comments', { body: filled(64 * kibibyte, '<!---->'), contentType: 'image/svg+xml' }],
   ['/v2/files', 'blanks', { body: ' '.repeat(largest), contentType: `text/csv${' '.repeat(12_000)}; a` }],
 ])('holds up nobody at %s over %s', async (path, what, sent) => {
   const { slow, worstMs } = await pausesOver([{ ...sent, path, what }]);
   process.stderr.write(`${path}, ${what}: longest pause ${Math.round(worstMs)} ms\n`);
   expect(slow).toEqual([]);
+});
+
+const oneByteChunks = Buffer.from('1\r\n \r\n'.repeat(10_000));
+
+/** Sends chunks of one byte, 3.5 million of them if it may. Answers the status and how many were sent. */
+function sendInPieces(path: string, key?: string): Promise<{ status: number; sent: number }> {
+  const { port } = new URL(gateway().url);
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
+  return new Promise((resolve) => {
+    let answer = '';
+    let sent = 0;
+    const socket = net.connect({ port: Number(port), host: '127.0.0.1' });
+    const write = () => {
+      while (!socket.destroyed && sent < 3_500_000) {
+        sent += 10_000;
+        if (!socket.write(oneByteChunks)) return;
+      }
+      if (!socket.destroyed) socket.end('0\r\n\r\n');
+    };
+    socket.write(`${head}${key ? `\r\nX-API-Key: ${key}` : ''}\r\n\r\n`);
+    socket
+      .on('drain', write)
+      .on('data', (chunk) => (answer += chunk.toString()))
+      .on('error', () => {})
+      .on('close', () => resolve({ status: Number(/(?<=^HTTP\/1\.1 )\d+/.exec(answer)?.[0]), sent }));
+    write();
+  });
+}
+
+it.each([
+  ['/v2/models/bfl/flux-2-pro/requests', true, 400],
+  ['/v2/keys', true, 400],
+  ['/v2/files', true, 400],
+  ['/mcp', true, 400],
+  ['/mcp', false, 401],
+  ['/v2/files', false, 401],
+])('ends a body in chunks of one byte early at %s (with a key: %s)', async (path, hasKey, status) => {
+  // One reading of a connection has 11,000 such chunks. Millions of them are seconds.
+  const allowedOfPiecesMs = Math.max(200, allowedMs);
+  const pauseMs = await least(
+    allowedOfPiecesMs,
+    async () => {
+      await longestPauseMs();
+      const answer = await sendInPieces(path, hasKey ? caller.key : undefined);
+      expect(answer.status).toBe(status);
+      expect(answer.sent).toBeLessThan(3_500_000);
+      return longestPauseMs();
+    },
+    triesOfOneBody,
+  );
+  process.stderr.write(`${path}, chunks of one byte: longest pause ${Math.round(pauseMs)} ms\n`);
+  expect(pauseMs).toBeLessThanOrEqual(allowedOfPiecesMs);
 });
 
 it("holds up no other workspace's bodies while one sends the largest", async () => {

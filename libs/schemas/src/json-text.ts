@@ -60,22 +60,31 @@ type Rest = readonly string[];
 /**
  * Where the values stand that the pointers reach (a segment `*` stands for every element), in the order in which they
  * end. The text is valid JSON and is not parsed: what is around the values stays as it is, numbers keep their
- * digits. It is read once, and only as deep as the longest pointer.
+ * digits. It is read once, and only as deep as the longest pointer. Before each member on the way, `visit` gets the
+ * number of bytes so far that no place holds; it may throw to end the search.
  */
-export function placesOf(json: Uint8Array, pointers: readonly string[]): JsonPlace[] {
+export function placesOf(
+  json: Uint8Array,
+  pointers: readonly string[],
+  visit?: (bytesBeside: number) => void,
+): JsonPlace[] {
   const tokens = new JsonTokens(json);
   const places: JsonPlace[] = [];
+  let bytesInside = 0;
   const read = (rests: readonly Rest[]): void => {
     const { start, kind } = tokens;
     const leading = rests.filter((rest) => rest.length > 0);
     if (leading.length > 0 && (kind === openBrace || kind === openBracket)) {
       const isNamed = leading.some(([segment]) => segment !== '*');
       readMembers(json, tokens, (nameOf) => {
+        visit?.(tokens.start - bytesInside);
         const name = isNamed ? nameOf() : '*';
         read(leading.filter(([segment]) => segment === '*' || segment === name).map((rest) => rest.slice(1)));
       });
     } else tokens.skipValue();
-    if (leading.length < rests.length) places.push({ start, end: tokens.end });
+    if (leading.length === rests.length) return;
+    places.push({ start, end: tokens.end });
+    bytesInside += tokens.end - start;
   };
   tokens.next();
   read(pointers.map(pointerSegments));

@@ -34,6 +34,30 @@ describe('BodyReader', () => {
     });
   });
 
+  it('refuses a body in too many small pieces, and holds none of them', async () => {
+    const request = requestOf([]);
+    const seen: Buffer[] = [];
+    const reading = reader(32 * 1024 * kibibyte).read(request, 'one', { seen: (chunk) => seen.push(chunk) });
+    reading.catch(() => {});
+    for (let sent = 0; sent < 20_000; sent += 1) request.push(' ');
+    request.push(null);
+    await expect(reading).rejects.toMatchObject({
+      status: 400,
+      publicDetail: 'The body arrives in too many small pieces.',
+      headers: { Connection: 'close' },
+    });
+    expect(seen.length).toBeLessThan(4_200);
+  });
+
+  it('takes the segments of a slow line', async () => {
+    const chunks = Array.from({ length: 8_000 }, () => ' '.repeat(500));
+    const reading = reader(32 * 1024 * kibibyte, 32 * 1024 * kibibyte).read(
+      requestOf([...chunks, null]),
+      'one',
+    );
+    expect((await reading).bytes.length).toBe(4_000_000);
+  });
+
   it('takes a small body whatever is held, and a large one while its workspace holds less than is free', async () => {
     const bodies = reader(100 * kibibyte, 300 * kibibyte);
     const large = (workspace: string) =>

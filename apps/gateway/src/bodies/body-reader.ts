@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
+import { BodyBlocks } from './body-blocks.js';
 import { BodyBudget } from './body-budget.js';
 import { callerLeft, minBytesAPeriod, periodMs, tooLarge, tooSlow } from './body-stream.js';
 import { parseSmall, smallBytes } from './parse-input.js';
@@ -95,8 +96,7 @@ export class BodyReader {
 /** `grown` receives the size so far and the chunk; when it throws, the rest of the body is discarded. */
 function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const blocks = new BodyBlocks();
     let sizeBefore = 0;
     let periods = 0;
     const settle = (result: () => void) => {
@@ -110,19 +110,18 @@ function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) 
     };
     const take = (chunk: Buffer) => {
       try {
-        size += chunk.length;
-        grown(size, chunk);
-        chunks.push(chunk);
+        blocks.add(chunk);
+        grown(blocks.size, chunk);
       } catch (error) {
         discard(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    const complete = () => settle(() => resolve(joined(chunks, size)));
+    const complete = () => settle(() => resolve(joined(blocks.take(), blocks.size)));
     const lost = () => settle(() => reject(callerLeft()));
     const pace = setInterval(() => {
       periods += 1;
-      if (size - sizeBefore < minBytesAPeriod || periods === maxPeriods) discard(tooSlow());
-      sizeBefore = size;
+      if (blocks.size - sizeBefore < minBytesAPeriod || periods === maxPeriods) discard(tooSlow());
+      sizeBefore = blocks.size;
     }, periodMs);
     // A connection that ended during identification announces nothing any more.
     if (request.destroyed && !request.readableEnded) lost();
@@ -133,14 +132,14 @@ function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) 
 /** A turn of the event loop for each of these: memory that is touched for the first time is slow. */
 const joinedAtOnce = 1024 * 1024;
 
-async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
+async function joined(blocks: Buffer[], size: number): Promise<Buffer> {
+  const [first] = blocks;
+  if (blocks.length === 1 && first !== undefined) return first;
   const whole = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   let turnAt = joinedAtOnce;
-  for (const chunk of chunks) {
-    filled += chunk.copy(whole, filled);
+  for (const block of blocks) {
+    filled += block.copy(whole, filled);
     if (filled < turnAt) continue;
     turnAt = filled + joinedAtOnce;
     await nextTurn();

@@ -21,6 +21,32 @@ describe('bodyStream', () => {
     expect(await reading).toBe(6);
   });
 
+  it('joins small pieces, and stops reading while they wait', async () => {
+    const body = request();
+    const blocks = bodyStream(body, 1024 * kibibyte);
+    const first = blocks.next();
+    await Promise.resolve();
+    for (let sent = 0; sent < 1_000; sent += 1) body.push('x'.repeat(1_000));
+    let [count, size] = [1, ((await first).value as Buffer).length];
+    expect(body.isPaused()).toBe(true);
+    body.push(null);
+    for await (const block of blocks) [count, size] = [count + 1, size + block.length];
+    expect(size).toBe(1_000_000);
+    expect(count).toBeLessThan(150);
+  });
+
+  it('refuses a body in too many small pieces', async () => {
+    const body = request();
+    const reading = read(body);
+    reading.catch(() => {});
+    for (let sent = 0; sent < 20_000; sent += 1) body.push('x');
+    await expect(reading).rejects.toMatchObject({
+      status: 400,
+      publicDetail: 'The body arrives in too many small pieces.',
+      headers: { Connection: 'close' },
+    });
+  });
+
   it('lets a caller go that sends slower than 16 KiB a second', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     const body = request();

@@ -1,36 +1,67 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#errors';
+import { BodyBlocks } from './body-blocks.js';
 
 /** A body that is not complete brings at least so much in each period, or its caller is let go. */
 export const minBytesAPeriod = 240 * 1024;
 export const periodMs = 15_000;
 
+/** The connection is not read on while so much of the body waits to be taken. */
+const maxHeldBytes = 64 * 1024;
+
 /**
- * The body as it arrives. Only the time that is spent waiting for the caller counts against its pace: whoever takes the
- * chunks may be slow. Left early, the rest is discarded.
+ * The body as it arrives, small chunks joined. Only the time that is spent waiting for the caller counts against its pace:
+ * whoever takes the blocks may be slow. Left early, the rest is discarded.
  */
 export async function* bodyStream(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
-  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  let size = 0;
+  const blocks = new BodyBlocks();
+  let failure: unknown;
+  let hasEnded = request.readableEnded;
+  let wake: (() => void) | undefined;
+  const fail = (reason: unknown) => {
+    failure ??= reason;
+    wake?.();
+  };
+  const add = (chunk: Buffer) => {
+    if (failure !== undefined) return;
+    try {
+      blocks.add(chunk);
+      if (blocks.size > maxBytes) throw tooLarge(maxBytes);
+      if (blocks.held >= maxHeldBytes) request.pause();
+      wake?.();
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const end = () => {
+    hasEnded = true;
+    wake?.();
+  };
+  const lost = (cause?: unknown) => {
+    if (!hasEnded) fail(callerLeft(cause));
+  };
   let periodBytes = 0;
   let waitedMs = 0;
   try {
+    if (request.destroyed) lost();
+    else request.on('data', add).on('end', end).on('close', lost).on('error', lost);
     for (;;) {
-      const askedAtMs = performance.now();
-      const next = await withinPeriod(chunks.next(), periodMs - waitedMs);
-      if (next.done === true) return;
-      size += next.value.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      waitedMs += performance.now() - askedAtMs;
-      periodBytes += next.value.length;
+      if (failure !== undefined) throw failure as Error;
+      periodBytes += blocks.held;
       if (periodBytes >= minBytesAPeriod) [periodBytes, waitedMs] = [0, 0];
-      yield next.value;
+      if (blocks.held > 0) {
+        yield* blocks.take();
+        continue;
+      }
+      if (hasEnded) return;
+      const arrival = new Promise<void>((resolve) => (wake = resolve));
+      const waitingSinceMs = performance.now();
+      request.resume();
+      await withinPeriod(arrival, periodMs - waitedMs);
+      waitedMs += performance.now() - waitingSinceMs;
     }
-  } catch (error) {
-    throw error instanceof RouterError ? error : callerLeft(error);
   } finally {
-    // The iterator's own way out waits for the next chunk; a stream with its listener does not flow.
-    request.removeAllListeners('readable').resume();
+    request.off('data', add).off('end', end).off('close', lost).off('error', lost).resume();
   }
 }
 

@@ -7,7 +7,7 @@ const limits = { depth: 64, keys: 10_000, containers: 1_000_000 };
 
 /** A body up to this size may be parsed in the event loop: with few values that takes a few milliseconds. */
 export const smallBytes = 64 * 1024;
-const maxSmallValues = 2000;
+export const maxSmallValues = 2000;
 
 const excessTexts: Record<JsonExcess, string> = {
   too_deep: `The body nests deeper than ${limits.depth} levels.`,
@@ -34,7 +34,7 @@ export function parseInput(bytes: Buffer): Record<string, unknown> {
 export function parseSmall(bytes: Buffer): Record<string, unknown> {
   if (bytes.length > smallBytes) throw tooLarge(smallBytes);
   const value = parseInput(bytes);
-  if (hasManyValues(value)) throw malformed(`The body has more than ${maxSmallValues} values.`);
+  if (hasManyValues(value)) throw tooManyValues();
   return value;
 }
 
@@ -60,3 +60,5 @@ function parsed(bytes: Buffer): unknown {
 }
 
 const malformed = (detail: string) => new RouterError('invalid_input', detail);
+
+export const tooManyValues = (): RouterError => malformed(`The body has more than ${maxSmallValues} values.`);

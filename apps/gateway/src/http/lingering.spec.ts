@@ -14,6 +14,15 @@ async function refusing(limits: LingerLimits) {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   lingerAfterEarlyAnswers(server, limits);
+  const parsed = { pieces: 0 };
+  server.addHook('onRequest', ({ raw }, _reply, done) => {
+    const push = raw.push.bind(raw);
+    raw.push = (piece) => {
+      parsed.pieces += 1;
+      return push(piece);
+    };
+    done();
+  });
   server.post('/', (_request, reply) => reply.code(401).send('no'));
   await server.listen({ port: 0, host: '127.0.0.1' });
   const { port } = server.server.address() as AddressInfo;
@@ -28,7 +37,7 @@ async function refusing(limits: LingerLimits) {
     await once(socket, 'close');
     return text;
   };
-  return { socket, write, rest, failures, close: () => server.close() };
+  return { socket, write, rest, failures, parsed, close: () => server.close() };
 }
 
 const patient = { maxMs: 60_000, maxQuietMs: 60_000, maxBytes: 64 * mebibyte };
@@ -62,5 +71,34 @@ it('closes when too much has come', async () => {
   const { socket, write, close } = await refusing({ ...patient, maxBytes: mebibyte });
   await write(head(2 ** 40, 'close'));
   while (!socket.destroyed) await write(Buffer.alloc(mebibyte));
+  await close();
+});
+
+it.each(['close', 'keep-alive'])('stops parsing a body in many small pieces (%s)', async (connection) => {
+  const { socket, write, rest, parsed, close } = await refusing(patient);
+  await write(
+    `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: ${connection}\r\n\r\n`,
+  );
+  const answer = rest();
+  // As a caller that does not read its answer before everything is sent.
+  socket.pause();
+  for (let sent = 0; sent < 100; sent += 1) await write('1\r\nx\r\n'.repeat(1_000));
+  socket.resume().end();
+  expect(await answer).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\nno$/s);
+  // Of 100,000: those that are allowed, and what was read with them.
+  expect(parsed.pieces).toBeLessThan(4_096 + 11_000);
+  await close();
+});
+
+it('closes when a body in many small pieces goes on', async () => {
+  const { socket, write, parsed, close } = await refusing(patient);
+  await write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n');
+  let written = 0;
+  while (!socket.destroyed && written < 16 * mebibyte) {
+    await write('1\r\nx\r\n'.repeat(10_000));
+    written += 60_000;
+  }
+  expect(socket.destroyed).toBe(true);
+  expect(parsed.pieces).toBeLessThan(4_096 + 11_000);
   await close();
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { hasTooManyPieces } from './pieces.js';
 
 /** How much is read of what a caller still sends after its answer, and for how long. */
 export interface LingerLimits {
@@ -12,6 +13,8 @@ export interface LingerLimits {
 
 const usualLimits: LingerLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
 const lookMs = 250;
+/** Of a body in too many small pieces. */
+const maxBytesUnparsed = 1024 * 1024;
 
 /**
  * Reads on when an answer is complete before its request is. A connection that is closed with bytes unread is reset, and
@@ -29,6 +32,10 @@ export function lingerAfterEarlyAnswers(server: FastifyInstance, limits = usualL
         raw.once('end', () => socket.destroySoon());
         lingerBeforeClose(socket, limits);
       };
+      discardRest(raw, () => {
+        if (reply.raw.writableFinished) readUnparsed(socket, limits);
+        else reply.raw.once('finish', () => readUnparsed(socket, limits));
+      });
       reply.raw.once('finish', () => {
         if (!raw.complete) boundRest(socket, limits, raw);
       });
@@ -43,6 +50,39 @@ export function lingerBeforeClose(socket: Socket, limits = usualLimits): void {
   socket.once('end', () => socket.destroySoon());
   socket.resume();
   boundRest(socket, limits);
+}
+
+/** Takes the rest of a body, and stops reading the connection when it comes in too many small pieces. */
+function discardRest(body: IncomingMessage, onTooMany: () => void): void {
+  let pieces = 0;
+  let bytes = 0;
+  const drop = (chunk: Buffer) => {
+    pieces += 1;
+    bytes += chunk.length;
+    if (!hasTooManyPieces(pieces, bytes)) return;
+    // A body that wants more resumes its connection.
+    body._read = () => {};
+    body.off('data', drop).pause();
+    body.socket.pause();
+    // The parser has not finished with the bytes that it was called for.
+    setImmediate(onTooMany);
+  };
+  body.on('data', drop).resume();
+}
+
+/** Lingers without parsing what comes, because the work of parsing depends on the pieces. */
+function readUnparsed(socket: Socket, limits: LingerLimits): void {
+  Reflect.deleteProperty(socket, 'destroySoon');
+  if (socket.destroyed) return;
+  let bytes = 0;
+  const drop = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytesUnparsed) socket.destroy();
+  };
+  // The parser gets its bytes directly until there is a listener, and after that by a listener of its own. While it gets
+  // them directly, it also starts and stops the reading: the connection has to read before it loses the parser.
+  socket.once('resume', () => socket.on('data', drop).removeAllListeners('data').on('data', drop));
+  lingerBeforeClose(socket, limits);
 }
 
 /** Closes the connection when too much of a body that nobody wants has come, or none for too long. */

@@ -1,33 +1,41 @@
 import { RouterError } from '#errors';
 import { type JsonPlace, placesOf } from '#schemas';
+import { tooLarge } from '../bodies/body-stream.js';
+import { maxSmallValues, smallBytes, tooManyValues } from '../bodies/parse-input.js';
 
 const emptied: Readonly<Record<string, Buffer>> = { '{': Buffer.from('{}'), '[': Buffer.from('[]') };
 
 /**
  * The input of a run, as its bytes, and the rest of the message with an empty value in its place. The input may be large
- * and is never parsed here: the route that runs it checks it.
+ * and is never parsed here: the route that runs it checks it. The rest is small, or `invalid_input`.
  */
 export function partsOf(message: Buffer): { envelope: Buffer; input: Buffer | undefined } {
-  const places = inputsOf(message);
-  const pieces: Buffer[] = [];
-  let from = 0;
-  for (const { start, end } of places) {
-    const empty = emptied[String.fromCharCode(message[start] ?? 0)];
-    if (empty === undefined) continue;
-    pieces.push(message.subarray(from, start), empty);
-    from = end;
-  }
-  const last = places.at(-1);
-  return {
-    envelope: Buffer.concat([...pieces, message.subarray(from)]),
-    input: last && message.subarray(last.start, last.end),
-  };
+  const [place, second] = inputsOf(message);
+  // A parser takes the last of two, wherever they are; nobody sends two.
+  if (second) throw new RouterError('invalid_input', 'The message has more than one input.');
+  if (!place) return { envelope: message, input: undefined };
+  const { start, end } = place;
+  const input = message.subarray(start, end);
+  const empty = emptied[String.fromCharCode(message[start] ?? 0)];
+  const envelope = empty
+    ? Buffer.concat([message.subarray(0, start), empty, message.subarray(end)])
+    : message;
+  return { envelope, input };
 }
 
+/** The walk ends as soon as the rest of the message has more bytes or members than may be parsed in the event loop. */
 function inputsOf(message: Buffer): JsonPlace[] {
+  let members = 0;
+  const visit = (bytesBeside: number) => {
+    members += 1;
+    if (bytesBeside > smallBytes) throw tooLarge(smallBytes);
+    if (members > maxSmallValues) throw tooManyValues();
+  };
   try {
-    return placesOf(message, ['/params/arguments/input']);
-  } catch {
-    throw new RouterError('invalid_input', 'The body is not valid JSON.');
+    return placesOf(message, ['/params/arguments/input'], visit);
+  } catch (error) {
+    throw error instanceof RouterError
+      ? error
+      : new RouterError('invalid_input', 'The body is not valid JSON.');
   }
 }

@@ -1,0 +1,71 @@
+import { RouterError } from '#errors';
+import { hasTooManyPieces } from '../http/pieces.js';
+
+/** A chunk of this size stays as it arrived; a smaller one is copied. */
+const largeBytes = 16 * 1024;
+const minBlockBytes = 4 * 1024;
+const maxBlockBytes = 64 * 1024;
+const none = Buffer.alloc(0);
+
+/**
+ * The chunks of a body, of which the small ones are copied into blocks: a Buffer for each would take some 200 bytes even
+ * for a chunk of one byte.
+ */
+export class BodyBlocks {
+  /** Bytes of the whole body so far. */
+  size = 0;
+  /** Bytes that were not taken yet. */
+  held = 0;
+  private pieces = 0;
+  private blocks: Buffer[] = [];
+  private open = none;
+  private filled = 0;
+
+  /** Throws `invalid_input`, 400, when the body arrives in too many small chunks. */
+  add(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.pieces += 1;
+    if (hasTooManyPieces(this.pieces, this.size)) throw tooManyPieces();
+    if (chunk.length < largeBytes) this.copy(chunk);
+    else {
+      this.close();
+      this.blocks.push(chunk);
+    }
+    this.held += chunk.length;
+  }
+
+  /** What was added since the last call. */
+  take(): Buffer[] {
+    this.close();
+    this.held = 0;
+    return this.blocks.splice(0);
+  }
+
+  private copy(chunk: Buffer): void {
+    for (let from = 0; from < chunk.length;) {
+      if (this.filled === this.open.length) {
+        this.close();
+        // Blocks grow with what is held, so that a small body takes little.
+        this.open = Buffer.allocUnsafeSlow(Math.min(maxBlockBytes, Math.max(minBlockBytes, this.held)));
+      }
+      const copied = chunk.copy(this.open, this.filled, from);
+      this.filled += copied;
+      from += copied;
+    }
+  }
+
+  /** Keeps of the open block what is filled. */
+  private close(): void {
+    if (this.filled > 0) {
+      const isFull = this.filled === this.open.length;
+      this.blocks.push(isFull ? this.open : Buffer.from(this.open.subarray(0, this.filled)));
+    }
+    this.open = none;
+    this.filled = 0;
+  }
+}
+
+const tooManyPieces = (): RouterError =>
+  new RouterError('invalid_input', 'The body arrives in too many small pieces.', {
+    headers: { Connection: 'close' },
+  });
