@@ -16,6 +16,11 @@ export class Shares {
     return true;
   }
 
+  /** Whether the holder would hold less than the rest if everybody, and one more, held the same. */
+  isBelowEqualShare(holder: string): boolean {
+    return (this.heldBy.get(holder) ?? 0) < this.max / (this.heldBy.size + 1);
+  }
+
   giveBack(holder: string, amount = 1): void {
     if (amount > 0) this.count(holder, (this.heldBy.get(holder) ?? 0) - amount, -amount);
   }
