@@ -87,6 +87,7 @@ it('closes silent connections of many networks for a new one', async () => {
   const { socket: busy } = await open('127.0.1.0', call());
   for (let nth = 1; nth < 20; nth += 1) await open(`127.0.1.${nth}`, silent);
   for (let nth = 1; nth <= 3; nth += 1) expect((await open(`127.0.2.${nth}`, call())).isOpen).toBe(true);
+  for (let nth = 2; nth <= 4; nth += 1) expect((await open('127.0.2.1', call())).isOpen).toBe(true);
   expect(busy.destroyed).toBe(false);
   expect(await refused()).toBe(false);
 });

@@ -20,7 +20,8 @@ interface OpenConnection {
 /**
  * Shares the connections among the networks of callers, so that no network alone can take them all. Connections of
  * trusted proxies carry many callers: they have no share, and their calls share by the address that the proxy names.
- * When there is no room for a network with less than an equal share, connections that carry no call are closed for it.
+ * When there is no room for a network with less than an equal share, or with few, those that carry no call are closed for
+ * it.
  */
 export function shareConnections(
   server: FastifyInstance,

@@ -1,3 +1,6 @@
+/** What one client needs: browsers open up to six connections, and an old one is counted until it has closed. */
+const few = 8;
+
 /**
  * Shares of something that everybody uses, such as connections. A holder may hold as much as is left free, so there is
  * always room for the next one: alone half of it, beside another one a third.
@@ -16,9 +19,10 @@ export class Shares {
     return true;
   }
 
-  /** Whether the holder would hold less than the rest if everybody, and one more, held the same. */
+  /** Whether the holder has less than an equal share, or so little that it needs more whatever others hold. */
   isBelowEqualShare(holder: string): boolean {
-    return (this.heldBy.get(holder) ?? 0) < this.max / (this.heldBy.size + 1);
+    const equal = this.max / (this.heldBy.size + 1);
+    return (this.heldBy.get(holder) ?? 0) < Math.max(equal, Math.min(few, this.max / 4));
   }
 
   giveBack(holder: string, amount = 1): void {
