@@ -111,6 +111,16 @@ export class ApiKeyRepository {
     return row ?? null;
   }
 
+  /** Whether its workspace is enabled; null when the workspace is deleted, or the key, if one is named, has ended. */
+  async isEnabled(workspaceId: string, keyId: string | null): Promise<boolean | null> {
+    const [row] = await this.database.read<{ enabled: boolean }>(
+      `SELECT enabled FROM workspace WHERE id = $1 AND ($2::uuid IS NULL OR EXISTS (
+          SELECT FROM api_key WHERE id = $2 AND workspace_id = $1 AND NOT one_time AND key_end(id) > router_now()))`,
+      [workspaceId, keyId],
+    );
+    return row?.enabled ?? null;
+  }
+
   /**
    * The key's text is returned once and stored nowhere. A key without an end that is made by one with an end gets that
    * end. Throws `KeyRefused`.

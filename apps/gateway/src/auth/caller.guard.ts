@@ -24,9 +24,7 @@ export class CallerGuard implements CanActivate {
     // One text for every reason: a caller without a credential learns nothing about which ones exist.
     if (!caller) throw noCredential();
     request.caller = caller;
-    if (!caller.enabled) {
-      throw new RouterError('not_enabled', 'The router is not switched on for this workspace.');
-    }
+    if (!caller.enabled) throw notEnabled();
     if (!caller.scopes.includes(access.scope)) {
       throw new RouterError('forbidden', `This credential lacks the scope "${access.scope}".`);
     }
@@ -37,6 +35,9 @@ export class CallerGuard implements CanActivate {
 /** Also for a credential whose workspace was deleted while it was still cached. */
 export const noCredential = () =>
   new RouterError('unauthorized', 'The request carries no usable credential.');
+
+export const notEnabled = () =>
+  new RouterError('not_enabled', 'The router is not switched on for this workspace.');
 
 /** The scope that a route requires of its caller's credential. */
 export const Access = Reflector.createDecorator<{ scope: Scope }>();
