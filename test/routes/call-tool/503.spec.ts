@@ -47,11 +47,10 @@ it('refuses a call that waits for a run when the workspace holds its share of co
   expect(meanwhile.map(({ status }) => status)).toEqual([200, 200]);
   expect(answers.filter(({ status }) => status === 200).length).toBe(maxConnections / 2);
   const refused = answers.filter(({ status }) => status !== 200);
-  expect(refused.map(({ status, body }) => [status, JSON.parse(body)])).toEqual(
-    Array(2).fill([
-      503,
-      { error: 'service_unavailable', message: expect.stringContaining('too many connections') },
-    ]),
-  );
+  expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+  expect(JSON.parse(refused[0]?.body ?? '')).toEqual({
+    error: 'service_unavailable',
+    message: expect.stringContaining('too many connections'),
+  });
   expect(later.status).toBe(200);
 });

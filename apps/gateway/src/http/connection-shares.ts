@@ -51,11 +51,16 @@ export function shareConnections(
 
   /** Takes a place, and a share of the network. */
   function makeRoom(network: string | null): boolean {
-    while (network !== null && !shares.take(network))
-      if (!shares.isBelowEqualShare(network) || !closeLongestSilent()) return false;
+    if (network !== null && !takeShare(network)) return false;
     if (open.size < max || closeLongestSilent()) return true;
     if (network !== null) shares.giveBack(network);
     return false;
+  }
+
+  function takeShare(network: string): boolean {
+    while (!shares.take(network))
+      if (!shares.isBelowEqualShare(network) || !closeLongestSilent()) return false;
+    return true;
   }
 
   function closeLongestSilent(): boolean {
