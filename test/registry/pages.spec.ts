@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { NodeReader, type NodeSort, nodeSortColumns } from '#persistence';
 import type { DataSource } from 'typeorm';
@@ -139,6 +139,42 @@ it('reads the columns once for all who wait, and again only when nodes were writ
     await Promise.all([0, 10, 20].map((offset) => own.page({ ...nowhere, offset })));
     expect(reads).toBe(2);
   } finally {
+    database.listAtOnce = listAtOnce;
+  }
+});
+
+it('reads the ranks of a column again with every revision, until nobody has sorted by it for an hour', async () => {
+  const { database } = registry();
+  const own = new NodeReader(database);
+  const sortedBy = (column: NodeSort['column']) =>
+    own.page({ ...nowhere, sort: [{ column, descending: false }] });
+  const listAtOnce = database.listAtOnce.bind(database);
+  const startedMs = Date.now();
+  let aheadMs = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => Date.now() - startedMs + aheadMs);
+  let ranked: string[] = [];
+  database.listAtOnce = (use) =>
+    listAtOnce((list) =>
+      use((query) => {
+        ranked.push(...(/ORDER BY (\w+) NULLS FIRST/.exec(query.text)?.slice(1) ?? []));
+        return list(query);
+      }),
+    );
+  const rankedAfterWrite = async () => {
+    ranked = [];
+    await dataSource.query(`UPDATE node SET downloads = downloads + 1 WHERE id = (SELECT min(id) FROM node)`);
+    await sortedBy('author');
+    return ranked.toSorted();
+  };
+  try {
+    await sortedBy('rating');
+    expect(await rankedAfterWrite()).toEqual(['author', 'rating']);
+    aheadMs = 3_600_000;
+    expect(await rankedAfterWrite()).toEqual(['author']);
+    await sortedBy('rating');
+    expect(ranked).toEqual(['author', 'rating']);
+  } finally {
+    clock.mockRestore();
     database.listAtOnce = listAtOnce;
   }
 });

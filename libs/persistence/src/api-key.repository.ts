@@ -8,6 +8,8 @@ import type { Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 import { operators } from './list-turns.js';
 import { newestFirst, newestId } from './newest-first.js';
+import { isMissingRow } from './sql-errors.js';
+import { UnknownWorkspace } from './unknown-workspace.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
 export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
@@ -111,9 +113,19 @@ export class ApiKeyRepository {
     return row ?? null;
   }
 
+  /** Whether its workspace is enabled; null when the workspace is deleted, or the key, if one is named, has ended. */
+  async isEnabled(workspaceId: string, keyId: string | null): Promise<boolean | null> {
+    const [row] = await this.database.read<{ enabled: boolean }>(
+      `SELECT enabled FROM workspace WHERE id = $1 AND ($2::uuid IS NULL OR EXISTS (
+          SELECT FROM api_key WHERE id = $2 AND workspace_id = $1 AND NOT one_time AND key_end(id) > router_now()))`,
+      [workspaceId, keyId],
+    );
+    return row?.enabled ?? null;
+  }
+
   /**
    * The key's text is returned once and stored nowhere. A key without an end that is made by one with an end gets that
-   * end. Throws `KeyRefused`.
+   * end. Throws `KeyRefused`, and `UnknownWorkspace`.
    */
   async create(
     workspaceId: string,
@@ -125,7 +137,8 @@ export class ApiKeyRepository {
 
   /**
    * A code that `exchange` turns into the key of a console session with these scopes, once and within 15 minutes. The
-   * session ends 12 hours after its code was made, or when its maker does. Throws `KeyRefused`.
+   * session ends 12 hours after its code was made, or when its maker does. Throws `KeyRefused`, and
+   * `UnknownWorkspace`.
    */
   async createCode(
     workspaceId: string,
@@ -247,7 +260,7 @@ export class ApiKeyRepository {
     { actor, keyId = null, token = null }: KeyMaker,
   ): Promise<{ key: string; row: KeyRow }> {
     const key = newApiKey();
-    const [made] = await this.database.write<NewKey & { refused: KeyRefusal | null }>(
+    const making = this.database.write<NewKey & { refused: KeyRefusal | null }>(
       `SELECT refused, ${keyColumns}
         FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS answer,
           LATERAL (SELECT (answer.made).*) AS api_key`,
@@ -269,6 +282,10 @@ export class ApiKeyRepository {
         maxMakers,
       ],
     );
+    const [made] = await making.catch((error: unknown) => {
+      // The maker is checked before: only the workspace can be missing.
+      throw isMissingRow(error) ? new UnknownWorkspace(workspaceId) : error;
+    });
     if (!made) throw new Error('the new key was not returned');
     const { refused, ...row } = made;
     if (refused !== null) throw new KeyRefused(refused);

@@ -8,7 +8,8 @@ import { Database } from './database.js';
 import { DatabaseModule } from './database.module.js';
 import { databaseSettings, retentionSettings } from './settings.js';
 import { SpecDatabase } from './testing/spec-database.js';
-import { UnknownWorkspace, WorkspaceRepository } from './workspace.repository.js';
+import { UnknownWorkspace } from './unknown-workspace.js';
+import { WorkspaceRepository } from './workspace.repository.js';
 
 const file = await SpecDatabase.create();
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestFirst, newestId } from './newest-first.js';
+import { isMissingRow } from './sql-errors.js';
+import { UnknownWorkspace } from './unknown-workspace.js';
 
 /** A file of a caller's that is there. */
 export interface StoredFile {
@@ -30,7 +32,7 @@ const isLive = `workspace_id = $1 AND owner_id = $2 AND ${isThere}`;
 export class FileRepository {
   constructor(private readonly database: Database) {}
 
-  /** The row of a file that is about to be put; unless it is completed, it is swept after `doubtSeconds`. Null: reserved. */
+  /** The row of a file that is about to be put; unless it is completed, it is swept after `doubtSeconds`. Null: reserved. Throws `UnknownWorkspace`. */
   async reserve(file: {
     id: string;
     key: string;
@@ -38,10 +40,13 @@ export class FileRepository {
     maxBytes: number;
     doubtSeconds: number;
   }): Promise<FileRefusal | null> {
-    const [refusal] = await this.database.write<FileRefusal>(
+    const reserving = this.database.write<FileRefusal>(
       `SELECT refused AS limit, max_allowed::float8 AS "maxAllowed" FROM reserve_file($1, $2, $3, $4, $5)`,
       [file.id, file.key, file.workspaceId, file.maxBytes, file.doubtSeconds],
     );
+    const [refusal] = await reserving.catch((error: unknown) => {
+      throw isMissingRow(error) ? new UnknownWorkspace(file.workspaceId) : error;
+    });
     return refusal ?? null;
   }
 

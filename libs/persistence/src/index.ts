@@ -83,8 +83,8 @@ export {
   type UsageRecord,
 } from './usage-reader.js';
 export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
+export { UnknownWorkspace } from './unknown-workspace.js';
 export {
-  UnknownWorkspace,
   type WorkspaceChange,
   type WorkspaceLimits,
   WorkspaceRepository,

@@ -2,6 +2,8 @@ import { RouterError } from '#errors';
 import { DatabaseError } from 'pg';
 import { QueryFailedError, TypeORMError } from 'typeorm';
 
+/** A row that another one refers to is not there: a foreign key, and what is selected INTO STRICT. */
+const missingRowStates: readonly (string | undefined)[] = ['23503', 'P0002'];
 /** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
 export const retryableStates = new Set(['40001', '40P01', '23505']);
 /** From a pooler, or a server that crashes: the statement may have been carried out. Classes 08 and 57P02. */
@@ -29,6 +31,8 @@ export const orUnavailable = <Result>(work: Promise<Result>): Promise<Result> =>
     if (error instanceof TypeORMError) throw error;
     return translated(error);
   });
+
+export const isMissingRow = (error: unknown): boolean => missingRowStates.includes(sqlState(error));
 
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof RouterError && error.bucket === 'service_unavailable';

@@ -89,5 +89,9 @@ it('tells who waits for a workspace that is not there', async () => {
     patienceMs: 0,
     send: async (items) => items.map(() => null),
   });
-  await expect(line.add(item('any'))).rejects.toThrow('a workspace is not there');
+  await expect(line.add(item('any'))).rejects.toMatchObject({
+    bucket: 'unauthorized',
+    status: 401,
+    internal: 'a workspace is not there',
+  });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { cents } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
-import { UnknownWorkspace, type WorkspaceLimits } from './workspace.repository.js';
+import { UnknownWorkspace } from './unknown-workspace.js';
+import type { WorkspaceLimits } from './workspace.repository.js';
 
 const file = await SpecDatabase.create();
 const process = file.process();

@@ -7,6 +7,7 @@ import { orUnavailable } from './sql-errors.js';
 import { OperatorAction } from './entities/operations.entity.js';
 import { Workspace } from './entities/workspace.entity.js';
 import type { Granted } from './run-facts.js';
+import { UnknownWorkspace } from './unknown-workspace.js';
 
 export type WorkspaceSettings = Partial<Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup'>>;
 
@@ -41,13 +42,6 @@ const addToBalance = `WITH changed AS (
   )
   INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
   SELECT id, $2, balance_micros, $3 FROM changed`;
-
-export class UnknownWorkspace extends Error {
-  constructor(readonly nameOrId: string) {
-    super(`There is no workspace "${nameOrId}".`);
-    this.name = 'UnknownWorkspace';
-  }
-}
 
 /** Operators' commands on workspaces and credits. */
 @Injectable()

@@ -1,3 +1,4 @@
+import { ApiKeyRepository } from '#persistence';
 import { expect, it } from '@jest/globals';
 import { gatewayForFile, sharedGateway } from '../gateways.js';
 
@@ -86,15 +87,29 @@ it.each(['https://169.254.169.254/latest', 'https://fal.run.example.com/fal-ai/f
   },
 );
 
+async function placeFor(credential: string): Promise<{ upload_url: string; file_url: string }> {
+  const target = 'https://rest.fal.ai/storage/upload/initiate?storage_type=fal-cdn-v3';
+  const given = await call(gateway().url, credential, 'POST', target, '{"file_name":"a.txt"}');
+  return (await given.json()) as { upload_url: string; file_url: string };
+}
+
 it('takes an upload at the address that it gave out, and at no other', async () => {
   const { caller } = await gateway().caller();
-  const target = 'https://rest.fal.ai/storage/upload/initiate?storage_type=fal-cdn-v3';
-  const given = await call(gateway().url, caller.key, 'POST', target, '{"file_name":"a.txt"}');
-  const { upload_url, file_url } = (await given.json()) as { upload_url: string; file_url: string };
+  const { upload_url, file_url } = await placeFor(caller.key);
   expect(new URL(file_url).pathname).toMatch(/\.txt$/);
   expect((await put(`${upload_url}x`)).status).toBe(401);
   expect((await put(upload_url)).status).toBe(200);
   expect((await put(upload_url)).status).toBe(409);
+});
+
+it('takes no upload when the key that it was given to has been revoked, or its workspace is switched off', async () => {
+  const { caller, keyId } = await gateway().caller();
+  const off = await gateway().caller();
+  const [place, offPlace] = [await placeFor(caller.key), await placeFor(off.caller.key)];
+  await new ApiKeyRepository(gateway().database).revoke(keyId, 'test');
+  await gateway().operate((workspaces) => workspaces.change(off.workspace.id, { enabled: false }, 'test'));
+  expect((await put(place.upload_url)).status).toBe(401);
+  expect((await put(offPlace.upload_url)).status).toBe(403);
 });
 
 it('takes keys in fal’s scheme on v2 only, and repeats our headers for Comfy’s clients', async () => {

@@ -2,6 +2,7 @@ import { RouterError } from '#errors';
 import { KeyRefused, type KeyRow, maxKeysADay, maxLiveKeys } from '#persistence';
 import type { RouterKey, Scope } from '#schemas';
 import type { Caller } from '../auth/caller.js';
+import { noCredential, unlessDeleted } from '../auth/caller.guard.js';
 import { failure } from '../reference/api-route.js';
 
 /** A key as its workspace sees it, without its text. */
@@ -20,7 +21,7 @@ export const shownKey = (row: KeyRow): RouterKey => ({
 });
 
 const refusals = {
-  caller_ended: () => new RouterError('unauthorized', 'The request carries no usable credential.'),
+  caller_ended: noCredential,
   outlives_maker: () =>
     new RouterError(
       'invalid_input',
@@ -52,7 +53,7 @@ export function holdTo(caller: Caller, scopes: readonly Scope[]): void {
 
 /** Waits for a key that is being made. */
 export const orRefused = <Made>(making: Promise<Made>): Promise<Made> =>
-  making.catch((error: unknown) => {
+  unlessDeleted(making).catch((error: unknown) => {
     throw error instanceof KeyRefused ? refusals[error.reason]() : error;
   });
 

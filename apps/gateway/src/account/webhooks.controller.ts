@@ -12,7 +12,7 @@ import {
 } from '#schemas';
 import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, CallerGuard, Calling, unlessDeleted } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../models/page-query.js';
@@ -92,7 +92,7 @@ export class WebhooksController {
     answers: [answer(200, 'The secret.', json(routerWebhookSecret), ['Cache-Control'])],
   })
   async showSecret(@Calling() { workspaceId }: Caller): Promise<RouterWebhookSecret> {
-    return secretOf(await this.workspaces.find(workspaceId));
+    return secretOf(await unlessDeleted(this.workspaces.find(workspaceId)));
   }
 
   @Post('secret')
@@ -108,7 +108,7 @@ export class WebhooksController {
     answers: [answer(200, 'The new secret.', json(routerWebhookSecret), ['Cache-Control'])],
   })
   async rotateSecret(@Calling() { workspaceId }: Caller): Promise<RouterWebhookSecret> {
-    return secretOf(await this.workspaces.rotateWebhookSecret(workspaceId));
+    return secretOf(await unlessDeleted(this.workspaces.rotateWebhookSecret(workspaceId)));
   }
 }
 

@@ -1,4 +1,5 @@
 import { RouterError } from '#errors';
+import { UnknownWorkspace } from '#persistence';
 import type { Scope } from '#schemas';
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
@@ -24,9 +25,7 @@ export class CallerGuard implements CanActivate {
     // One text for every reason: a caller without a credential learns nothing about which ones exist.
     if (!caller) throw noCredential();
     request.caller = caller;
-    if (!caller.enabled) {
-      throw new RouterError('not_enabled', 'The router is not switched on for this workspace.');
-    }
+    if (!caller.enabled) throw notEnabled();
     if (!caller.scopes.includes(access.scope)) {
       throw new RouterError('forbidden', `This credential lacks the scope "${access.scope}".`);
     }
@@ -37,6 +36,15 @@ export class CallerGuard implements CanActivate {
 /** Also for a credential whose workspace was deleted while it was still cached. */
 export const noCredential = () =>
   new RouterError('unauthorized', 'The request carries no usable credential.');
+
+/** The credential of a workspace that was deleted is known to the cache for a while. */
+export const unlessDeleted = <Result>(work: Promise<Result>): Promise<Result> =>
+  work.catch((error: unknown) => {
+    throw error instanceof UnknownWorkspace ? noCredential() : error;
+  });
+
+export const notEnabled = () =>
+  new RouterError('not_enabled', 'The router is not switched on for this workspace.');
 
 /** The scope that a route requires of its caller's credential. */
 export const Access = Reflector.createDecorator<{ scope: Scope }>();

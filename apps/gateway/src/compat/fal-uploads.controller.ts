@@ -1,13 +1,14 @@
 import { openCursor, sealCursor } from '#catalog';
 import { RouterError } from '#errors';
-import { FileRepository } from '#persistence';
+import { ApiKeyRepository, FileRepository } from '#persistence';
 import { AssetStore, fileKey } from '#storage';
 import { Controller, HttpCode, Inject, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import path from 'node:path';
 import { z } from 'zod';
+import { clockToleranceS } from '../auth/access-tokens.js';
 import type { Caller } from '../auth/caller.js';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, CallerGuard, Calling, notEnabled } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { fileSeconds, FileUploads, placeTaken } from '../files/file-uploads.js';
 import { newId } from '../new-id.js';
@@ -29,6 +30,7 @@ export class FalUploadsController {
     private readonly uploads: FileUploads,
     private readonly files: FileRepository,
     private readonly store: AssetStore,
+    private readonly keys: ApiKeyRepository,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -36,12 +38,15 @@ export class FalUploadsController {
   @HttpCode(200)
   @UseGuards(CallerGuard)
   @Access({ scope: 'run' })
-  async initiate(@Calling() { workspaceId }: Caller, @Req() request: FastifyRequest) {
+  async initiate(@Calling() { workspaceId, keyId, token }: Caller, @Req() request: FastifyRequest) {
     const { file_name: given } = await this.bodies.object(request.raw, workspaceId, initiation);
     const suffix = path.extname(given).toLowerCase();
     const id = newId();
     const key = fileKey(id, extension.test(suffix) ? suffix : '');
-    const upload = sealCursor([workspaceId, id, key].join(' '), { ...this.sealing(), ttlMs: uploadMs });
+    const sealing = this.sealing();
+    const tokenMs = (token?.expiresAt.getTime() ?? Infinity) + clockToleranceS * 1000 - sealing.nowMs;
+    const ttlMs = Math.min(uploadMs, tokenMs);
+    const upload = sealCursor([workspaceId, id, key, keyId ?? ''].join(' '), { ...sealing, ttlMs });
     return {
       upload_url: `${request.publicOrigin}/fal/uploads/${upload}`,
       file_url: await this.store.sign(key, { expiresInSeconds: fileSeconds, nowMs: Date.now() }),
@@ -50,7 +55,11 @@ export class FalUploadsController {
 
   @Put(':upload')
   async put(@Param('upload') upload: string, @Req() request: FastifyRequest) {
-    const [workspaceId = '', id = '', key = ''] = this.opened(upload).split(' ');
+    const [workspaceId = '', id = '', key = '', keyId = ''] = this.opened(upload).split(' ');
+    // The place ends with the credential that it was given to.
+    const isEnabled = await this.keys.isEnabled(workspaceId, keyId === '' ? null : keyId);
+    if (isEnabled === null) throw noPlace();
+    if (!isEnabled) throw notEnabled();
     // Before a byte of it is taken.
     if ((await this.files.find(workspaceId, id)) !== null) throw placeTaken();
     await this.uploads.take(request.raw, workspaceId, { id, key });
@@ -61,7 +70,7 @@ export class FalUploadsController {
     try {
       return openCursor(upload, this.sealing());
     } catch {
-      throw new RouterError('unauthorized', 'The URL of the upload is not valid, or has expired.');
+      throw noPlace();
     }
   }
 
@@ -69,3 +78,5 @@ export class FalUploadsController {
     return { list: 'uploads', secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() } as const;
   }
 }
+
+const noPlace = () => new RouterError('unauthorized', 'The URL of the upload is not valid, or has expired.');

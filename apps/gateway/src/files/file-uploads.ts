@@ -5,6 +5,7 @@ import { FileRepository, type FileRefusal, type StoredFile, StoredObjectReposito
 import { essenceOf } from '#schemas';
 import { AssetStore, fileKey, StorageError, type StorageSettings } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { unlessDeleted } from '../auth/caller.guard.js';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { bodyStream, tooLarge } from '../bodies/body-stream.js';
 import type { BodySettings } from '../bodies/settings.js';
@@ -74,7 +75,9 @@ export class FileUploads {
       const { mediaType, extension } = await contentTypeOf(head, type);
       const { id, key } = place ?? newPlace(extension);
       const doubtSeconds = this.settings.STORE_DOUBT_SECONDS;
-      const refusal = await this.files.reserve({ id, key, workspaceId, maxBytes, doubtSeconds });
+      const refusal = await unlessDeleted(
+        this.files.reserve({ id, key, workspaceId, maxBytes, doubtSeconds }),
+      );
       if (refusal) throw refusal.limit === 'place' ? placeTaken() : limitReached(refusal);
       try {
         await failpoint('file.reserved');

@@ -81,6 +81,40 @@ it('closes what has been silent for the longest when there is no other room', as
   expect(busy.destroyed).toBe(false);
 });
 
+it('closes silent connections of many networks for a new one', async () => {
+  await listen(20);
+  countBefore = 0;
+  const { socket: busy } = await open('127.0.1.0', call());
+  for (let nth = 1; nth < 20; nth += 1) await open(`127.0.1.${nth}`, silent);
+  for (let nth = 1; nth <= 3; nth += 1) expect((await open(`127.0.2.${nth}`, call())).isOpen).toBe(true);
+  for (let nth = 2; nth <= 4; nth += 1) expect((await open('127.0.2.1', call())).isOpen).toBe(true);
+  expect(busy.destroyed).toBe(false);
+  expect(await refused()).toBe(false);
+});
+
+it('does not close connections for a network that has an equal share', async () => {
+  await listen(12);
+  countBefore = 0;
+  const [{ socket: first }] = [await open(one, silent), await open(one, silent)];
+  const opened: boolean[] = [];
+  for (let nth = 0; nth < 8; nth += 1) opened.push((await open(other, silent)).isOpen);
+  expect(opened).toEqual([true, true, true, true, true, false, false, false]);
+  expect(first.destroyed).toBe(false);
+});
+
+it('closes no connection that has answered the first of several calls', async () => {
+  await listen(4);
+  countBefore = 0;
+  const { socket: busy } = await open(one, call() + call());
+  while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  const answered = once(busy, 'data');
+  held[0]?.();
+  await answered;
+  for (let nth = 1; nth <= 3; nth += 1) await open(`127.0.1.${nth}`, silent);
+  expect((await open(other, call())).isOpen).toBe(true);
+  expect(busy.destroyed).toBe(false);
+});
+
 it('gives connections of a proxy no share, and its callers one each', async () => {
   await listen(10);
   const opened: boolean[] = [];

@@ -10,10 +10,18 @@ interface ConnectionSettings {
   TRUSTED_PROXIES: readonly string[];
 }
 
+interface OpenConnection {
+  /** The network whose share it counts to; null for a trusted proxy. */
+  network: string | null;
+  /** Calls in progress: more than one when the caller pipelines. */
+  calls: number;
+}
+
 /**
  * Shares the connections among the networks of callers, so that no network alone can take them all. Connections of
- * trusted proxies carry many callers: they have no share, and their calls share by the address that the proxy names. When
- * all connections are taken, one that carries no call is closed for each new one.
+ * trusted proxies carry many callers: they have no share, and their calls share by the address that the proxy names.
+ * When there is no room for a network with less than an equal share, or with few, those that carry no call are closed for
+ * it.
  */
 export function shareConnections(
   server: FastifyInstance,
@@ -22,49 +30,65 @@ export function shareConnections(
 ): void {
   const { MAX_CONNECTIONS: max } = settings;
   const isProxy = addressTest(settings.TRUSTED_PROXIES);
-  const connections = new Shares(max);
+  const shares = new Shares(max);
   const proxiedCalls = new Shares(max);
-  const open = new Set<Socket>();
-  const proxied = new WeakSet<Socket>();
+  const open = new Map<Socket, OpenConnection>();
   /** In the order in which they fell silent. */
   const silent = new Set<Socket>();
 
-  const refuse = (socket: Socket) => {
-    metrics.refusedConnections.inc();
-    socket.destroy();
-  };
   server.server.on('connection', (socket: Socket) => {
     const { remoteAddress: address = '' } = socket;
-    if (open.size >= max) closeOne(silent);
-    if (open.size >= max) return refuse(socket);
-    if (isProxy(address)) proxied.add(socket);
-    else {
-      const network = networkOf(address);
-      if (!connections.take(network)) return refuse(socket);
-      silent.add(socket);
-      socket.once('close', () => connections.giveBack(network));
+    const network = isProxy(address) ? null : networkOf(address);
+    if (!makeRoom(network)) {
+      metrics.refusedConnections.inc();
+      socket.destroy();
+      return;
     }
-    open.add(socket);
-    socket.once('close', () => {
-      open.delete(socket);
-      silent.delete(socket);
-    });
+    open.set(socket, { network, calls: 0 });
+    if (network !== null) silent.add(socket);
+    socket.once('close', () => release(socket));
   });
 
-  /** Closes the connection that has been silent for the longest. */
-  function closeOne([longest]: Iterable<Socket>): void {
-    if (longest === undefined) return;
-    open.delete(longest);
-    silent.delete(longest);
+  /** Takes a place, and a share of the network. */
+  function makeRoom(network: string | null): boolean {
+    if (network !== null && !takeShare(network)) return false;
+    if (open.size < max || closeLongestSilent()) return true;
+    if (network !== null) shares.giveBack(network);
+    return false;
+  }
+
+  function takeShare(network: string): boolean {
+    while (!shares.take(network))
+      if (!shares.isBelowEqualShare(network) || !closeLongestSilent()) return false;
+    return true;
+  }
+
+  function closeLongestSilent(): boolean {
+    const [longest] = silent;
+    if (longest === undefined) return false;
+    // Its place is free at once: the socket tells only later that it has closed.
+    release(longest);
     longest.destroy();
+    return true;
+  }
+
+  function release(socket: Socket): void {
+    const network = open.get(socket)?.network ?? null;
+    if (open.delete(socket) && network !== null) shares.giveBack(network);
+    silent.delete(socket);
   }
 
   server.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
-    silent.delete(socket);
-    if (!proxied.has(socket)) {
+    const connection = open.get(socket);
+    // A call from within the gateway has no connection.
+    if (connection === undefined) return done();
+    if (connection.network !== null) {
+      connection.calls += 1;
+      silent.delete(socket);
       reply.raw.once('close', () => {
-        if (open.has(socket) && !socket.destroyed) silent.add(socket);
+        connection.calls -= 1;
+        if (connection.calls === 0 && open.has(socket) && !socket.destroyed) silent.add(socket);
       });
       return done();
     }

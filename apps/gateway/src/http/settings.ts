@@ -41,7 +41,7 @@ export const httpSettings = {
     }),
   MAX_CONNECTIONS: count(
     5000,
-    'Maximum number of open connections of callers, held calls included; further ones are closed at once. One network of callers, and the held calls of one workspace, may have as many as are left free, at most half.',
+    'Maximum number of open connections of callers, held calls included; when there is no room for another, the one that has carried no call for the longest is closed, or the new one if all carry calls. One network of callers, and the held calls of one workspace, may have as many as are left free, at most half.',
   ),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds(
     75_000,

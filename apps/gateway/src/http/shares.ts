@@ -1,3 +1,6 @@
+/** What one client needs: browsers open up to six connections, and an old one is counted until it has closed. */
+const few = 8;
+
 /**
  * Shares of something that everybody uses, such as connections. A holder may hold as much as is left free, so there is
  * always room for the next one: alone half of it, beside another one a third.
@@ -14,6 +17,12 @@ export class Shares {
     if (own + amount > this.max - this.held - amount) return false;
     this.count(holder, own + amount, amount);
     return true;
+  }
+
+  /** Whether the holder has less than an equal share, or so little that it needs more whatever others hold. */
+  isBelowEqualShare(holder: string): boolean {
+    const equal = this.max / (this.heldBy.size + 1);
+    return (this.heldBy.get(holder) ?? 0) < Math.max(equal, Math.min(few, this.max / 4));
   }
 
   giveBack(holder: string, amount = 1): void {

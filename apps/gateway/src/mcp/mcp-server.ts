@@ -20,6 +20,15 @@ const waiting = optional(z.int().min(0).max(maxWaitS)).describe(
 const instructions =
   'Runs generative models of many providers. Find a model, read what it takes, run it. A run that does not end within the wait goes on: follow it with get_run. Each run costs money, so do not repeat one whose result is still to come. URLs in results work for 24 hours.';
 
+const waitingCall = z.object({
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.enum(['run_model', 'get_run']) }),
+});
+
+/** Whether the call of a tool may wait for a run. A message may be a batch of several. */
+export const mayWait = (message: unknown): boolean =>
+  [message].flat().some((each) => waitingCall.safeParse(each).success);
+
 /** `signal` aborts when the caller has gone. A gateway that is stopping takes no calls, its own included. */
 interface Terms {
   signal: AbortSignal;

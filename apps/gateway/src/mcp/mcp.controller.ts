@@ -8,7 +8,8 @@ import { parseSmall } from '../bodies/parse-input.js';
 import { Readiness } from '../health/readiness.js';
 import { callerGone } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
-import { mcpServer } from './mcp-server.js';
+import { HeldShares } from '../runs/held/held-shares.js';
+import { mayWait, mcpServer } from './mcp-server.js';
 import { partsOf } from './message-parts.js';
 import { ownRoutes } from './own-routes.js';
 
@@ -21,6 +22,7 @@ export class McpController {
   constructor(
     private readonly bodies: BodyReader,
     private readonly readiness: Readiness,
+    private readonly shares: HeldShares,
   ) {}
 
   @Post()
@@ -40,6 +42,7 @@ export class McpController {
       registryFailure(403, 'The credential lacks the scope `catalog`.'),
       registryFailure(413, 'The message is too large.'),
       registryFailure(415, 'The message is not sent as `application/json`.'),
+      registryFailure(503, 'The workspace holds too many connections open; retry when one has ended.'),
     ],
   })
   async post(
@@ -55,6 +58,7 @@ export class McpController {
     try {
       const { envelope, input } = partsOf(bytes);
       const parsedBody = parseSmall(envelope);
+      if (mayWait(parsedBody)) this.shares.hold(reply, caller.workspaceId);
       const handler = createMcpHandler(() => mcpServer(ownRoutes(request), input, terms));
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',

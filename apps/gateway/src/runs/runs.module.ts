@@ -33,6 +33,6 @@ import { SyncController } from './sync.controller.js';
     WakeUps,
     RunUpdates,
   ],
-  exports: [Payloads],
+  exports: [HeldShares, Payloads],
 })
 export class RunsModule {}

@@ -101,11 +101,6 @@ export class NodeColumns {
     );
   }
 
-  /** The sort columns that have been read. */
-  get sortColumns(): NodeSortColumn[] {
-    return [...this.ranks.keys()];
-  }
-
   hasRanks(sort: readonly NodeSort[]): boolean {
     return sort.every(({ column }) => column === 'id' || this.ranks.has(column));
   }
@@ -118,6 +113,11 @@ export class NodeColumns {
       const ranks = await values<number>(read, `dense_rank() OVER (ORDER BY ${expression} NULLS FIRST) - 1`);
       this.ranks.set(column, new Int32Array(ranks));
     }
+  }
+
+  /** Forgets the ranks of all other columns. */
+  keepRanks(columns: ReadonlySet<NodeSortColumn>): void {
+    for (const column of this.ranks.keys()) if (!columns.has(column)) this.ranks.delete(column);
   }
 
   /** The ids of one page, and how many nodes pass the filter. */

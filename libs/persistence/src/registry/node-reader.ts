@@ -1,7 +1,7 @@
 import type { RegistryNode } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database.js';
-import { NodeColumns, type NodeFilter, type NodeRange } from './node-columns.js';
+import { NodeColumns, type NodeFilter, type NodeRange, type NodeSortColumn } from './node-columns.js';
 import { listedNode, nodesById, type NodesById } from './nodes-by-id.js';
 
 interface NodePageQuery extends NodeRange, NodeFilter {
@@ -21,12 +21,16 @@ interface NodePage {
 const refreshShare = 0.1;
 const quickRefreshMs = 250;
 
+/** A column that nobody has sorted by for so long is left out of the next refresh. */
+const unusedMs = 60 * 60 * 1000;
+
 /** Reads the node registry: finds the nodes of a page in memory, and reads these from the database. */
 @Injectable()
 export class NodeReader {
   private columns: NodeColumns | undefined;
   private refreshing: Promise<void> | undefined;
   private refreshMs = 0;
+  private readonly sortedAtMs = new Map<NodeSortColumn, number>();
 
   constructor(private readonly database: Database) {}
 
@@ -34,6 +38,7 @@ export class NodeReader {
   async page(query: NodePageQuery): Promise<NodePage> {
     const pauseMs = Math.max(this.refreshMs - quickRefreshMs, 0) / refreshShare;
     const oldestMs = performance.now() - Math.min(query.maxAgeMs, pauseMs);
+    for (const { column } of query.sort) this.sortedAtMs.set(column, performance.now());
     for (;;) {
       const { columns } = this;
       if (columns?.hasRanks(query.sort)) {
@@ -46,7 +51,7 @@ export class NodeReader {
           return { nodes: found.nodes, total, asOfMs: columns.confirmedAtMs };
       }
       // Another caller's refresh may have begun before this call, or lack a column: then there is another round.
-      this.refreshing ??= this.refresh(query).finally(() => (this.refreshing = undefined));
+      this.refreshing ??= this.refresh().finally(() => (this.refreshing = undefined));
       await this.refreshing;
     }
   }
@@ -63,7 +68,7 @@ export class NodeReader {
   }
 
   /** Replaces the columns when nodes have been written, and reads the ranks that are missing, all in one snapshot. */
-  private async refresh({ sort }: NodeRange): Promise<void> {
+  private async refresh(): Promise<void> {
     const startedMs = performance.now();
     this.columns = await this.database.listAtOnce(async (read) => {
       const [current] = await read<{ revision: string }>({
@@ -73,8 +78,11 @@ export class NodeReader {
       const revision = current?.revision ?? '';
       const kept = this.columns;
       const columns = kept?.revision === revision ? kept : await NodeColumns.read(read, revision);
-      // The columns that were sorted by before will be sorted by again.
-      await columns.readRanks(read, [...(kept?.sortColumns ?? []), ...sort.map(({ column }) => column)]);
+      // The columns that were sorted by lately will be sorted by again.
+      const lately = [...this.sortedAtMs].filter(([, atMs]) => startedMs - atMs < unusedMs);
+      const wanted = new Set(lately.map(([column]) => column));
+      await columns.readRanks(read, wanted);
+      columns.keepRanks(wanted);
       columns.confirmedAtMs = Math.max(columns.confirmedAtMs, startedMs);
       return columns;
     });

@@ -44,15 +44,5 @@ export function sums(rows: readonly UsageRow[], nameOf: (row: UsageRow) => strin
   );
 }
 
-/** For a spreadsheet: what is in a cell is never taken for a formula. */
-export function csvOf(rows: readonly UsageRow[], keyNames: ReadonlyMap<string, string>): string {
-  const lines = rows.map(({ day = '', model = '', key_id = '', runs, succeeded, cost_cents }) =>
-    [day, model, key_id, cell(keyNames.get(key_id) ?? ''), runs, succeeded, cost_cents].join(','),
-  );
-  return ['day,model,key_id,key,runs,succeeded,cost_cents', ...lines, ''].join('\r\n');
-}
-
-const cell = (text: string): string => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-
 export const shareOf = ({ runs, succeeded }: { runs: number; succeeded: number }): string =>
   runs === 0 ? '–' : `${((100 * succeeded) / runs).toFixed(1)}%`;

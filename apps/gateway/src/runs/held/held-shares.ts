@@ -5,7 +5,10 @@ import type { HttpSettings } from '../../http/settings.js';
 import { Shares } from '../../http/shares.js';
 import { SETTINGS } from '../../settings.module.js';
 
-/** Shares the connections that calls hold for long among workspaces: synchronous runs, and streams of states. */
+/**
+ * Shares the connections that calls hold for long among workspaces: synchronous runs, streams of states, and agents' calls
+ * that wait for a run.
+ */
 @Injectable()
 export class HeldShares {
   private readonly shares: Shares;

@@ -1,0 +1,6 @@
+export class UnknownWorkspace extends Error {
+  constructor(readonly nameOrId: string) {
+    super(`There is no workspace "${nameOrId}".`);
+    this.name = 'UnknownWorkspace';
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { gatewayForFile } from '../gateways.js';
+
+const maxConnections = 24;
+const gateway = gatewayForFile({ MAX_CONNECTIONS: String(maxConnections) });
+
+/** Calls a tool from an address of its own, so that only the share of the workspace counts. */
+async function callTool(key: string, name: string, input: object, nth = 0) {
+  const call = request(`${gateway().url}/mcp`, {
+    method: 'POST',
+    localAddress: `127.0.3.${nth + 1}`,
+    agent: false,
+    headers: {
+      'x-api-key': key,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+  });
+  const params = { name, arguments: input };
+  call.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, body: await text(response) };
+}
+
+it('refuses a call that waits for a run when the workspace holds its share of connections', async () => {
+  const { caller } = await gateway().caller();
+  const other = await gateway().caller();
+  // No worker takes it.
+  const { model, requestId } = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
+  const input = { model, request_id: requestId, wait_seconds: 5 };
+
+  const calls = Array.from({ length: maxConnections / 2 + 2 }, (_, nth) =>
+    callTool(caller.key, 'get_run', input, nth),
+  );
+  // The refused ones answer at once, the others after their wait.
+  await Promise.race(calls);
+  const meanwhile = [
+    await callTool(caller.key, 'find_models', {}),
+    await callTool(other.caller.key, 'get_run', { ...input, wait_seconds: 0 }),
+  ];
+  const answers = await Promise.all(calls);
+  const later = await callTool(caller.key, 'get_run', { ...input, wait_seconds: 0 });
+
+  expect(meanwhile.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers.filter(({ status }) => status === 200).length).toBe(maxConnections / 2);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+  expect(JSON.parse(refused[0]?.body ?? '')).toEqual({
+    error: 'service_unavailable',
+    message: expect.stringContaining('too many connections'),
+  });
+  expect(later.status).toBe(200);
+});
