@@ -161,7 +161,7 @@ describe('values', () => {
     [`${'sort=downloads;desc&'.repeat(500)}limit=1`, ['whole']],
     ['sort=downloads%3Bdesc&limit=1', ['whole']],
     ['sort[]=id;desc&limit=2', ['whole', 'bare']],
-    ['sort=downloads;desc&sort=name&sort=author&sort=rating&sort=total_install&limit=1', ['whole']],
+    ['sort=name&sort=author&sort=category&sort=rating&sort=downloads&limit=1', ['whole']],
     ...[
       'description',
       'license',

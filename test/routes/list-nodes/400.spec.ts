@@ -35,7 +35,6 @@ it.each([
   'sort=__proto__',
   'sort=toString;desc',
   'sort=%00',
-  'sort=name&sort=author&sort=category&sort=rating&sort=downloads',
 ])('refuses ?%s', async (query) => {
   const answer = await fetch(`${gateway().url}/nodes?${query}`);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([

@@ -6,9 +6,6 @@ import { once, pageSize } from '../http/query.pipe.js';
 
 const descendingSuffix = ';desc';
 
-/** An order that is not cached takes a sort of all nodes for each column, during which the gateway answers nobody. */
-const maxSortColumns = 4;
-
 const aliases: Readonly<Record<string, NodeSortColumn>> = {
   create_time: 'created_at',
   total_install: 'downloads',
@@ -68,8 +65,7 @@ export const nodeQuery = z.object({
     .default([])
     .meta({
       description:
-        `At most ${maxSortColumns} columns to sort by, ` +
-        'the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`, `description`, `license`, `repository`, `icon`, `banner_url`, `publisher_id`, `status_detail`, `supported_app_version`, `supported_app_frontend_version`. A missing value sorts first, and last in a descending order.',
+        'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`, `description`, `license`, `repository`, `icon`, `banner_url`, `publisher_id`, `status_detail`, `supported_app_version`, `supported_app_frontend_version`. A missing value sorts first, and last in a descending order.',
     })
     .transform(sortKeys),
   node_id: z.array(z.string()).default([]).meta({ description: 'Only the nodes of these ids.' }),
@@ -128,10 +124,6 @@ function sortKeys(terms: readonly string[], context: z.RefinementCtx): NodeSort[
     }
     // A column that is named again changes nothing.
     if (!keys.has(column)) keys.set(column, { column, descending });
-  }
-  if (keys.size > maxSortColumns) {
-    context.addIssue(`takes at most ${maxSortColumns} columns`);
-    return z.NEVER;
   }
   return [...keys.values()];
 }

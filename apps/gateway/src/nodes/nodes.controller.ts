@@ -23,11 +23,7 @@ export class NodesController {
     query: nodeQuery,
     answers: [
       answer(200, 'One page; empty behind the last one.', json(registryNodeList), anyOrigin),
-      registryFailure(
-        400,
-        'A parameter has the wrong type, or `sort` names no column, or too many.',
-        anyOrigin,
-      ),
+      registryFailure(400, 'A parameter has the wrong type, or `sort` names no column.', anyOrigin),
       registryFailure(404, 'Nothing is found at this path, or not with this method.', anyOrigin),
       registryFailure(
         500,

@@ -42,7 +42,7 @@ export class NodeReader {
     for (;;) {
       const { columns } = this;
       if (columns?.hasRanks(query.sort)) {
-        const { ids, total } = columns.page(query, query);
+        const { ids, total } = await columns.page(query, query);
         const askedMs = performance.now();
         const found = await this.nodes(ids, query.includeBanned);
         if (found.revision === columns.revision)
