@@ -28,7 +28,8 @@ import {
   secondsMs,
 } from './reply.js';
 import type { Condition, Phase } from './condition.js';
-import { accountRules, holds, holdsResult, meaningOf, type Rule } from './rules.js';
+import { meaningOf } from './meaning.js';
+import { accountRules, holds, holdsResult, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */

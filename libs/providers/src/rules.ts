@@ -4,7 +4,6 @@ import type { Condition, Phase } from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
 import { inlineFile } from './inline-file.js';
 import { isPruned, isSuccess } from './reply.js';
-import { ruleOfWords } from './reply-words.js';
 
 /** Whether the call may be repeated. */
 export const ruleRetries = {
@@ -70,24 +69,6 @@ export const firstRule = (
   reply: HttpReply,
   json: Json | undefined,
 ): Rule | undefined => rules.find((rule) => holds(rule, phase, reply, json));
-
-/**
- * What a reply means by the provider's account reports, its rules, and its words where both are silent. Reports come
- * before rules, except where a rule or the words say that content was refused: some providers give a refusal the status
- * and the code of a key without permission.
- */
-export function meaningOf(
-  account: readonly Rule[],
-  rules: readonly Rule[],
-  ...reply: [phase: Phase, reply: HttpReply, json: Json | undefined]
-): Rule | undefined {
-  const rule = firstRule(rules, ...reply);
-  if (rule?.class === 'content_policy') return rule;
-  const report = firstRule(account, ...reply);
-  if (!report && rule) return rule;
-  const words = ruleOfWords(...reply);
-  return words?.class === 'content_policy' ? words : (report ?? words);
-}
 
 /** Account trouble ends a submission, but not a generation: it goes on while the key or the balance is put right. */
 export const accountRules = (reports: AccountReports): Rule[] =>
