@@ -6,6 +6,9 @@ const parts = (message: string) => {
   return [envelope.toString(), input?.toString()];
 };
 
+/** Almost 1 MiB. */
+const filled = (piece: string) => piece.repeat(Math.floor((1024 * 1024 - 200) / piece.length));
+
 describe('partsOf', () => {
   it.each([
     ['{"id":1}', '{"id":1}', undefined],
@@ -30,7 +33,6 @@ describe('partsOf', () => {
     expect(() => parts(message)).toThrow('The message has more than one input.'),
   );
 
-  const filled = (piece: string) => piece.repeat(Math.floor((1024 * 1024 - 200) / piece.length));
   it.each([
     ['arguments', 400, `{"params":{"arguments":{${filled('"a":0,')}"b":1}}}`],
     ['elements', 400, `[${filled('{},')}1]`],
