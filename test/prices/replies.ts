@@ -11,7 +11,7 @@ export interface Tokens {
   isCached: boolean;
 }
 
-export type Reply = Record<string, unknown>;
+type Reply = Record<string, unknown>;
 
 const modalities = ['TEXT', 'IMAGE', 'AUDIO'];
 
