@@ -53,8 +53,8 @@ BEGIN
       UPDATE run SET deadline_at = mine.deadline_at WHERE id = claimed_id AND deadline_at IS DISTINCT FROM mine.deadline_at;
       kind := 'held';
       free_in_ms := least(paused, milliseconds_left(mine.deadline_at));
-      -- The end of an operator's pause makes the row due at once. No row is put off for longer than an hour.
-      UPDATE outbox SET due_at = this_moment + (least(free_in_ms, 3590000) + 10000) * interval '1 millisecond'
+      -- The end of an operator's pause makes the row due at once. No row is put off for longer than two hours.
+      UPDATE outbox SET due_at = this_moment + (least(free_in_ms, 7190000) + 10000) * interval '1 millisecond'
       WHERE outbox.workspace_id = mine.workspace_id AND run_id = claimed_id;
       RETURN NEXT;
       RETURN;

@@ -52,12 +52,12 @@ export async function addFirstReleaseRuns(url: string): Promise<{ runId: string;
             call, admitted_position, stage, epoch, lease_until, granted_at, sent_at, dispatched_at, deadline_at, handle,
             output_at)
           SELECT run_id, space.id, 'bfl/flux-2-pro', $3, 'queued', '{"budgetMs":600000}', 50000, 50000, 1, 'token:test',
-            jsonb_build_object('requestId', run_id, 'route', 'POST /tested', 'origin', ''), 0, stage::run_stage, 1, now() + interval '1 minute', now(), now(), now(), now() + interval '10 minutes', '{"v":1}',
-            CASE stage WHEN 'copying' THEN now() END
+            jsonb_build_object('requestId', run_id, 'route', 'POST /tested', 'origin', ''), 0, stage::run_stage, 1, router_now() + interval '1 minute', router_now(), router_now(), router_now(), router_now() + interval '10 minutes', '{"v":1}',
+            CASE stage WHEN 'copying' THEN router_now() END
           FROM space, unnest($1::uuid[], $2::text[]) AS each (run_id, stage) RETURNING id, workspace_id
         ), rows AS (
           INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, dispatched, due_at)
-          SELECT workspace_id, id, $3, 'dispatch', 50000, true, now() + interval '1 minute' FROM runs
+          SELECT workspace_id, id, $3, 'dispatch', 50000, true, router_now() + interval '1 minute' FROM runs
         )
         INSERT INTO payload (run_id, kind, media_type, body)
         SELECT run_id, kind::payload_kind, 'application/json', '{}'
