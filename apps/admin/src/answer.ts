@@ -14,7 +14,7 @@ export interface Desk {
   answer: (answer: Answer) => void;
   /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
   print: (text: string) => Promise<void>;
-  /** What a command reads that was given no file. */
+  /** Standard input, for a command that was given no file. */
   readonly input: AsyncIterable<Buffer | string>;
   /** Tells on standard error what an operator should know beside the answer; one line. */
   warn: (text: string) => void;

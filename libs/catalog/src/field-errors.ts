@@ -6,7 +6,7 @@ import { childOf, precedence, echoed, worded } from './vocabulary.js';
 
 const maxEchoWeight = 4096;
 const maxFields = 100;
-/** Of all entries together, written as JSON. */
+/** The most that all entries together may take, as JSON. */
 const maxLength = 256 * 1024;
 
 /**

@@ -14,7 +14,7 @@ interface Segment {
   key: string;
 }
 
-/** What is read below an object or list of the text, and the members that it has had so far. */
+/** The fields that are read below an object or list of the text, and the members that it has had so far. */
 interface Reading {
   path: readonly (string | number)[];
   rests: readonly (readonly Segment[])[];

@@ -88,7 +88,7 @@ function amountOf(factor: Factor, input: unknown): Amount {
   };
 }
 
-/** What partners take for a side that is not given, in pixels. */
+/** The side that partners take when none is given, in pixels. */
 const usualSide = 1024;
 
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
@@ -105,7 +105,7 @@ function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): 
     return [finite(sum) / per];
   });
   const readable = given.filter((value) => !Number.isNaN(value)).map((value) => Math.max(min, value));
-  // What is no positive number leaves the choice to the provider, as nothing does.
+  // A value that is no positive number leaves the choice to the provider, as nothing does.
   const isOpen = readable.length === 0 || readable.length < given.length || isFlagged(factor, input);
   const units = (value: number) => Math.max(0, value / factor.per - factor.minus);
   return {

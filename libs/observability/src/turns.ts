@@ -1,12 +1,12 @@
 interface TurnLimits {
   /** Works under way at once; left out, as many as there are. */
   max?: number;
-  /** Of one key at once; left out, as many as of all. */
+  /** Works of one key at once; left out, as many as of all. */
   maxOfOne?: number;
   /** Works of one key that wait; more are refused. */
   maxWaitingOfOne?: number;
   maxWaitMs?: number;
-  /** What is thrown for a work that is refused, or that has waited too long. */
+  /** Makes the error for a work that is refused, or that has waited too long. */
   refusal?: () => Error;
 }
 
@@ -16,7 +16,7 @@ interface TurnLimits {
  */
 export class Turns {
   private readonly running = new Map<string, number>();
-  /** By key; the first one whose key may run is next. */
+  /** The works that wait, by key; the first key that may run is next. */
   private readonly lines = new Map<string, (() => void)[]>();
   private count = 0;
   private readonly limits: Required<TurnLimits>;

@@ -31,11 +31,11 @@ export type KeyKind = (typeof keyKinds)[number];
 /** A key as it may be shown: nothing here helps to find its text. */
 export interface KeyRow extends Omit<ApiKey, 'hash' | 'oneTime' | 'sessionUntil'> {
   kind: KeyKind;
-  /** By the database's clock; a key whose maker is revoked or has expired is so too. */
+  /** The state by the database's clock; a key whose maker is revoked or has expired is so too. */
   state: 'live' | 'revoked' | 'expired';
 }
 
-/** Who makes a key. Without a key and a subject it is an operator, and what is made belongs to the workspace. */
+/** The maker of a key. Without a key and a subject it is an operator, and what is made belongs to the workspace. */
 export interface KeyMaker {
   /** As `operator_action` names it. */
   actor: string;
@@ -202,7 +202,7 @@ export class ApiKeyRepository {
     });
   }
 
-  /** By id or prefix. */
+  /** Finds a key by its id or prefix. */
   async find(idOrPrefix: string): Promise<KeyRow | null> {
     const [row] = await this.database.list<KeyRow>(operators, {
       text: `SELECT ${listColumns} FROM api_key CROSS JOIN LATERAL key_end(id) AS ends WHERE id = $1 OR prefix = $2`,

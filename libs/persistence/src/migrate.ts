@@ -13,7 +13,7 @@ const pauseMs = 1000;
 const maxWaitMs = 3_600_000;
 const askEveryMs = 200;
 
-/** What a call of `migrate` changed. */
+/** The changes that a call of `migrate` made. */
 export interface Migrated {
   /** The names of the migrations that ran. */
   migrations: string[];
@@ -111,7 +111,7 @@ async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promi
 interface SchemaState {
   /** The names of the migrations that the database has had. */
   migrations: ReadonlySet<string>;
-  /** Of its functions; 0 for those that its first migration made. */
+  /** The revision of its functions; 0 for those that its first migration made. */
   revision: number;
   functionsDigest: string | undefined;
 }

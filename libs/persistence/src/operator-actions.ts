@@ -21,7 +21,7 @@ export interface Change {
 }
 
 /**
- * What was changed since then, oldest first: the recorded changes of operators, then API keys by the times in their rows
+ * The changes since then, oldest first: the recorded changes of operators, then API keys by the times in their rows
  * and webhook secrets, which workspaces may change themselves. A key that an operator made or revoked is in both.
  */
 export async function changesSince(database: Database, since: Date, limit: number): Promise<Change[]> {

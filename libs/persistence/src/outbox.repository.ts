@@ -53,7 +53,7 @@ export class OutboxRepository {
   /**
    * Takes up to `limit` overdue rows of runs and as many of webhooks, each by one reconciler, and lets them rest before
    * they fall due again.
-   * Those that fall due later than anything is put off were dated by a clock that was ahead: they fall due now.
+   * A row that falls due later than any row is put off was dated by a clock that was ahead: it falls due now.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {

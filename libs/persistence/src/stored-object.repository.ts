@@ -79,7 +79,7 @@ export class StoredObjectRepository {
     return rows.length === 1;
   }
 
-  /** Those of the keys that no row names. */
+  /** The keys that no row names. */
   async unknown(keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.database.read<{ key: string }>(
       `SELECT key FROM unnest($1::text[]) AS given (key)

@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 import { rowOf } from './outbox-row.js';
 
-/** By the outbox, which has a row for each live run. */
+/** Found by the outbox, which has a row for each live run. */
 const isUnsent = `${rowOf('run')} AND sent_at IS NULL`;
 
 /** How many live runs were not sent to their providers, as far as this database knows. */

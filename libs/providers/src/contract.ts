@@ -14,7 +14,7 @@ export interface Run {
   uploads?: ReadonlyMap<string, string>;
 }
 
-/** What is still known of a run when its submission is answered. */
+/** The facts of a run that are still known when its submission is answered. */
 export type SubmittedRun = Pick<Run, 'runId' | 'model' | 'upstream'>;
 
 /** A file of the caller's that its input names by a URL. */

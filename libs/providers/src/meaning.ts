@@ -5,7 +5,7 @@ import { ruleOfWords } from './reply-words.js';
 import { firstRule, type Rule } from './rules.js';
 
 /**
- * What a reply means by the provider's account reports, its rules, and its words where both are silent. Reports come
+ * The meaning of a reply by the provider's account reports, its rules, and its words where both are silent. Reports come
  * before rules, except where a rule or the words say that content was refused: some providers give a refusal the status
  * and the code of a key without permission.
  */

@@ -10,13 +10,13 @@ import {
 import type { Handle, HttpReply, Outcome, ProviderAdapter, Signal, SubmittedRun } from './contract.js';
 import { isFile, isReply, isSuccess, jsonOf } from './reply.js';
 
-/** What the model's row says of its replies: where they tell what the run cost, and the places of files in the output. */
+/** The places that the model's row names in its replies: where they tell what the run cost, and the places of files in the output. */
 export interface RowOfReplies {
   reported: readonly ReportedTerm[];
   assets: readonly string[];
 }
 
-/** What a reply answers. */
+/** The call that a reply answers. */
 export type Asked = RowOfReplies &
   ({ phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle });
 

@@ -9,7 +9,7 @@ const contentWords = [
   /(?:prompt|input|image|video|text|content) (?:was|were|has been|is) (?:flagged|moderated)/i,
   /safety_check_type|nsfw/i,
 ];
-/** What was done to an account for its content is said of the account. */
+/** A measure against an account, though for its content, is about the account. */
 const bannedAccount = /suspend|banned|disabled|deactivated|terminated|locked/i;
 
 /** An empty balance, unpaid bills, or an allowance for a day or longer that is used up. */
@@ -39,7 +39,7 @@ const saysAccount = (text: string): boolean =>
   (accountWords.some((words) => words.test(text)) && !rateWords.test(text) && !inputWords.test(text));
 
 /**
- * What the words of a refusal mean where a provider's own rules are silent. Most providers document their statuses and
+ * The meaning of a refusal's words where a provider's own rules are silent. Most providers document their statuses and
  * not their sentences, and use one status for several things: 403 for a key and for content, 429 for load and for a
  * month's budget.
  */
@@ -47,7 +47,7 @@ export function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefin
   const { status } = reply;
   if (status < 400 || status > 429) return undefined;
   const texts = textsOf(json ?? new TextDecoder().decode(reply.body.subarray(0, maxLength)));
-  // What a poll is refused for says nothing of the run's content.
+  // The refusal of a poll says nothing of the run's content.
   if (phase !== 'poll' && [401, 402, 403, 429].includes(status) && texts.some(saysContent))
     return { class: 'content_policy', is: 'words of content' };
   // The refusal of an input may quote it.
@@ -57,7 +57,7 @@ export function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefin
     : undefined;
 }
 
-/** What stands outside of quotation marks. */
+/** The text outside of quotation marks. */
 const unquoted = (text: string): string =>
   text
     .split(/["“”`]|\s'|'\s/)

@@ -9,7 +9,7 @@ export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && r
 
 /** A million levels would hold the parser for half a second, many small parts would fill the memory. */
 const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
-/** Of a reply that holds more, what is read holds so many at most. */
+/** The most that is read of a reply that holds more. */
 const maxPrunedContainers = 100_000;
 
 const parsedReplies = new WeakMap<HttpReply, { json: Json | undefined }>();
@@ -44,7 +44,7 @@ function parse(reply: HttpReply): Json | undefined {
   }
 }
 
-/** What of the body can be parsed: its status and its errors stand in small parts, and its result is passed on as bytes. */
+/** The part of the body that can be parsed: its status and its errors stand in small parts, and its result is passed on as bytes. */
 function readable(reply: HttpReply): Uint8Array | null {
   const { body } = reply;
   const excess = jsonExcess(body, limits);

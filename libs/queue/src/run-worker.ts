@@ -6,7 +6,7 @@ import type { QueueBackend, WorkerConnection } from './queue-backend.js';
 import type { QueueSettings } from './settings.js';
 
 /**
- * What the queue keeps with a job beside its run id: how often its workers died, because BullMQ's own count is never reset.
+ * The queue keeps with a job, beside its run id, how often its workers died, because BullMQ's own count is never reset.
  * It separates jobs and decides nothing: whoever reaches the server may have written it.
  */
 interface CrashCount {

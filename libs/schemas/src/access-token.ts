@@ -4,7 +4,7 @@ import { oneLine } from './stored-text.js';
 /** What a key can be good for that a workspace makes for itself. */
 export const workspaceScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
 
-/** What a console session is good for unless more is said: it follows, runs and pays, and gives nothing away. */
+/** The scopes of a console session that asks for none: it follows, runs and pays, and gives nothing away. */
 export const sessionScopes = workspaceScopes.filter((scope) => scope !== 'manage');
 
 /** What a credential can be good for. `operate` reaches beyond its workspace: no caller can give it away. */

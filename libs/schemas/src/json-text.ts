@@ -104,7 +104,7 @@ export function membersOf(json: Uint8Array, from = 0): (JsonPlace & { name: stri
   return members;
 }
 
-/** What a walk comes to next: a member of an object or an element of a list, whose name is its index. */
+/** The next thing in a walk: a member of an object or an element of a list, whose name is its index. */
 export interface JsonStep {
   name: string;
   isElement: boolean;

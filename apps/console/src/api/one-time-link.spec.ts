@@ -5,7 +5,7 @@ let answer = false;
 let questions: string[];
 let calls: (string | null)[][];
 
-/** What a browser has, as far as signing in goes. */
+/** The parts of a browser that signing in uses. */
 Object.assign(globalThis, {
   location: { origin: 'https://router.example.com', hash: '#code=c', pathname: '/console/', search: '' },
   history: { replaceState: () => {} },

@@ -17,7 +17,7 @@ export async function exchangeCode(): Promise<void> {
   }
 }
 
-/** Whoever opens somebody else's link must not go on in that person's workspace without a word. */
+/** A person who opens somebody else's link is asked before they go on in that person's workspace. */
 async function isWanted(key: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${key}` };
   const { name } = await bodyOf(api.GET('/v2/workspace', { headers }));

@@ -57,7 +57,7 @@ export const orRefused = <Made>(making: Promise<Made>): Promise<Made> =>
     throw error instanceof KeyRefused ? refusals[error.reason]() : error;
   });
 
-/** Of routes that make keys. */
+/** The failures of routes that make keys. */
 export const tooManyKeys = failure(
   429,
   ['concurrency_limit_exceeded', 'rate_limited'],

@@ -12,7 +12,7 @@ export interface Caller extends Pick<
   token: { subject: string; expiresAt: Date } | null;
 }
 
-/** Who makes the keys and sign-in codes that this caller creates. */
+/** The maker of the keys and sign-in codes that this caller creates. */
 export const makerOf = ({ credential: actor, keyId, token }: Caller): KeyMaker => ({ actor, keyId, token });
 
 declare module 'fastify' {

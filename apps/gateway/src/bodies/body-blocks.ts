@@ -34,7 +34,7 @@ export class BodyBlocks {
     this.held += chunk.length;
   }
 
-  /** What was added since the last call. */
+  /** The bytes that were added since the last call. */
   take(): Buffer[] {
     this.close();
     this.held = 0;

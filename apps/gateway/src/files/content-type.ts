@@ -13,11 +13,11 @@ interface ContentType {
 const unknown: ContentType = { mediaType: 'application/octet-stream', extension: '' };
 /** Types that have no signature; a claim to one of them lets nothing run that would not run as what it is. */
 const withoutSignature = /^(text\/[\w.+-]+|model\/[\w.+-]+|application\/json)$/;
-/** What may stand before the root of an SVG file, piece by piece. */
+/** The pieces that may stand before the root of an SVG file. */
 const beforeSvg = /\s+|<!--[^]*?-->|<\?xml[^>]*>|<!DOCTYPE svg[^>]*>/y;
 
 /**
- * What a file is, by its first bytes; more of them may be given. What the caller says counts only where no file of that
+ * The media type of a file, by its first bytes; more of them may be given. The caller's word counts only where no file of that
  * type has a signature.
  */
 export async function contentTypeOf(start: Buffer, announced = ''): Promise<ContentType> {

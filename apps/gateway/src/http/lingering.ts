@@ -13,7 +13,7 @@ export interface LingerLimits {
 
 const usualLimits: LingerLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
 const lookMs = 250;
-/** Of a body in too many small pieces. */
+/** The most that is read of a body in too many small pieces, in bytes. */
 const maxBytesUnparsed = 1024 * 1024;
 
 /**

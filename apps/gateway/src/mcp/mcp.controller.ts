@@ -13,7 +13,7 @@ import { mayWait, mcpServer } from './mcp-server.js';
 import { partsOf } from './message-parts.js';
 import { ownRoutes } from './own-routes.js';
 
-/** What is larger belongs behind a URL. */
+/** Larger inputs belong behind a URL. */
 const maxMessageBytes = 1024 * 1024;
 
 /** The Model Context Protocol (streamable HTTP, without sessions): agents call the routes of runs as tools. */

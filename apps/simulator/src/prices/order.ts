@@ -2,15 +2,15 @@ type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
 /** A quantity that is billed: where the submission may name it, and how the partner counts it. */
 interface Units {
-  /** What it takes when nothing is named. */
+  /** The value that it takes when nothing is named. */
   usual: number;
   /** The fewest that it bills. */
   least?: number;
   /** The most that it makes: it cuts off, or refuses. */
   most?: number;
-  /** What it takes when the choice is left to it: -1, "auto", and whatever else is no number above zero. */
+  /** The value that it takes when the choice is left to it: -1, "auto", and whatever else is no number above zero. */
   open?: number;
-  /** What it rounds up to; 0 for a quantity that it bills exactly. */
+  /** The unit that it rounds up to; 0 for a quantity that it bills exactly. */
   step?: number;
   flags?: Flags;
 }
@@ -21,7 +21,7 @@ interface Flags {
   names: readonly string[];
 }
 
-/** What a field is to the partner, for those who try values of it. */
+/** The role of a field for the partner, for those who try values of it. */
 type FieldUse = 'units' | 'choice' | 'count' | 'text';
 
 /** One submission as a partner's billing reads it: leniently, so that no bill is lower than a strict reader's. */
@@ -151,7 +151,7 @@ function optionOf(value: string, options: Readonly<Record<string, number>>): num
   return name === undefined ? undefined : options[name];
 }
 
-/** What a partner asks for a submission, in dollars. */
+/** The price of a submission, in dollars. */
 export type Bill = (order: Order) => number;
 
 /** Bills by the ids of models, where `*` stands for any part of an id; the first that fits counts. */

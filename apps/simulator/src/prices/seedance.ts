@@ -37,7 +37,7 @@ const seedance1 =
     return Math.max(seconds, frames / 24) * tokens * usdAToken * sound(order);
   };
 
-/** Of dollars a million tokens. */
+/** Prices in dollars a million tokens. */
 const aSecond = (rates: Options): Options =>
   Object.fromEntries(
     Object.entries(rates).map(([lines, usd]) => [lines, (usd * (tokensASecond[lines] ?? 0)) / 1_000_000]),

@@ -25,7 +25,7 @@ const claude =
   (input: number, output: number, { reads = million, located = true } = {}): Bill =>
   (order) => {
     const written = order.units('/max_tokens', { usual: 1 });
-    // What is written into the cache for an hour costs twice as much.
+    // Tokens that are written into the cache for an hour cost twice as much.
     const cached = order.has(
       '/cache_control',
       '/system/*/cache_control',
@@ -83,7 +83,7 @@ const gemini =
     const each = order.units('/generationConfig/maxOutputTokens', { usual: 65_536, most: 65_536 });
     const written = each * order.units('/generationConfig/candidateCount', { usual: 1 });
     const files = ['inlineData', 'fileData', 'cachedContent', 'tools'];
-    // What a file holds may be audio, which is dearer.
+    // A file may hold audio, which is dearer.
     const dearest = order.tokens(2_000_000, files) >= 2_000_000 ? audio : input;
     return tokensOf(
       order,

@@ -128,7 +128,7 @@ export const videos: PriceList = {
   'bfl/flux-3-video': (order) => {
     const mode = order.choice('/mode', { t2v: 0, i2v: 0, draft_enhance: 1, v2v: 2 }, 't2v');
     const isOn = mode === 2;
-    // What is finished from a draft is made in full size.
+    // A video that is finished from a draft is made in full size.
     const made: Options = mode === 1 ? { hd: 0.29, fhd: 0.29 } : { hd: 0.17, fhd: 0.29 };
     const rates: Options = isOn ? { hd: 0.41, fhd: 0.53 } : made;
     const draft = order.choice('/draft', { true: isOn ? 0.12 / 0.41 : 0.06 / 0.17, false: 1 }, 'false');

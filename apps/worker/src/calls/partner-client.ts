@@ -27,7 +27,7 @@ const tokenMs = 10_000;
 
 export interface PartnerCall {
   runId: string;
-  /** Whose names a URL out of a reply is resolved among. */
+  /** The workspace in whose turns the host name of a reply's URL is resolved. */
   workspaceId: string;
   operation: 'upload' | 'submit' | 'resume' | 'cancel';
   call: HttpCall;

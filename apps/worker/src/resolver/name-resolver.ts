@@ -8,7 +8,7 @@ import { HostsFile } from './hosts-file.js';
 import { type Answer, lookUp } from './look-up.js';
 import { SharedWork } from './shared-work.js';
 
-/** Whose names are resolved, and how long that is waited for. */
+/** The workspace whose names are resolved, and the signal that ends the wait. */
 export interface ResolveTerms {
   workspaceId: string;
   signal: AbortSignal;

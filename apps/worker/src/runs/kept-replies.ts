@@ -31,7 +31,7 @@ export function keptReply(handle: unknown): Omit<HttpReply, 'body'> | null {
     : null;
 }
 
-/** What a failure to read a stored reply means; a store that is away comes back. */
+/** Tells a store that is away, which comes back, from a reply that is gone. */
 export function unreadAfter(
   error: unknown,
   runId: string,

@@ -140,7 +140,7 @@ export class PollProcessor extends RunProcessor {
     }
   }
 
-  /** What it says is already paid, so neither the time budget nor a slow reading ends its run. */
+  /** The reply is already paid, so neither the time budget nor a slow reading ends its run. */
   private readKept(
     provider: BoundProvider,
     run: Finishing,

@@ -4,11 +4,11 @@ import { amounts, type CarriedTable } from './tables.js';
 /** Micro-dollars as digits: a sum may exceed what a number holds exactly. */
 interface Sum {
   all: string;
-  /** By workspace id; null where every amount is null, as the balance of unlimited credits is. */
+  /** Amounts by workspace id; null where every amount is null, as the balance of unlimited credits is. */
   workspaces: Record<string, string | null>;
 }
 
-/** What must be the same before and after: the rows of each table, and the sums of each amount by `table.column`. */
+/** The figures that must be the same before and after: the rows of each table, and the sums of each amount by `table.column`. */
 export interface Books {
   rows: Record<string, number>;
   sums: Record<string, Sum>;

@@ -119,7 +119,7 @@ export class DatabaseSnapshot {
   }
 }
 
-/** What is read of a table: its columns, with those of earlier versions under their names of today. */
+/** The columns that are read of a table, with those of earlier versions under their names of today. */
 function values(table: CarriedTable, columns: readonly string[]): Carried[] {
   const former = formerColumns.filter(
     (each) => each.table === table && columns.includes(each.from) && !columns.includes(each.column),

@@ -32,7 +32,7 @@ export class ProcessRow {
   @Column(createdNow) seenAt: Date;
 }
 
-/** What an operator changed, and what became of keys: written with the change. */
+/** A change by an operator or of a key, written with the change itself. */
 @Entity({ name: 'operator_action' })
 export class OperatorAction {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;

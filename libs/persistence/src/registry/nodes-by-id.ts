@@ -8,7 +8,7 @@ export interface NodesById {
   nodes: (FoundNode | null)[] | null;
 }
 
-/** What an operator said of a node replaces what its record says. */
+/** An operator's word on a node replaces that of its record. */
 export const listedStatusDetail = `CASE WHEN moderated_status IS NULL THEN status_detail ELSE moderated_detail END`;
 
 const moment = (column: string): string =>
