@@ -8,8 +8,7 @@ import type { Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 import { operators } from './list-turns.js';
 import { newestFirst, newestId } from './newest-first.js';
-import { isMissingRow } from './sql-errors.js';
-import { UnknownWorkspace } from './unknown-workspace.js';
+import { orUnknownWorkspace } from './unknown-workspace.js';
 
 /** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
 export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
@@ -282,10 +281,8 @@ export class ApiKeyRepository {
         maxMakers,
       ],
     );
-    const [made] = await making.catch((error: unknown) => {
-      // The maker is checked before: only the workspace can be missing.
-      throw isMissingRow(error) ? new UnknownWorkspace(workspaceId) : error;
-    });
+    // The maker is checked before.
+    const [made] = await orUnknownWorkspace(workspaceId, making);
     if (!made) throw new Error('the new key was not returned');
     const { refused, ...row } = made;
     if (refused !== null) throw new KeyRefused(refused);

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestFirst, newestId } from './newest-first.js';
-import { isMissingRow } from './sql-errors.js';
-import { UnknownWorkspace } from './unknown-workspace.js';
+import { orUnknownWorkspace } from './unknown-workspace.js';
 
 /** A file of a caller's that is there. */
 export interface StoredFile {
@@ -32,7 +31,10 @@ const isLive = `workspace_id = $1 AND owner_id = $2 AND ${isThere}`;
 export class FileRepository {
   constructor(private readonly database: Database) {}
 
-  /** The row of a file that is about to be put; unless it is completed, it is swept after `doubtSeconds`. Null: reserved. Throws `UnknownWorkspace`. */
+  /**
+   * The row of a file that is about to be put; unless it is completed, it is swept after `doubtSeconds`. Null: reserved.
+   * Throws `UnknownWorkspace`.
+   */
   async reserve(file: {
     id: string;
     key: string;
@@ -44,9 +46,7 @@ export class FileRepository {
       `SELECT refused AS limit, max_allowed::float8 AS "maxAllowed" FROM reserve_file($1, $2, $3, $4, $5)`,
       [file.id, file.key, file.workspaceId, file.maxBytes, file.doubtSeconds],
     );
-    const [refusal] = await reserving.catch((error: unknown) => {
-      throw isMissingRow(error) ? new UnknownWorkspace(file.workspaceId) : error;
-    });
+    const [refusal] = await orUnknownWorkspace(file.workspaceId, reserving);
     return refusal ?? null;
   }
 

@@ -10,7 +10,7 @@ import {
 import type { Handle, HttpReply, Outcome, ProviderAdapter, Signal, SubmittedRun } from './contract.js';
 import { isFile, isReply, isSuccess, jsonOf } from './reply.js';
 
-/** The places that the model's row names in its replies: where they tell what the run cost, and the places of files in the output. */
+/** The places that the model's row names in its replies: those that tell what the run cost, and those of its files. */
 export interface RowOfReplies {
   reported: readonly ReportedTerm[];
   assets: readonly string[];

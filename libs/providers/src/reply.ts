@@ -44,7 +44,10 @@ function parse(reply: HttpReply): Json | undefined {
   }
 }
 
-/** The part of the body that can be parsed: its status and its errors stand in small parts, and its result is passed on as bytes. */
+/**
+ * The part of the body that can be parsed: its status and its errors stand in small parts, and its result is passed on as
+ * bytes.
+ */
 function readable(reply: HttpReply): Uint8Array | null {
   const { body } = reply;
   const excess = jsonExcess(body, limits);

@@ -17,8 +17,8 @@ const withoutSignature = /^(text\/[\w.+-]+|model\/[\w.+-]+|application\/json)$/;
 const beforeSvg = /\s+|<!--[^]*?-->|<\?xml[^>]*>|<!DOCTYPE svg[^>]*>/y;
 
 /**
- * The media type of a file, by its first bytes; more of them may be given. The caller's word counts only where no file of that
- * type has a signature.
+ * The media type of a file, by its first bytes; more of them may be given. The caller's word counts only where no file
+ * of that type has a signature.
  */
 export async function contentTypeOf(start: Buffer, announced = ''): Promise<ContentType> {
   const head = start.subarray(0, headBytes);

@@ -1,4 +1,4 @@
-/** The connections that one client needs: browsers open up to six connections, and an old one is counted until it has closed. */
+/** The connections that one client needs: a browser opens up to six, and an old one is counted until it has closed. */
 const few = 8;
 
 /**

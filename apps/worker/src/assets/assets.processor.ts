@@ -75,8 +75,7 @@ export class AssetsProcessor extends RunProcessor {
       if (error instanceof StorageError) {
         this.log.warn({ error, run_id: runId }, 'the output could not be read from the store, trying again');
         if (error.failure !== 'not_found' || !copying.overdue) return later;
-        const run = finishing(runId, copying);
-        await this.outcomes.failInternally(run, 'The provider’s answer was lost.', 'its output is gone');
+        await this.outcomes.loseAnswer(finishing(runId, copying), 'its output is gone');
         return done;
       }
       throw error;

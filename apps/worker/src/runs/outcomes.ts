@@ -153,6 +153,11 @@ export class Outcomes {
     );
   }
 
+  /** The provider's answer is gone from the store, and its bytes are nowhere else. */
+  async loseAnswer(run: EndingRun, note: string): Promise<void> {
+    await this.failInternally(run, 'The provider’s answer was lost.', note);
+  }
+
   /** True when this was the write that counts. */
   async finish(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);

@@ -63,6 +63,7 @@ async function poll(
     } as unknown as RunRepository,
     {
       failInternally: async () => made.push('internal_error'),
+      loseAnswer: async () => made.push('internal_error'),
       take: async () => made.push('taken'),
       fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
       countAccountTrouble: (provider: string, failure: { class: string }) =>

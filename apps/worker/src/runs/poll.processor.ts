@@ -156,7 +156,10 @@ export class PollProcessor extends RunProcessor {
         .readKept(provider, submitted, kept, terms)
         .catch((error: unknown) => unreadAfter(error, run.runId, this.log));
       if (signal.aborted) return now;
-      if (read === 'gone' && poll.overdue) return this.lose(run);
+      if (read === 'gone' && poll.overdue) {
+        await this.outcomes.loseAnswer(run, 'its stored reply is gone');
+        return done;
+      }
       if (isUnread(read)) return this.readAgain(run, poll, read);
       const known = { ...run, reportedMicros: read.reportedMicros };
       const { outcome } = read;
@@ -170,11 +173,6 @@ export class PollProcessor extends RunProcessor {
       const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
       return saved ? { kind: 'retry', delayMs: saved.cancelRequested ? 0 : afterMs } : done;
     });
-  }
-
-  private async lose(run: Finishing): Promise<JobResult> {
-    await this.outcomes.failInternally(run, 'The provider’s answer was lost.', 'its stored reply is gone');
-    return done;
   }
 
   /** Our own thread was busy or slow: that never ends a run. */

@@ -8,7 +8,7 @@ interface Sum {
   workspaces: Record<string, string | null>;
 }
 
-/** The figures that must be the same before and after: the rows of each table, and the sums of each amount by `table.column`. */
+/** The figures that must be the same before and after: rows by table, and the sums of each amount by `table.column`. */
 export interface Books {
   rows: Record<string, number>;
   sums: Record<string, Sum>;
