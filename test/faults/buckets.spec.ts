@@ -49,7 +49,7 @@ describe.each(transports().slice(0, 1))(
         // A provider that refuses one run for long holds up no other one here, and the last poll of a run is short.
         env: {
           CATALOG_DIR: directory,
-          PROVIDER_LANE_PAUSE_MS: '10',
+          PROVIDER_MAX_PAUSE_MS: '10',
           PROVIDER_POLL_TIMEOUT_MS: '1000',
         },
       });

@@ -30,7 +30,7 @@ beforeAll(async () => {
       PROVIDER_POLL_PAUSE_MS: '300',
       PROVIDER_POLL_TIMEOUT_MS: '1000',
       // Each run is a case of its own here: none shall wait for another one's refusal.
-      PROVIDER_LANE_PAUSE_MS: '10',
+      PROVIDER_MAX_PAUSE_MS: '10',
       // A copied asset has another URL; here results are compared as the provider sent them.
       ASSET_MEDIA_TYPES: 'no/media',
     },

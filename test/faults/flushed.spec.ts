@@ -12,7 +12,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     system = await System.start({
       transport,
       takesMs: 300,
-      env: { PROVIDER_LANE_PAUSE_MS: '10', QUEUE_COMMAND_TIMEOUT_MS: '5000' },
+      env: { PROVIDER_MAX_PAUSE_MS: '10', QUEUE_COMMAND_TIMEOUT_MS: '5000' },
     });
     redis = new Redis(system.redis?.url ?? '');
   });

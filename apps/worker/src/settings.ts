@@ -74,7 +74,7 @@ export const workerSettings = {
     60_000,
     'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
   ),
-  PROVIDER_LANE_PAUSE_MS: milliseconds(
+  PROVIDER_MAX_PAUSE_MS: milliseconds(
     60_000,
     'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
   ),
