@@ -10,7 +10,7 @@ export interface ProviderPause extends Omit<ProviderPauseRow, 'since' | 'until'>
 
 /**
  * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
- * until further notice; a partner whose refusal says how long to stay away stops what it refused for that long.
+ * until further notice; a provider whose refusal says how long to stay away stops what it refused for that long.
  */
 @Injectable()
 export class ProviderPauseRepository {
@@ -42,7 +42,7 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
-  /** Ends the pauses that partners asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
+  /** Ends the pauses that providers asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.write(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),

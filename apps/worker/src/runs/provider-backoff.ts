@@ -17,7 +17,7 @@ export class ProviderBackoff {
 
   async record(provider: string, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
     const { class: failureClass, afterMs = 0, note = 'a refusal' } = failure;
-    if (failureClass !== 'partner_unavailable' || afterMs === 0) return;
+    if (failureClass !== 'provider_unavailable' || afterMs === 0) return;
     this.metrics.asksToWait.inc({ provider, calls });
     const forMs = Math.min(afterMs, this.settings.PROVIDER_LANE_PAUSE_MS);
     const reason = `${note}, asked for ${afterMs / 1000} s`;

@@ -9,7 +9,7 @@ export class ProviderPauseRow {
   @PrimaryColumn('text') provider: string;
   /** New submissions, or polls and fetches. */
   @PrimaryColumn('text') calls: 'submit' | 'poll';
-  @PrimaryColumn('text') askedBy: 'operator' | 'partner';
+  @PrimaryColumn('text') askedBy: 'operator' | 'provider';
   @Column('timestamptz') since: Date;
   @Column('timestamptz') until: Date;
   @Column('text') reason: string;
