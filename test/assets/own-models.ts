@@ -1,4 +1,4 @@
-/** What declares a scripted provider, which answers as fal's queue does, and a model of its own whose results hold pictures. */
+/** Declares a scripted provider, which answers as fal's queue does, and a model of its own whose results hold images. */
 export const scriptedModel = (provider: string, base: string, more = ''): Record<string, string> => ({
   [`${provider}.yaml`]: `provider: ${provider}
 base: ${base}
