@@ -177,6 +177,7 @@ export {
   type RouterWebhookSecret,
   routerWebhookSecret,
   webhookProblem,
+  type WebhookSettings,
   webhookSettings,
   webhookStates,
 } from './webhook.js';

@@ -76,6 +76,7 @@ export const signingSettings = {
   ),
 };
 
+export type SigningSettings = z.infer<z.ZodObject<typeof signingSettings>>;
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;
 
 /** Throws `BadSettings` with what is missing for files. */

@@ -1,8 +1,8 @@
 import { oncePerModel } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
-import { SETTINGS } from '../settings.module.js';
 import {
   type CheckedInput,
   type CheckOrder,

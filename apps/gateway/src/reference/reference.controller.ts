@@ -2,17 +2,15 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { routerModelId } from '#schemas';
-import { Controller, Get, Inject, type OnModuleInit, Param, Req, Res, type Type } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/error.filter.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
-import type { HttpSettings } from '../http/settings.js';
-import { SETTINGS } from '../settings.module.js';
-import { answer, ApiRoute, registryFailure } from './api-route.js';
+import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 import { llmsText } from './llms-text.js';
 import { contentSecurityPolicy, modelPage, referencePage } from './pages.js';
-import { serviceDocument } from './service-document.js';
+import { SERVICE_DOCUMENT } from '../openapi/openapi.module.js';
+import type { ServiceDocument } from '../openapi/service-document.js';
 
 const require = createRequire(import.meta.url);
 const { version } = require('swagger-ui-dist/package.json') as { version: string };
@@ -25,20 +23,12 @@ const files: Record<string, string> = {
 
 /** The reference of the whole service, for machines and for people, and a page for each model with a form to try it. */
 @Controller()
-export class ReferenceController implements OnModuleInit {
-  private described: ReturnType<typeof serviceDocument>;
-  private document: string;
-  private etag: string;
+export class ReferenceController {
+  private readonly document: string;
+  private readonly etag: string;
 
-  constructor(
-    private readonly discovery: DiscoveryService,
-    @Inject(SETTINGS) private readonly settings: HttpSettings,
-  ) {}
-
-  onModuleInit(): void {
-    const controllers = this.discovery.getControllers().map(({ metatype }) => metatype as Type);
-    this.described = serviceDocument(controllers, this.settings.PUBLIC_BASE_URL);
-    this.document = JSON.stringify(this.described);
+  constructor(@Inject(SERVICE_DOCUMENT) private readonly described: ServiceDocument) {
+    this.document = JSON.stringify(described);
     this.etag = `"${createHash('sha256').update(this.document).digest('hex')}"`;
   }
 

@@ -10,7 +10,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import type { Terms } from '../bodies/check-thread.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
-import { newId } from '../new-id.js';
+import { newId } from '../http/new-id.js';
 import { Payloads } from './payloads.js';
 
 /** A server, and how it takes the input. */

@@ -12,9 +12,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
 import { callerGone, noBody } from '../http/replies.js';
-import { ApiRoute } from '../reference/api-route.js';
+import { ApiRoute } from '../http/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { Payloads } from './payloads.js';
 import { HeldShares } from './held/held-shares.js';
@@ -25,7 +24,7 @@ import { RunUpdates } from './stream/run-updates.js';
 
 /** What a caller does with one of its runs. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
-@UseGuards(CallerGuard, FalRunGuard)
+@UseGuards(CallerGuard)
 export class RunsController {
   constructor(
     private readonly catalog: LiveCatalog,
@@ -77,9 +76,7 @@ export class RunsController {
       await updates.return(null);
       return void reply.send(noBody());
     }
-    const events = eventsOf(first.value, updates, (state) =>
-      statusFor(request, statusBody(run.runId, state, urls)),
-    );
+    const events = eventsOf(first.value, updates, (state) => statusBody(run.runId, state, urls));
     void reply.send(Readable.from(events));
   }
 

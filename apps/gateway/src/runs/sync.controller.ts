@@ -6,7 +6,7 @@ import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { callerGone } from '../http/replies.js';
 import type { ModelSegments } from '../models/find-model.js';
-import { ApiRoute } from '../reference/api-route.js';
+import { ApiRoute } from '../http/api-route.js';
 import { Delivery } from './held/delivery.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';

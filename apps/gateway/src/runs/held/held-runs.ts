@@ -1,8 +1,8 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { Metrics, withTimeout } from '#observability';
 import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS } from '../../settings.module.js';
 import { type AdmittedRun, noLongerKept } from '../run-admission.js';
 import { RunCancellation } from '../run-cancellation.js';
 import type { HeldSettings } from './settings.js';

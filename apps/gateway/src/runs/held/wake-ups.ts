@@ -1,9 +1,9 @@
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { HeldRunRepository } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setMaxListeners } from 'node:events';
-import { SETTINGS } from '../../settings.module.js';
 import type { HeldSettings } from './settings.js';
 
 export interface Watch {

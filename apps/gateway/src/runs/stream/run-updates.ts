@@ -1,9 +1,9 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
 import { HeldRunRepository, type LiveState, RunReader } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { SETTINGS } from '../../settings.module.js';
 import { foundRun } from '../found-run.js';
 import type { HeldSettings } from '../held/settings.js';
 import { Follower } from './follower.js';

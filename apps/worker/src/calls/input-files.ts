@@ -10,7 +10,7 @@ import {
 } from '#providers';
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
-import { discard, PartnerClient } from '../calls/partner-client.js';
+import { discard, PartnerClient } from './partner-client.js';
 import type { Share } from '../bytes/byte-budget.js';
 
 /** For finding one file in the store. */

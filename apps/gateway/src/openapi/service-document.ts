@@ -12,8 +12,8 @@ import {
   ofJsonBody,
   ofRouter,
   outsideRouter,
-} from './api-route.js';
-import { responseHeaders } from './response-headers.js';
+} from '../http/api-route.js';
+import { responseHeaders } from '../http/response-headers.js';
 
 const introduction =
   'One interface in front of many partner models. A model is addressed as `{provider}/{model}`; the request body is the partner’s own JSON input, the result its own output, byte for byte. Paths under `/v1` and `/v2` answer failures with one of fifteen buckets, in the header `X-Service-Error-Type` and in `error_type`; treat one that you do not know as `internal_error`. Everywhere else a failure is `{"error", "message"}`. Unknown paths and methods answer 404. Unknown query parameters and headers are tolerated.';
@@ -57,6 +57,8 @@ export function serviceDocument(controllers: readonly Type[], baseUrl: string | 
     },
   };
 }
+
+export type ServiceDocument = ReturnType<typeof serviceDocument>;
 
 type Operation = ReturnType<typeof operation>;
 
