@@ -10,7 +10,7 @@ import { OperatorModule } from './operator/operator.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** Each surface is one folder, which nothing but its lines here imports: without both the gateway runs on. */
+/** Each surface is one folder, which is imported here only: without it and its lines here the gateway works as before. */
 export const surfaces = [
   McpModule,
   FilesModule,
