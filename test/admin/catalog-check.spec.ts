@@ -20,7 +20,7 @@ describe('admin catalog check', () => {
     const rows = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /models.[^/\\]+\.ya?ml$/.test(file),
     );
-    // A row of a model that the partner has ended says when and no more.
+    // A row of a model that the provider has ended says when and no more.
     builtIn = rows.filter(
       (file) => !/^ended:/m.test(readFileSync(path.join(providers, file), 'utf8')),
     ).length;
@@ -110,7 +110,7 @@ describe('admin catalog prices', () => {
   times: [{ number: /duration, default: 5, most: 10 }]
   plus: [{ usd: 0.03 }]
   reported: [{ at: /cost, usd: 0.01 }]
-  source: partner.example/pricing
+  source: provider.example/pricing
   date: 2026-11-22`;
   beforeAll(() =>
     writeFileSync(path.join(directory, 'own.yaml'), row('bfl/own').replace('{ usd: 0.01 }', price)),
@@ -121,12 +121,12 @@ describe('admin catalog prices', () => {
     expect(models.length).toBeGreaterThan(100);
     expect(models.find(({ model }) => model === 'bfl/own')).toEqual({
       model: 'bfl/own',
-      price: expect.objectContaining({ usd: 0.1, source: 'partner.example/pricing', date: '2026-11-22' }),
+      price: expect.objectContaining({ usd: 0.1, source: 'provider.example/pricing', date: '2026-11-22' }),
       example: { reserved_cents: 103, computed_cents: 53, basis: 'computed' },
     });
     const { out } = await runAdmin(env, 'catalog', 'prices', directory);
     expect(out.split('\n').find((line) => line.startsWith('bfl/own'))).toMatch(
-      /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +partner\.example\/pricing$/,
+      /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +provider\.example\/pricing$/,
     );
   });
 });

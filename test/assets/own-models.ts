@@ -1,4 +1,4 @@
-/** What declares a scripted partner, which answers as fal's queue does, and a model of its own whose results hold pictures. */
+/** What declares a scripted provider, which answers as fal's queue does, and a model of its own whose results hold pictures. */
 export const scriptedModel = (provider: string, base: string, more = ''): Record<string, string> => ({
   [`${provider}.yaml`]: `provider: ${provider}
 base: ${base}

@@ -237,9 +237,9 @@ describeWith('the scaler of the workers', () => {
   });
 });
 
-describe('the simulated partners of a trial', () => {
+describe('the simulated providers of a trial', () => {
   it('are all there are', () => {
-    const lines = textOf('k8s/components/trial-partners/partners.env').split('\n');
+    const lines = textOf('k8s/components/trial-providers/providers.env').split('\n');
     const named = lines.flatMap((line) => /^PROVIDER_.*_BASE_URL=.*\/([^/]+)$/.exec(line)?.[1] ?? []);
     expect(named.sort()).toEqual(providerList.map(({ name }) => name).sort());
   });

@@ -5,7 +5,7 @@ import type { Order } from '../../apps/simulator/src/prices/order.js';
 type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 export type Body = Record<string, Value>;
 
-/** A body, and what the partner may read in it. */
+/** A body, and what the provider may read in it. */
 export interface Tried {
   kind: string;
   text: string;
@@ -57,7 +57,7 @@ export function bodiesOf(model: Model, order: Order, priced: readonly string[]):
     .concat(twoFields(base, order), inThePrompt(base, order), elsewhere(model, base));
 }
 
-/** Options that a partner may read whatever their case. */
+/** Options that a provider may read whatever their case. */
 const recased = (known: readonly Value[]): Value[] =>
   known.flatMap((value) => (typeof value === 'string' ? [value.toUpperCase(), value.toLowerCase()] : []));
 

@@ -103,7 +103,7 @@ describe('the largest report of a model that writes stays within the reserve', (
   });
 });
 
-describe('the report of what the partner asks stays within the reserve', () => {
+describe('the report of what the provider asks stays within the reserve', () => {
   it.each(reporting.map((model) => [model.id, model] as const))('%s', (id, model) => {
     const bill = billOf(id);
     const body = { ...model.members, ...(model.example as Body) };

@@ -10,7 +10,7 @@ const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
 
 const { models } = await loadCatalog();
 
-/** What is wrong with a body that is admitted for less than the partner asks. */
+/** What is wrong with a body that is admitted for less than the provider asks. */
 function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
   const body = JSON.parse(text) as Body;
   try {
@@ -31,7 +31,7 @@ function orderOf(model: Model, bill: Bill): Order {
   return order;
 }
 
-describe('what is reserved is what the partner asks or more, or the body is refused', () => {
+describe('what is reserved is what the provider asks or more, or the body is refused', () => {
   it.each(models.map((model) => [model.id, model] as const))('%s', (id, model) => {
     const bill = billOf(id);
     if (!bill) throw new Error(`the simulator's price list has no ${id}`);

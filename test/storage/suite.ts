@@ -124,7 +124,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       ['short', 1000],
       ['long', 20 * megabyte],
     ])('when a %s body fails, and the error is the body’s own', async (_name, bytes) => {
-      const error = new Error('the partner hung up');
+      const error = new Error('the provider hung up');
       const put = store.put('left/body', failing(bytes, error), { ...png, signal: signal() });
       await expect(put).rejects.toBe(error);
       await expectNothingLeft('left/');

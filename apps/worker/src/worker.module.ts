@@ -5,7 +5,7 @@ import { AssetSource } from './assets/asset-source.js';
 import { AssetsProcessor } from './assets/assets.processor.js';
 import { Payloads } from './bytes/payloads.js';
 import { OutboundAgents } from './calls/outbound-agents.js';
-import { PartnerClient } from './calls/partner-client.js';
+import { ProviderClient } from './calls/provider-client.js';
 import { ProviderCall } from './calls/provider-call.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
@@ -41,7 +41,7 @@ import { WorkerStop } from './worker-stop.js';
     Outcomes,
     ProviderBackoff,
     ProviderCall,
-    PartnerClient,
+    ProviderClient,
     InputFiles,
     OutboundAgents,
     NameResolver,

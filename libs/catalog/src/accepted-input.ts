@@ -10,7 +10,7 @@ interface Conditions {
 
 /**
  * What calls are checked with and documents show: the authored schema, or any object; the members that name the model
- * with their own values only; nothing that would make the partner call or store elsewhere.
+ * with their own values only; nothing that would make the provider call or store elsewhere.
  */
 export function acceptedInput(authored: JsonSchema | undefined, conditions: Conditions): JsonSchema {
   const input = authored ?? { type: 'object', additionalProperties: true };

@@ -83,7 +83,7 @@ const callbackFields = ({ input }: Model): Finding[] =>
     .filter((name) => callbackField.test(name))
     .map((name) => ({
       pointer: pointerFrom(['input', 'properties', name]),
-      reason: 'a field that makes the partner deliver elsewhere is always refused',
+      reason: 'a field that makes the provider deliver elsewhere is always refused',
     }));
 
 const undeclared = (

@@ -17,7 +17,7 @@ type Body = Readonly<Record<string, unknown>>;
 export const missingMembers = ({ members = {} }: Model, parsedBody: Body): Record<string, MemberValue> =>
   Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(parsedBody, name)));
 
-/** The partner's address for this input. */
+/** The provider's address for this input. */
 export function addressFor(model: Model, parsedBody: Body): Record<string, string> {
   const { upstream, variants } = model;
   const input = asSpelledByRow(model, parsedBody);
@@ -93,7 +93,7 @@ const options: Options = {
   strict: false,
   strictNumbers: true,
   validateSchema: false,
-  // A format describes and refuses nothing: what partners take for a URL is theirs to say.
+  // A format describes and refuses nothing: what providers take for a URL is theirs to say.
   validateFormats: false,
   logger: false,
   discriminator: true,

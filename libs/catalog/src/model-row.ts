@@ -74,7 +74,7 @@ export const modelRow = z
     upstream: z
       .object({ path: z.string().min(1).describe('The path, or what stands for it there.') })
       .catchall(z.string())
-      .describe('The address of the model at the partner, for {upstream.<name>} of its provider.'),
+      .describe('The address of the model at the provider, for {upstream.<name>} of its provider.'),
     variants: z
       .array(
         z.strictObject({
@@ -85,7 +85,7 @@ export const modelRow = z
       .default([])
       .describe('Inputs that go to another address: the first whose place holds something counts.'),
     charges_on_policy_rejection: routerChargesOnPolicyRejection.describe(
-      'Whether a run that the partner refuses by its content policy is billed.',
+      'Whether a run that the provider refuses by its content policy is billed.',
     ),
     price: price.describe('What a run costs.'),
     budget_seconds: z
@@ -93,7 +93,7 @@ export const modelRow = z
       .min(1)
       .max(86_400)
       .default(defaultBudgetSeconds)
-      .describe('How long the partner may take before the run ends as provider_timeout.'),
+      .describe('How long the provider may take before the run ends as provider_timeout.'),
     assets: z
       .array(pointer)
       .default([])
@@ -109,7 +109,7 @@ export const modelRow = z
       .array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'a name or a JSON pointer'))
       .default([])
       .describe(
-        'Fields that would make the partner call or store elsewhere, beside those named like webhook, callback, notify, pubsub or storage_uri at the top level; nested ones as JSON pointers.',
+        'Fields that would make the provider call or store elsewhere, beside those named like webhook, callback, notify, pubsub or storage_uri at the top level; nested ones as JSON pointers.',
       ),
     input: anySchema
       .optional()

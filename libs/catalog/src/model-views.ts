@@ -131,7 +131,7 @@ function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
   };
 }
 
-const result = { description: "The partner model's own output, unchanged." };
+const result = { description: "The provider model's own output, unchanged." };
 
 const contentOf = ({ output }: Model) => ({
   [output?.mediaType ?? '*/*']: { schema: output?.schema, example: output?.example },

@@ -24,7 +24,7 @@ export interface Model extends Omit<
   /** Which provider's adapter and key serve it. */
   provider: string;
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
-  /** How long the partner may take for one run before it ends as `provider_timeout`. */
+  /** How long the provider may take for one run before it ends as `provider_timeout`. */
   budgetMs: number;
   /** JSON pointers into the output, `*` for every element, whose URL strings are assets. */
   assetPointers: string[];

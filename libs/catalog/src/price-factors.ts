@@ -32,7 +32,9 @@ const number = z
       .describe('Other members for the same quantity: of those that are given the largest counts.'),
     min: amount.default(1).describe('The fewest that are billed; a smaller number counts as this.'),
     flags,
-    default: amount.default(1).describe('What the partner assumes when the caller names no positive number.'),
+    default: amount
+      .default(1)
+      .describe('What the provider assumes when the caller names no positive number.'),
     most: amount.optional().describe(most),
     per: z
       .number()
@@ -63,7 +65,7 @@ const table = z
       .union([z.string(), z.number(), z.boolean()])
       .optional()
       .describe(
-        'The value that the partner assumes; without it, and for a value that no key fits, the dearest counts.',
+        'The value that the provider assumes; without it, and for a value that no key fits, the dearest counts.',
       ),
   })
   .refine((factor) => factor.default === undefined || keyOf(factor, factor.default) !== undefined, {
@@ -77,7 +79,7 @@ const characters = z.strictObject({
     .number()
     .min(1)
     .default(1)
-    .describe('As how many the upper bound counts each: 2 where a partner counts some twice.'),
+    .describe('As how many the upper bound counts each: 2 where a provider counts some twice.'),
 });
 
 const megapixels = z
@@ -108,7 +110,7 @@ const tokens = z.strictObject({
   tokens: z
     .union([pointer, z.literal('')])
     .describe('A part of the input, or "" for all of it: four characters of its texts are taken as a token.'),
-  most: amount.describe('What the upper bound takes: a token count that the partner does not exceed.'),
+  most: amount.describe('What the upper bound takes: a token count that the provider does not exceed.'),
   references: z
     .array(z.string().min(1))
     .optional()

@@ -30,7 +30,7 @@ const reportedTerm = z.union([
         up_to: amount.optional().describe('It is no larger.'),
       })
       .optional()
-      .describe('Else nothing is added: some partners charge more a token where there are many.'),
+      .describe('Else nothing is added: some providers charge more a token where there are many.'),
     optional,
     usd: unitUsd,
     times,

@@ -64,7 +64,7 @@ function amountOf(factor: Factor, input: unknown): Amount {
     const [width, height] = factor.megapixels.map((side) => positive(valueAt(input, side)));
     const pixels = finite((width ?? usualSide) * (height ?? usualSide));
     const billed = (value: number) => Math.max(0, Math.max(factor.min, value) - factor.minus);
-    // Partners mean 2^20 pixels by it, or a million: the smaller gives the bound.
+    // Providers mean 2^20 pixels by it, or a million: the smaller gives the bound.
     const bound = billed(Math.ceil(pixels / 1_000_000));
     if (width !== undefined && height !== undefined) {
       return { bound, computed: billed(Math.ceil(pixels / 2 ** 20)) };
@@ -88,7 +88,7 @@ function amountOf(factor: Factor, input: unknown): Amount {
   };
 }
 
-/** The side that partners take when none is given, in pixels. */
+/** The side that providers take when none is given, in pixels. */
 const usualSide = 1024;
 
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
@@ -125,7 +125,7 @@ function isFlagged(factor: Factor, input: unknown): boolean {
 
 /** The positive number that a value is or writes. */
 function positive(value: unknown): number | undefined {
-  // Some partners read a text as leniently as their language does: " 10", "+9", "1e1".
+  // Some providers read a text as leniently as their language does: " 10", "+9", "1e1".
   const number =
     typeof value === 'string' && /^\+?(\d+(\.\d+)?|\.\d+)(e[+-]?\d+)?\s*s?$/i.test(value.trim())
       ? Number.parseFloat(value)
@@ -153,7 +153,7 @@ const countAt = (input: unknown, member: string): number =>
 
 const isLeftOut = (value: unknown): boolean => value === null || value === false || value === '';
 
-/** What partners put around a text: turns, roles, a system prompt of their own. */
+/** What providers put around a text: turns, roles, a system prompt of their own. */
 const addedTokens = 1000;
 
 const anySpelling = (name: string): string => anyCase(name.replaceAll('_', ''));

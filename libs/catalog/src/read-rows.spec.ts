@@ -104,13 +104,13 @@ describe('loadCatalog', () => {
   });
 
   it('has a revision that follows the files, wherever they lie', async () => {
-    const files = { 'b.yaml': row('a/b'), 'partner.json': '{}' };
+    const files = { 'b.yaml': row('a/b'), 'provider.json': '{}' };
     const edits: Record<string, string>[] = [
       files,
       files,
       { ...files, 'b.yaml': row('a/b', 'budget_seconds: 60\n') },
-      { ...files, 'partner.json': '{"a":1}' },
-      { 'c.yaml': row('a/b'), 'partner.json': '{}' },
+      { ...files, 'provider.json': '{"a":1}' },
+      { 'c.yaml': row('a/b'), 'provider.json': '{}' },
     ];
     const directories = await Promise.all(edits.map(directoryOf));
     const revisions = (await Promise.all(directories.map((each) => load(each)))).map(
@@ -230,8 +230,8 @@ describe('a row', () => {
 
   it('may refer to a document that lies beside it', async () => {
     const directory = await directoryOf({
-      'row.yaml': schema('{ $ref: "partner.json#/Input" }'),
-      'partner.json':
+      'row.yaml': schema('{ $ref: "provider.json#/Input" }'),
+      'provider.json':
         '{"Input": {"type": "object", "properties": {"seed": {"type": "integer", "nullable": true}}}}',
     });
     const { models, problems } = layered([await readDirectory(directory)], builtIn);

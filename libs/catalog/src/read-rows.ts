@@ -130,7 +130,7 @@ function merged(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** The JSON documents of a catalog directory, mostly a partner's own, for rows to refer to; each is read once. */
+/** The JSON documents of a catalog directory, mostly a provider's own, for rows to refer to; each is read once. */
 function documentsIn(directory: string): Documents {
   const known = new Map<string, unknown>();
   return (file) => {

@@ -65,14 +65,14 @@ describe.each(providerList)('$name', (definition) => {
         const submitted = adapter.onSubmit(run, reply);
         expect([name, submitted]).toMatchObject([
           name,
-          { failure: { class: 'partner_account', retry: 'never' } },
+          { failure: { class: 'provider_account', retry: 'never' } },
         ]);
         expect([name, 'failure' in submitted && toRejection(submitted.failure)]).toEqual([
           name,
           { bucket: 'provider_error', status: 502, detail: 'The provider could not accept the run.' },
         ]);
         if (isOfSubmissions(reports, name, reply)) continue;
-        const goesOn = { failure: { class: 'partner_account', retry: 'same_call' } };
+        const goesOn = { failure: { class: 'provider_account', retry: 'same_call' } };
         expect(handles.map((handle) => resumed(handle, reply))).toMatchObject(handles.map(() => goesOn));
       }
     }

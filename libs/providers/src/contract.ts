@@ -10,7 +10,7 @@ export interface Run {
   body: Uint8Array;
   /** The files that the adapter's `files` names, by their URLs in the body. */
   files?: ReadonlyMap<string, InputFile>;
-  /** What the partner answered to their upload, by the same URLs: the JSON that stands for each in the input. */
+  /** What the provider answered to their upload, by the same URLs: the JSON that stands for each in the input. */
   uploads?: ReadonlyMap<string, string>;
 }
 
@@ -28,7 +28,7 @@ export interface InputFile {
 /** A part of a body: bytes, or an object of the store, as it is or in base64, which is read while it is sent. */
 export type BodyPiece = Uint8Array | { storedAs: string; bytes: number; base64?: true };
 
-/** A URL in the input at a place where the partner takes bytes, or the id of an upload to it. */
+/** A URL in the input at a place where the provider takes bytes, or the id of an upload to it. */
 export interface FileUse {
   url: string;
   path: readonly (string | number)[];
@@ -59,7 +59,7 @@ export interface HttpReply {
 }
 
 /**
- * No usable reply. `not_sent`: provably nothing reached the partner; `no_token` and `token_refused` when the
+ * No usable reply. `not_sent`: provably nothing reached the provider; `no_token` and `token_refused` when the
  * exchange of the secret for a token failed, for now or for good. `ambiguous`: it may have been accepted.
  * `oversize`: the reply broke the size cap.
  */
@@ -80,7 +80,7 @@ export interface Handle {
   [key: string]: Json;
 }
 
-/** The partner's own bytes, or the key under which the store has them, and their media type. */
+/** The provider's own bytes, or the key under which the store has them, and their media type. */
 export interface ProviderOutput {
   mediaType: string;
   body: Uint8Array | { storedAs: string };
@@ -91,17 +91,17 @@ export interface ProviderOutput {
 export type FailureClass =
   | 'rejected_input'
   | 'content_policy'
-  | 'partner_failed'
-  | 'partner_timeout'
-  | 'partner_unavailable'
-  | 'partner_account'
+  | 'provider_failed'
+  | 'provider_timeout'
+  | 'provider_unavailable'
+  | 'provider_account'
   | 'model_gone'
   | 'unreadable';
 
 /**
  * `retry`: `never`; `new_submit` when the submission was provably not accepted and may be made again
  * within the time budget; `same_call` when a poll or fetch may simply be repeated.
- * `limited`, only beside `same_call`: the partner answered that it cannot serve this handle; three such replies
+ * `limited`, only beside `same_call`: the provider answered that it cannot serve this handle; three such replies
  * in a row end the run with this failure, any other reply starts the count again.
  * `note` goes to the log, never to the caller.
  */
@@ -115,7 +115,7 @@ export interface ProviderFailure {
 }
 
 export type Outcome<H extends Handle = Handle> =
-  /** `progress`: how far the partner says that it is, as a share of 1. */
+  /** `progress`: how far the provider says that it is, as a share of 1. */
   | { kind: 'pending'; handle: H; afterMs: number; progress?: number | undefined }
   | { kind: 'next'; handle: H }
   | { kind: 'succeeded'; output: ProviderOutput }
@@ -153,7 +153,7 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
   /** What authenticates a call in the query of its address. */
   credentialQuery?: ((secret: string) => Record<string, string>) | undefined;
-  /** What in the input the engine has to find before `submit`: with a partner that takes URLs, nothing. */
+  /** What in the input the engine has to find before `submit`: with a provider that takes URLs, nothing. */
   files?(run: Run): FileUse[];
   /**
    * A call that comes before the submission, for each file whose use says so. It starts nothing and costs nothing, so the
@@ -167,21 +167,21 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: H): HttpCall;
   onResume?(handle: H, signal: Signal, assets?: readonly string[]): Outcome<H>;
-  /** Undefined when the partner has no cancel call for this handle. */
+  /** Undefined when the provider has no cancel call for this handle. */
   cancel?(handle: H): HttpCall | undefined;
   onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';
   /** Signs links to our own storage in a result; everything else of it stays as it is. */
   sign?(output: ProviderOutput, runId: string, secret: string, nowMs: number): ProviderOutput;
 }
 
-/** One more setting of a partner, PROVIDER_<NAME>_<KEY>; without a value or a default it is the empty text. */
+/** One more setting of a provider, PROVIDER_<NAME>_<KEY>; without a value or a default it is the empty text. */
 interface ProviderSetting {
   description: string;
   example: string;
   default?: string;
 }
 
-/** One partner. `create` binds the adapter to a base URL: the partner's own, or a simulator's. */
+/** One provider. `create` binds the adapter to a base URL: the provider's own, or a simulator's. */
 export interface ProviderDefinition {
   /** The provider segment of model ids; also names the settings PROVIDER_<NAME>_BASE_URL and _KEY. */
   name: string;

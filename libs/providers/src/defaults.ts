@@ -1,30 +1,30 @@
 import type { FailureClass, Fault, HttpReply, ProviderFailure } from './contract.js';
 import type { Phase } from './condition.js';
 
-/** Statuses that end no run: the next poll or fetch may see a healthy partner again. */
+/** Statuses that end no run: the next poll or fetch may see a healthy provider again. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
 /** What is said against our key or balance: it may be mended while the generation goes on. */
 const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
 
-/** Any other status is the partner's own failure. */
+/** Any other status is the provider's own failure. */
 const classes: Readonly<Record<number, FailureClass>> = {
   400: 'rejected_input',
-  401: 'partner_account',
-  402: 'partner_account',
-  403: 'partner_account',
-  408: 'partner_timeout',
+  401: 'provider_account',
+  402: 'provider_account',
+  403: 'provider_account',
+  408: 'provider_timeout',
   413: 'rejected_input',
   415: 'rejected_input',
   422: 'rejected_input',
-  425: 'partner_unavailable',
-  429: 'partner_unavailable',
-  503: 'partner_unavailable',
-  504: 'partner_timeout',
-  529: 'partner_unavailable',
+  425: 'provider_unavailable',
+  429: 'provider_unavailable',
+  503: 'provider_unavailable',
+  504: 'provider_timeout',
+  529: 'provider_unavailable',
 };
 
-const classOf = (status: number): FailureClass => classes[status] ?? 'partner_failed';
+const classOf = (status: number): FailureClass => classes[status] ?? 'provider_failed';
 
 type StatusReading = (reply: HttpReply, refusals: readonly number[]) => ProviderFailure;
 
@@ -39,11 +39,11 @@ const readStatus: Record<Phase, StatusReading> = {
     const { status } = reply;
     if (status === 404) return { class: 'model_gone', retry: 'never' };
     if (status === 429 || refusals.includes(status)) {
-      return { class: 'partner_unavailable', retry: 'new_submit' };
+      return { class: 'provider_unavailable', retry: 'new_submit' };
     }
     // "Try again later" would free the caller's key, and a second run could be a second bill.
     const failure = classOf(status);
-    return { class: failure === 'partner_unavailable' ? 'partner_failed' : failure, retry: 'never' };
+    return { class: failure === 'provider_unavailable' ? 'provider_failed' : failure, retry: 'never' };
   },
   // A failed poll says nothing about the generation: it may still complete, and then it is billed.
   poll(reply) {
@@ -51,20 +51,20 @@ const readStatus: Record<Phase, StatusReading> = {
     if (passing(status) || isOfAccount(status)) {
       return { class: classOf(status), retry: 'same_call' };
     }
-    return { class: 'partner_failed', retry: 'same_call', ...(status >= 400 && { limited: true as const }) };
+    return { class: 'provider_failed', retry: 'same_call', ...(status >= 400 && { limited: true as const }) };
   },
-  // The generation has ended and the partner answers with its outcome, so any other 4xx is read as a verdict.
+  // The generation has ended and the provider answers with its outcome, so any other 4xx is read as a verdict.
   fetch(reply) {
     const { status } = reply;
     if (passing(status) || isOfAccount(status)) return { class: classOf(status), retry: 'same_call' };
-    if (status === 404) return { class: 'partner_failed', retry: 'same_call', limited: true };
+    if (status === 404) return { class: 'provider_failed', retry: 'same_call', limited: true };
     return { class: classOf(status), retry: 'never' };
   },
 };
 
 /**
- * What a reply outside 2xx means when no rule of the partner speaks about it. `refusals` are the statuses
- * by which the partner says that it has not accepted a submission.
+ * What a reply outside 2xx means when no rule of the provider speaks about it. `refusals` are the statuses
+ * by which the provider says that it has not accepted a submission.
  */
 export function statusFailure(
   phase: Phase,
@@ -83,19 +83,19 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
       // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
       if (signal.cause === 'refused_address' && !isBeforeHandle)
         return {
-          class: 'partner_failed',
+          class: 'provider_failed',
           retry: 'same_call',
           limited: true,
           note: `${phase} was not sent: refused_address`,
         };
       return {
-        class: signal.cause === 'token_refused' ? 'partner_account' : 'partner_unavailable',
+        class: signal.cause === 'token_refused' ? 'provider_account' : 'provider_unavailable',
         retry: !isBeforeHandle ? 'same_call' : signal.cause === 'token_refused' ? 'never' : 'new_submit',
         note: `${phase} was not sent: ${signal.cause}`,
       };
     case 'ambiguous':
       return {
-        class: signal.cause === 'timeout' ? 'partner_timeout' : 'partner_failed',
+        class: signal.cause === 'timeout' ? 'provider_timeout' : 'provider_failed',
         retry: again[phase],
         note: `${phase} got no answer: ${signal.cause}`,
       };

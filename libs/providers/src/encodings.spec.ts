@@ -73,7 +73,7 @@ describe('form', () => {
     });
   });
 
-  it('refuses a URL where the partner takes the file itself', () => {
+  it('refuses a URL where the provider takes the file itself', () => {
     const input = run('{"image":"https://a.example/x.png"}');
     expect(() => form({ files: ['image'] })(input)).toThrow(RefusedInput);
     expect(() => form()(input)).not.toThrow();

@@ -75,7 +75,7 @@ export const fileForm = (
 };
 
 /**
- * For a partner that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
+ * For a provider that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
  * `within` `image_url` and `{ image: { as: 'images', list: true } }`, and so does each element of a list. What is an
  * object already stays as it is, as do all other members; null is left out.
  */
@@ -105,7 +105,7 @@ export const references =
   };
 
 /**
- * For a partner that would answer in a way that the service does not carry: `"stream": true` becomes
+ * For a provider that would answer in a way that the service does not carry: `"stream": true` becomes
  * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
  * then makes the body.
  */
@@ -114,7 +114,7 @@ export function settled(members: readonly string[], encode: Encoding = asJson): 
     const { body } = run;
     const parts: Uint8Array[] = [];
     let from = 0;
-    // Some partners take a name in any case.
+    // Some providers take a name in any case.
     for (const { name, ...place } of membersOf(body)) {
       if (!members.includes(name.toLowerCase())) continue;
       if (isNull(body, place) || textAt(body, place) === 'false') continue;
@@ -144,7 +144,7 @@ function multipart(parts: readonly Part[], boundary: string): EncodedBody {
     : { contentType, pieces };
 }
 
-/** Some partners go by the ending of the name. */
+/** Some providers go by the ending of the name. */
 const partOf = (name: string, file: InputFile): Part => ({
   name,
   bytes: pieceOf(file),

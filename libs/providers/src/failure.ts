@@ -2,7 +2,7 @@ import { type Bucket, buckets, type FieldError } from '#errors';
 
 import type { FailureClass, ProviderFailure } from './contract.js';
 
-/** The bucket of each failure class and the sentence a caller reads; it never quotes the partner. */
+/** The bucket of each failure class and the sentence a caller reads; it never quotes the provider. */
 export const failureClasses = {
   rejected_input: { bucket: 'invalid_input', publicDetail: 'The model does not accept this input.' },
   content_policy: {
@@ -10,13 +10,13 @@ export const failureClasses = {
     publicDetail:
       'The provider refused this content under its content policy; the same input is refused again.',
   },
-  partner_failed: { bucket: 'provider_error', publicDetail: 'The provider could not complete the run.' },
-  partner_timeout: { bucket: 'provider_timeout', publicDetail: 'The provider did not answer in time.' },
-  partner_unavailable: {
+  provider_failed: { bucket: 'provider_error', publicDetail: 'The provider could not complete the run.' },
+  provider_timeout: { bucket: 'provider_timeout', publicDetail: 'The provider did not answer in time.' },
+  provider_unavailable: {
     bucket: 'service_unavailable',
     publicDetail: 'The provider is temporarily unavailable; try again later.',
   },
-  partner_account: { bucket: 'provider_error', publicDetail: 'The provider could not accept the run.' },
+  provider_account: { bucket: 'provider_error', publicDetail: 'The provider could not accept the run.' },
   model_gone: { bucket: 'provider_error', publicDetail: 'The provider no longer serves this model.' },
   unreadable: {
     bucket: 'provider_error',

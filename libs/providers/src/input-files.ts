@@ -49,7 +49,7 @@ export const fileUses = (
   ...urlsAt(body, upload, 'any').map(({ url, path }) => ({ url, path, upload: true })),
 ];
 
-/** The input with what the partner answered to the uploads in the places of their files. */
+/** The input with what the provider answered to the uploads in the places of their files. */
 export function withUploads(run: Run, places: readonly JsonPointer[]): Run {
   const found = inOrder(urlsAt(run.body, places, 'any')).flatMap(({ url, ...place }) => {
     const id = run.uploads?.get(url);

@@ -7,13 +7,13 @@ import type { AccountReports } from './account.js';
 import type { Condition } from './condition.js';
 import type { Rule } from './rules.js';
 
-/** What a partner's status word means, in whatever case; a word that is not listed means `running`. */
+/** What a provider's status word means, in whatever case; a word that is not listed means `running`. */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
  * One value of the handle: its place in the submit reply, its place in the poll reply that says that the run has
  * ended (`polled`, for the fetch), or the entry of the model row's address. `url` must lead to an origin of the
- * partner's; an optional value that is missing or no such URL is left out, a required one makes the reply
+ * provider's; an optional value that is missing or no such URL is left out, a required one makes the reply
  * unreadable.
  */
 type HandleField =
@@ -65,11 +65,11 @@ interface JobBase {
     encode?: Encoding;
     /** The call for an input that holds one of these members, unless it has no address for the run's model. */
     variant?: { members: readonly string[]; url(run: Run): string | undefined; encode?: Encoding };
-    /** Where the input may have the URL of a file and the partner takes its base64. */
+    /** Where the input may have the URL of a file and the provider takes its base64. */
     base64?: readonly Base64Place[];
-    /** Files that the partner has to have before it is told of them. */
+    /** Files that the provider has to have before it is told of them. */
     upload?: {
-      /** Where the input may have the URL of a file, or a `data:` URL, in the place of the partner's id of it. */
+      /** Where the input may have the URL of a file, or a `data:` URL, in the place of the provider's id of it. */
       at: readonly JsonPointer[];
       /** The address that takes one file in a form, as the field `part`. */
       url: string;
@@ -77,7 +77,7 @@ interface JobBase {
       /** Where its reply has the id. */
       id: JsonPointer;
     };
-    /** Statuses besides 429 by which the partner says that it has not accepted the submission. */
+    /** Statuses besides 429 by which the provider says that it has not accepted the submission. */
     refusals?: readonly number[];
   };
   /** A header field that wants another value in every call. */
@@ -87,7 +87,7 @@ interface JobBase {
   /** How it reports trouble with our account; `meaningOf` says which of these and the rules counts. */
   account?: AccountReports | undefined;
   rules: readonly Rule[];
-  /** How this partner words a rejected input where it does not do so like FastAPI. */
+  /** How this provider words a rejected input where it does not do so like FastAPI. */
   fields?: FieldReader;
   /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
   retryAfter?: JsonPointer;
@@ -100,7 +100,7 @@ interface JobBase {
 }
 
 /**
- * One partner protocol as data. Without `poll` the submit reply is the result. With it, the handle is read
+ * One provider protocol as data. Without `poll` the submit reply is the result. With it, the handle is read
  * from the submit reply and polled; the final poll body is the result, or, with `fetch`, that call's body is.
  */
 export type JobSpec<F extends HandleFields> =

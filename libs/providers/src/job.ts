@@ -32,7 +32,7 @@ import { meaningOf } from './meaning.js';
 import { accountRules, holds, holdsResult, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
-/** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
+/** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
   const { base, submit = {}, poll, fetch, cancel } = spec;
   const { base64 = [], upload } = submit;
@@ -59,7 +59,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         ? undefined
         : statusFailure(phase, signal, submit.refusals);
     if (failure) {
-      // What a partner says beside any other failure is not for callers.
+      // What a provider says beside any other failure is not for callers.
       const told = spec.view ? json : markedJsonOf(signal);
       const fields = failure.class === 'rejected_input' ? fieldErrors(told, spec.fields) : undefined;
       return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
@@ -68,7 +68,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     return { reply: signal, json };
   }
 
-  /** How long to wait, as named by a partner that did not take the call. */
+  /** How long to wait, as named by a provider that did not take the call. */
   function waitOf({ retry }: ProviderFailure, reply: HttpReply, json: Json | undefined): number | undefined {
     if (retry === 'never') return undefined;
     return retryAfterMs(reply) ?? (spec.retryAfter && secondsMs(valueAt(json, spec.retryAfter)));
@@ -83,7 +83,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       [conditions].flat().every((condition) => holds(condition, phase, reply, json));
     if (successWhen && !successWhen.some(known))
       return failed({
-        class: 'partner_failed',
+        class: 'provider_failed',
         retry: 'never',
         note: `${phase} answered a state that is no success`,
       });
@@ -171,7 +171,11 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading, assets);
       case 'failed':
-        return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${words.join(', ')}` });
+        return failed({
+          class: 'provider_failed',
+          retry: 'never',
+          note: `poll answered ${words.join(', ')}`,
+        });
       case 'canceled':
         return { kind: 'canceled' };
       default:
@@ -223,7 +227,7 @@ const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure
 const failureOf = (outcome: Outcome): ProviderFailure =>
   outcome.kind === 'failed'
     ? outcome.failure
-    : { class: 'partner_failed', retry: 'never', note: `upload answered ${outcome.kind}` };
+    : { class: 'provider_failed', retry: 'never', note: `upload answered ${outcome.kind}` };
 
 function ruleFailure(
   phase: Phase,
@@ -257,7 +261,7 @@ function shareAt(json: Json | undefined, { at, of }: { at: JsonPointer; of: numb
   return share > 0 && share <= 1 ? share : undefined;
 }
 
-/** Some partners spell one word in several ways. */
+/** Some providers spell one word in several ways. */
 const folded = (word: string): string => word.trim().toLowerCase();
 
 function cancelAnswer(replies: readonly CancelRule[], signal: Signal): 'requested' | 'too_late' | 'unknown' {

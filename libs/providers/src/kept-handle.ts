@@ -24,7 +24,7 @@ const wordAt = (json: Json, pointer: JsonPointer): string => wordOf(valueAt(json
 
 export const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
 
-/** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
+/** The text there; of a whole number beyond 2^53 the digits as the provider wrote them: rounded it would name another run. */
 function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
   const value = valueAt(json, pointer);
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordAt(json, pointer);

@@ -3,12 +3,12 @@ import type { Handle, Outcome, ProviderAdapter, SubmittedRun } from './contract.
 const atOnce = 'a result that came at once is not polled for';
 
 /**
- * One partner that speaks several protocols: a model row's `protocol` says which is its own, the first where it
+ * One provider that speaks several protocols: a model row's `protocol` says which is its own, the first where it
  * names none, and a handle remembers it. Credentials and their origins are the same for all.
  */
 export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): ProviderAdapter {
   const [[usual, first] = []] = Object.entries(kinds);
-  if (first === undefined) throw new Error('a partner has at least one protocol');
+  if (first === undefined) throw new Error('a provider has at least one protocol');
   const ofRow = ({ upstream }: SubmittedRun) => upstream['protocol'] ?? usual ?? '';
 
   const speaking = (protocol: unknown): ProviderAdapter => {

@@ -11,7 +11,7 @@ import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
 import { stability } from './providers/stability/stability.js';
 
-/** Every partner the service speaks to. */
+/** Every provider the service speaks to. */
 export const providerList: readonly ProviderDefinition[] = [
   ...builtInDeclarations(),
   google,
@@ -20,7 +20,7 @@ export const providerList: readonly ProviderDefinition[] = [
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A partner ready to be called. Without `secret` its calls go out unauthenticated and the partner refuses them. */
+/** A provider ready to be called. Without `secret` its calls go out unauthenticated and the provider refuses them. */
 export interface BoundProvider {
   name: string;
   base: string;
@@ -35,7 +35,7 @@ export interface BoundProvider {
 export const settingStem = (name: string): string =>
   `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
-/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner, and what it declares beside them. */
+/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each provider, and what it declares beside them. */
 const settingsOf = (definitions: readonly ProviderDefinition[]) =>
   Object.fromEntries(
     definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => {
@@ -82,8 +82,8 @@ function keyFrom(directory: string | undefined, name: string): string | undefine
 }
 
 /**
- * Binds every partner to its address and key. `env` is the process's environment; throws `BadSettings` with
- * all problems. `withoutKey` names the partners that have none, so that boot can warn.
+ * Binds every provider to its address and key. `env` is the process's environment; throws `BadSettings` with
+ * all problems. `withoutKey` names the providers that have none, so that boot can warn.
  */
 export function bindProviders(
   env: Readonly<Record<string, string | undefined>>,

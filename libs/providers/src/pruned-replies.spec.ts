@@ -11,10 +11,10 @@ const reply = (text: string): HttpReply => ({
 });
 
 const adapter = job({
-  base: 'https://partner.example',
+  base: 'https://provider.example',
   handle: { id: { at: '/id' } },
   poll: {
-    call: ({ id }) => ({ method: 'GET', url: `https://partner.example/${id}` }),
+    call: ({ id }) => ({ method: 'GET', url: `https://provider.example/${id}` }),
     status: '/status',
     statuses: { done: 'succeeded', broken: 'failed' },
     everyMs: 1_000,

@@ -108,7 +108,7 @@ function valuesAtTerm(
     .flatMap((object) => valuesAt(object, pointerFrom(path.slice(-1))));
 }
 
-/** Partners write amounts as numbers, and as texts such as "12.5". */
+/** Providers write amounts as numbers, and as texts such as "12.5". */
 function numberOf(value: Json | undefined): number | undefined {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
   return typeof number === 'number' && number >= 0 ? number : undefined;

@@ -53,7 +53,7 @@ export function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefin
   // The refusal of an input may quote it.
   const own = [400, 422].includes(status) ? texts.map(unquoted) : texts;
   return own.some(saysAccount)
-    ? { class: 'partner_account', retry: 'same_call', is: 'words of our account' }
+    ? { class: 'provider_account', retry: 'same_call', is: 'words of our account' }
     : undefined;
 }
 

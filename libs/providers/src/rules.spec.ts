@@ -11,7 +11,7 @@ const holds = (
   { status = 200, headers = {}, phase = 'submit' }: Partial<HttpReply> & { phase?: Phase } = {},
 ) =>
   firstRule(
-    [{ class: 'partner_failed', ...rule }],
+    [{ class: 'provider_failed', ...rule }],
     phase,
     { status, headers, body: new Uint8Array() },
     json,

@@ -10,7 +10,7 @@ export const ruleRetries = {
   never: 'The run ends.',
   same_call: 'The poll or fetch is repeated; of a submission it is the last word.',
   limited: 'It is repeated too, but three such replies in a row end the run.',
-  not_accepted: 'The partner did not take the call, be it a submission: it is made again.',
+  not_accepted: 'The provider did not take the call, be it a submission: it is made again.',
 } as const;
 
 /** Maps replies to what became of the run. */
@@ -82,6 +82,6 @@ export const accountRules = (reports: AccountReports): Rule[] =>
       header,
       is,
       unless,
-      class: 'partner_account',
+      class: 'provider_account',
       retry: 'same_call',
     }));

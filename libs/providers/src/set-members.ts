@@ -4,7 +4,7 @@ import type { Encoding } from './encodings.js';
 
 /**
  * The caller's object with members that are the router's own: what the caller names so gives way, in whatever case,
- * since some partners take a name in any; the others stand first, and no other byte changes. With `list` it is the one
+ * since some providers take a name in any; the others stand first, and no other byte changes. With `list` it is the one
  * element of a list.
  */
 export const withSet =
@@ -33,7 +33,7 @@ export const withSet =
   };
 
 /**
- * The run's own UUID for partners that want the client to name a task, of version 4 since some look. It is made from
+ * The run's own UUID for providers that want the client to name a task, of version 4 since some look. It is made from
  * the run's id: a submission that is made again, be it by another worker, names the same task.
  */
 function uuidOf(runId: string): string {

@@ -48,7 +48,7 @@ export interface ListedAsset {
  * `.`, `_` and `-`, joined by `/`; no key may be the folder of another one.
  *
  * Failures are `StorageError`s; an ended signal rejects with its reason, and a body that fails rejects
- * with the body's own error, so that a partner's fault is never taken for ours.
+ * with the body's own error, so that a provider's fault is never taken for ours.
  */
 export abstract class AssetStore {
   abstract readonly kind: 'files' | 's3';

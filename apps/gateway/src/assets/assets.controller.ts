@@ -57,7 +57,7 @@ export class AssetsController {
     void reply
       .header('content-type', mediaType)
       .header('accept-ranges', 'bytes')
-      // A partner's file must never run as a page of ours, whatever its media type.
+      // A provider's file must never run as a page of ours, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
       .header('content-disposition', dispositionOf(mediaType))

@@ -75,7 +75,7 @@ export class BodyReader {
     }
   }
 
-  /** The body of a call that does not go to a partner: a small object of this shape, or `invalid_input`, 400. */
+  /** The body of a call that does not go to a provider: a small object of this shape, or `invalid_input`, 400. */
   async object<Shape extends z.ZodType>(
     request: IncomingMessage,
     workspaceId: string,

@@ -32,7 +32,7 @@ export interface Terms {
   price: Quote;
   /** What names the model and is left to the router. */
   missingMembers: ReturnType<typeof missingMembers>;
-  /** Where the partner takes it. */
+  /** Where the provider takes it. */
   upstream: Record<string, string>;
 }
 

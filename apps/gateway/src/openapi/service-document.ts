@@ -16,7 +16,7 @@ import {
 import { responseHeaders } from '../http/response-headers.js';
 
 const introduction =
-  'One interface in front of many partner models. A model is addressed as `{provider}/{model}`; the request body is the partner’s own JSON input, the result its own output, byte for byte. Paths under `/v1` and `/v2` answer failures with one of fifteen buckets, in the header `X-Service-Error-Type` and in `error_type`; treat one that you do not know as `internal_error`. Everywhere else a failure is `{"error", "message"}`. Unknown paths and methods answer 404. Unknown query parameters and headers are tolerated.';
+  'One interface in front of the models of many providers. A model is addressed as `{provider}/{model}`; the request body is the model’s own JSON input, the result its own output, byte for byte. Paths under `/v1` and `/v2` answer failures with one of fifteen buckets, in the header `X-Service-Error-Type` and in `error_type`; treat one that you do not know as `internal_error`. Everywhere else a failure is `{"error", "message"}`. Unknown paths and methods answer 404. Unknown query parameters and headers are tolerated.';
 
 const securitySchemes = {
   apiKey: {

@@ -47,7 +47,7 @@ export class Payloads {
   }
 
   /**
-   * Sends a result with the partner's own content type; what lies in the store is streamed. Its last
+   * Sends a result with the provider's own content type; what lies in the store is streamed. Its last
    * chunk is written when `beforeTheEnd` is done, which is not called when the result cannot be read. To HEAD
    * nothing is read.
    */

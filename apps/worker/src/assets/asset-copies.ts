@@ -6,7 +6,7 @@ import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { faultOf } from '../calls/fault.js';
-import { discard } from '../calls/partner-client.js';
+import { discard } from '../calls/provider-client.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
@@ -24,7 +24,7 @@ export interface Copy {
 
 type CopiedRun = Pick<ClaimedRun, 'runId' | 'workspaceId'>;
 
-/** Copies assets to the store. One that cannot be copied in time keeps the partner's URL. */
+/** Copies assets to the store. One that cannot be copied in time keeps the provider's URL. */
 @Injectable()
 export class AssetCopies {
   constructor(
@@ -37,7 +37,7 @@ export class AssetCopies {
   ) {}
 
   /**
-   * By the partner's URL; what is missing was not copied. Several side by side, so that one that hangs holds up none of
+   * By the provider's URL; what is missing was not copied. Several side by side, so that one that hangs holds up none of
    * the others, and all under one time limit: a silent host costs a result that much once, however many assets it has.
    */
   async copyAll(
@@ -80,7 +80,7 @@ export class AssetCopies {
       if (error instanceof RouterError) throw error;
       const trouble = error instanceof NotCopied || !bounded.aborted ? troubleOf(error) : 'timeout';
       this.metrics.assetCopies.inc({ outcome: trouble });
-      // Neither the URL, which may open the asset for everyone, nor what the partner said.
+      // Neither the URL, which may open the asset for everyone, nor what the provider said.
       this.log.warn(
         { run_id: run.runId, asset: index, trouble },
         'an asset was not copied: its URL stays the provider’s',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { BoundProvider } from '#providers';
 import { Agent } from 'undici';
 import type { OutboundAgents } from '../calls/outbound-agents.js';
-import { discard } from '../calls/partner-client.js';
+import { discard } from '../calls/provider-client.js';
 import { AssetSource } from './asset-source.js';
 
 const agent = new Agent();

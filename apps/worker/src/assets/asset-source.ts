@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
 import { type Dispatcher, request } from 'undici';
 import { OutboundAgents } from '../calls/outbound-agents.js';
-import { discard } from '../calls/partner-client.js';
+import { discard } from '../calls/provider-client.js';
 import type { ResolveTerms } from '../resolver/name-resolver.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';

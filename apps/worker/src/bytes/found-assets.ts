@@ -1,6 +1,6 @@
 import { type JsonPlace, placesOf, replaceStrings, stringAt } from '#schemas';
 
-/** A URL in a partner's output, where it stands there. */
+/** A URL in a provider's output, where it stands there. */
 export interface FoundAsset extends JsonPlace {
   url: string;
 }
@@ -16,7 +16,7 @@ export function findAssets(output: Uint8Array, pointers: readonly string[]): Fou
     .filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
 }
 
-/** The output with the copies' URLs in the place of the partner's, and every other byte as it was. */
+/** The output with the copies' URLs in the place of the provider's, and every other byte as it was. */
 export const withCopies = (
   output: Uint8Array,
   assets: readonly FoundAsset[],

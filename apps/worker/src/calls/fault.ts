@@ -13,7 +13,7 @@ const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNA
 
 /**
  * What an exception of the HTTP client proves. Only `NotConnected` proves that nothing was sent; whatever
- * happens on a connection that stood may have reached the partner, a failure of its encryption too, and
+ * happens on a connection that stood may have reached the provider, a failure of its encryption too, and
  * counts as accepted.
  */
 export function faultOf(error: unknown): Fault {

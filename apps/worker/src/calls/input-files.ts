@@ -10,12 +10,12 @@ import {
 } from '#providers';
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
-import { discard, PartnerClient } from './partner-client.js';
+import { discard, ProviderClient } from './provider-client.js';
 import type { Share } from '../bytes/byte-budget.js';
 
 /** For finding one file in the store. */
 const findMs = 10_000;
-/** For one upload to a partner, its answer included. */
+/** For one upload to a provider, its answer included. */
 const uploadMs = 120_000;
 
 interface Terms {
@@ -28,7 +28,7 @@ const noSuchFile =
   'This model takes the file itself: base64, a data: URL, or the URL of a file that this workspace has uploaded here and that has not expired.';
 
 /**
- * What has to be done with the files of an input before it can be submitted: where the partner takes bytes, files of
+ * What has to be done with the files of an input before it can be submitted: where the provider takes bytes, files of
  * the caller's own are found in the store, and where it takes ids, they are uploaded to it first. Nothing here starts
  * or costs anything, so whoever takes the run over does it again.
  */
@@ -37,7 +37,7 @@ export class InputFiles {
   constructor(
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
-    private readonly client: PartnerClient,
+    private readonly client: ProviderClient,
   ) {}
 
   /** The run with its files, or why it cannot be submitted. Rejects with `StorageError` when the store is away. */
@@ -109,7 +109,7 @@ const rejected = (path: FileUse['path'], msg: string): ProviderFailure => ({
   fields: [{ loc: ['body', ...path], msg, type: 'value_error' }],
 });
 
-/** What the partner says against a file is said against its place in the input. */
+/** What the provider says against a file is said against its place in the input. */
 const at = ({ path }: FileUse, { fields, ...failure }: ProviderFailure): ProviderFailure => ({
   ...failure,
   ...(fields && { fields: fields.map((field) => ({ ...field, loc: ['body', ...path] })) }),

@@ -7,7 +7,7 @@ import { type NameResolver, UnresolvedName } from '../resolver/name-resolver.js'
 import { OutboundAgents } from './outbound-agents.js';
 import { faultOf } from './fault.js';
 
-const base = 'https://api.partner.example';
+const base = 'https://api.provider.example';
 const address = (text: string): LookupAddress => ({ address: text, family: 4 });
 const options = {
   ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'],

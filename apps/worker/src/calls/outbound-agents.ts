@@ -13,7 +13,7 @@ const timeout = 5_000;
 
 /**
  * The HTTP agents of this process: one for origins that the operator configured, whose names the operating system
- * resolves; and one for whatever a partner's reply or a caller names, which connects to public addresses only. The
+ * resolves; and one for whatever a provider's reply or a caller names, which connects to public addresses only. The
  * names of the second kind are resolved apart, so that one without an answer does not hold up the first kind.
  */
 @Injectable()

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { BoundProvider, Handle, Signal } from '#providers';
 import type { Payloads } from '../bytes/payloads.js';
 import type { InputFiles } from './input-files.js';
-import type { PartnerClient } from './partner-client.js';
+import type { ProviderClient } from './provider-client.js';
 import { ProviderCall } from './provider-call.js';
 import type { ReplyReader } from './reply-reader.js';
 
@@ -11,19 +11,19 @@ const accepted: Signal = { status: 202, headers: {}, body: new Uint8Array() };
 
 const cancel = (reply: Signal, { aborted = false, onCancel = () => 'requested' as const } = {}) =>
   new ProviderCall(
-    { call: async () => reply } as unknown as PartnerClient,
+    { call: async () => reply } as unknown as ProviderClient,
     {} as ReplyReader,
     { withShare: (work: (share: object) => unknown) => work({}) } as unknown as Payloads,
     {} as InputFiles,
     { on: false, start: () => ({}) as never, close: async () => {} },
   ).cancel({ adapter: { onCancel } } as unknown as BoundProvider, 'run', handle, {
     workspaceId: 'workspace',
-    call: { method: 'PUT', url: 'https://partner.example/cancel' },
+    call: { method: 'PUT', url: 'https://provider.example/cancel' },
     timeoutMs: 1000,
     signal: aborted ? AbortSignal.abort() : new AbortController().signal,
   });
 
-it('reads what the partner says to a cancellation, also when its answer is lost', async () => {
+it('reads what the provider says to a cancellation, also when its answer is lost', async () => {
   expect(await cancel(accepted)).toBe('requested');
   expect(await cancel({ fault: 'ambiguous', cause: 'timeout' })).toBe('requested');
 });

@@ -14,16 +14,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
 import { InputFiles } from './input-files.js';
 import { Payloads } from '../bytes/payloads.js';
-import { type PartnerCall, PartnerClient } from './partner-client.js';
+import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
-type Terms = Pick<PartnerCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
+type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 
 /** One call to a provider from the adapter's request to the adapter's reading of the reply, within the byte budget and traced. */
 @Injectable()
 export class ProviderCall {
   constructor(
-    private readonly client: PartnerClient,
+    private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
     private readonly payloads: Payloads,
     private readonly files: InputFiles,
@@ -65,7 +65,7 @@ export class ProviderCall {
     },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
     const { parent, onReply, keep, reported, assets, ...call } = terms;
-    // The context ends here: a partner learns nothing of our callers' traces.
+    // The context ends here: a provider learns nothing of our callers' traces.
     const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
     const reply = await this.client.call(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
@@ -113,8 +113,8 @@ export class ProviderCall {
   }
 
   /**
-   * One try: the partner's answer on it shows in the next poll, and an answer is no promise. Null when provably nothing
-   * reached the partner, or when the signal aborted: whoever polls next tries again.
+   * One try: the provider's answer on it shows in the next poll, and an answer is no promise. Null when provably nothing
+   * reached the provider, or when the signal aborted: whoever polls next tries again.
    */
   async cancel(
     provider: BoundProvider,

@@ -35,13 +35,13 @@ it('a handle that cannot be saved is in the log: it says where a paid generation
   expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
 });
 
-describe('a failure with the words of a partner', () => {
+describe('a failure with the words of a provider', () => {
   let written: Ending[];
   beforeEach(() => {
     written = [];
   });
 
-  /** Whose database fails with that error as long as an ending holds the partner's words. */
+  /** Whose database fails with that error as long as an ending holds the provider's words. */
   const outcomes = (error: Error) =>
     new Outcomes(
       {

@@ -22,7 +22,7 @@ export const readAgainMs = 2_000;
 
 /** A run whose outcome is known. */
 interface EndingRun extends ClaimedRun {
-  /** What the partner's last reply says that it cost. */
+  /** What the provider's last reply says that it cost. */
   reportedMicros?: number | undefined;
 }
 
@@ -99,7 +99,7 @@ export class Outcomes {
     await this.enqueue('assets', run, 0);
   }
 
-  /** A worker died during the submission: whether the partner accepted it is unknown, so it is not repeated. */
+  /** A worker died during the submission: whether the provider accepted it is unknown, so it is not repeated. */
   async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<void> {
     const won = await this.failInternally(
       { ...claim, runId },
@@ -128,7 +128,7 @@ export class Outcomes {
 
   /** The operator is alerted by each reply that refuses our account, whether it ends the run or, said of a poll, does not. */
   countAccountTrouble(provider: string, failure: ProviderFailure): void {
-    if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider });
+    if (failure.class === 'provider_account') this.metrics.accountTrouble.inc({ provider });
   }
 
   async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
@@ -137,7 +137,7 @@ export class Outcomes {
     try {
       await this.finish(run, failedEnding(run, failure), failure.note);
     } catch (error) {
-      // A database that is away comes back; what it refuses of the partner's words it refuses for ever.
+      // A database that is away comes back; what it refuses of the provider's words it refuses for ever.
       if (!fields || error instanceof RouterError) throw error;
       this.log.error({ error, run_id: run.runId }, 'the fields of a failure could not be written');
       await this.finish(run, failedEnding(run, plain), failure.note);

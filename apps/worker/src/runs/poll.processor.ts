@@ -30,12 +30,12 @@ const troubledPauseMs = 2000;
 const longPauseMs = 10_000;
 /** A poll that begins just before the budget ends gets this long to say that the generation is done. */
 const minLookMs = 5_000;
-/** How often in a row a partner may deny knowing a handle before it is believed. */
+/** How often in a row a provider may deny knowing a handle before it is believed. */
 const lostPollsAllowed = 3;
-/** A poll writes nothing unless the partner has come so much further, as a share of 1. */
+/** A poll writes nothing unless the provider has come so much further, as a share of 1. */
 const minProgress = 0.05;
 
-/** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
+/** Asks a provider once how a generation is doing, or fetches its result. Nothing is held between two polls. */
 @Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
@@ -93,7 +93,7 @@ export class PollProcessor extends RunProcessor {
       if (read === null) return now;
       if (isUnread(read)) return this.readAgain(run, poll, read);
       const { outcome } = read;
-      // Only what is seen to be under way: some partners take a cancellation of what is done for its deletion.
+      // Only what is seen to be under way: some providers take a cancellation of what is done for its deletion.
       if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
         return now;
       const known = { ...run, reportedMicros: read.reportedMicros };
@@ -136,7 +136,7 @@ export class PollProcessor extends RunProcessor {
       // A handle that this release cannot read, for example: it must not keep a run alive for ever.
       if (!poll.overdue) throw error;
       this.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
-      return { outcome: { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } } };
+      return { outcome: { kind: 'failed', failure: { class: 'provider_timeout', retry: 'same_call' } } };
     }
   }
 
@@ -207,9 +207,9 @@ export class PollProcessor extends RunProcessor {
         if (poll.cancelRequested) await this.outcomes.finish(run, { outcome: 'cancelled' });
         else
           await this.outcomes.fail(run, {
-            class: 'partner_failed',
+            class: 'provider_failed',
             retry: 'never',
-            note: 'cancelled by the partner',
+            note: 'cancelled by the provider',
           });
         return done;
       case 'failed':
@@ -225,14 +225,14 @@ export class PollProcessor extends RunProcessor {
     const isLost = lostPolls >= lostPollsAllowed;
     const isDenied = isLost && failure.limited;
     if (failure.retry !== 'same_call' || isDenied) {
-      // Some partners forget a run that they were told to cancel.
+      // Some providers forget a run that they were told to cancel.
       if (isDenied && poll.cancelRequested && !poll.cancelDue)
         await this.outcomes.finish(run, { outcome: 'cancelled' });
       else await this.outcomes.fail(run, failure);
       return done;
     }
     const isOver = poll.overdue && (!isLate || isLost);
-    if (isOver && failure.class === 'partner_account') {
+    if (isOver && failure.class === 'provider_account') {
       await this.outcomes.fail(run, { ...failure, retry: 'never' });
       return done;
     }
@@ -252,21 +252,21 @@ export class PollProcessor extends RunProcessor {
   /** Only after a poll that ended when the budget was spent: the generation may have ended while no worker looked. */
   private async failOverdue(run: Finishing): Promise<JobResult> {
     await this.outcomes.fail(run, {
-      class: 'partner_timeout',
+      class: 'provider_timeout',
       retry: 'never',
       note: 'time budget spent',
     });
     return done;
   }
 
-  /** What was generated is paid: a partner that wants to be left alone is asked once more before the time is over. */
+  /** What was generated is paid: a provider that wants to be left alone is asked once more before the time is over. */
   private untilLastLook({ leftMs }: Poll, askedMs: number): number {
     return Math.min(askedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
   }
 
   private async again(run: Finishing, poll: Poll, askedMs: number): Promise<JobResult> {
     const afterMs = Math.max(minPauseMs, poll.overdue ? askedMs : Math.min(askedMs, poll.leftMs));
-    // The reconciler wakes what is overdue, and must not cut short a pause that the partner asked for.
+    // The reconciler wakes what is overdue, and must not cut short a pause that the provider asked for.
     if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
     return { kind: 'retry', delayMs: afterMs };
   }

@@ -10,16 +10,16 @@ import type { WorkerSettings } from '../settings.js';
 export class ProviderBackoff {
   constructor(
     private readonly pauses: ProviderPauseRepository,
-    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'PROVIDER_LANE_PAUSE_MS'>,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'PROVIDER_MAX_PAUSE_MS'>,
     private readonly metrics: Metrics,
     @Inject(LOG) private readonly log: Log,
   ) {}
 
   async record(provider: string, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
     const { class: failureClass, afterMs = 0, note = 'a refusal' } = failure;
-    if (failureClass !== 'partner_unavailable' || afterMs === 0) return;
+    if (failureClass !== 'provider_unavailable' || afterMs === 0) return;
     this.metrics.asksToWait.inc({ provider, calls });
-    const forMs = Math.min(afterMs, this.settings.PROVIDER_LANE_PAUSE_MS);
+    const forMs = Math.min(afterMs, this.settings.PROVIDER_MAX_PAUSE_MS);
     const reason = `${note}, asked for ${afterMs / 1000} s`;
     try {
       if (await this.pauses.pauseFor(provider, calls, forMs, reason))

@@ -29,7 +29,7 @@ const maxTries = 20;
 /** With less time left a submission is not made again: its answer would come too late, and be paid for. */
 const minSubmitMs = 500;
 
-/** Submits a claimed run to its provider, at most once unless the partner provably did not accept it. */
+/** Submits a claimed run to its provider, at most once unless the provider provably did not accept it. */
 @Injectable()
 export class Submission {
   constructor(
@@ -107,7 +107,7 @@ export class Submission {
     const begunAtMs = performance.now();
     if (!(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS))) return done;
     await failpoint('dispatch.beforeSubmit', runId);
-    // A process that slept past its lease may have been given up meanwhile: the partner must not be paid for a
+    // A process that slept past its lease may have been given up meanwhile: the provider must not be paid for a
     // run that has its outcome. Nothing was sent, so the claim goes back if it still stands.
     if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS) return this.postpone(runId, epoch, 0);
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
@@ -134,7 +134,7 @@ export class Submission {
 
   private async failUnsent(run: Finishing): Promise<JobResult> {
     await this.outcomes.fail(run, {
-      class: 'partner_unavailable',
+      class: 'provider_unavailable',
       retry: 'never',
       note: 'refused until the budget was spent',
     });
@@ -190,7 +190,7 @@ export class Submission {
         return done;
       case 'canceled':
         await this.outcomes.fail(run, {
-          class: 'partner_failed',
+          class: 'provider_failed',
           retry: 'never',
           note: 'cancelled at submission',
         });

@@ -122,7 +122,7 @@ class Intake {
 
   private refuseUnknown(name: string, at: Place): void {
     if (unsupported.has(name)) this.refuse(at, `${name} is not supported`);
-    // A partner's document may hold words of its own; in a row such a word is mistyped.
+    // A provider's document may hold words of its own; in a row such a word is mistyped.
     else if (at.source.file === undefined && !ignored.has(name) && !name.startsWith('x-')) {
       this.refuse(at, `${name} is no keyword`);
     }
@@ -137,7 +137,7 @@ class Intake {
     if (discriminator === undefined) return others;
     const mayTag = type === undefined || type === 'object';
     if (mayTag && tagsBranches(discriminator.propertyName, { ...others, type })) return assertions;
-    // A partner's may name its branches by a mapping to references; the union is checked without it all the same.
+    // A provider's may name its branches by a mapping to references; the union is checked without it all the same.
     if (place.source.file === undefined) {
       this.refuse(
         child(place, 'discriminator'),
@@ -176,7 +176,7 @@ class Intake {
 
   /**
    * What a reference names: a place in the same text (`#/$defs/Size`) or in a document beside the row
-   * (`partner.json#/components/schemas/Input`).
+   * (`provider.json#/components/schemas/Input`).
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {
     if (typeof reference !== 'string') throw new BadReference('expected a text');

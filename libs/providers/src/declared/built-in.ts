@@ -17,7 +17,7 @@ interface Written {
   rows: ProviderRow[];
 }
 
-/** The partners whose protocol needs no code: each folder that has a declaration of its name. */
+/** The providers whose protocol needs no code: each folder that has a declaration of its name. */
 export function builtInDeclarations(): ProviderDefinition[] {
   const texts = declarations();
   const written = existsSync(writtenFile) && (JSON.parse(readFileSync(writtenFile, 'utf8')) as Written);

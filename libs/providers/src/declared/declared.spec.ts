@@ -43,7 +43,7 @@ describe('a declared provider', () => {
     });
   });
 
-  it('polls the first address whose values are there; a value of the partner’s stays one segment', () => {
+  it('polls the first address whose values are there; a value of the provider’s stays one segment', () => {
     const adapter = adapterOf(polled);
     const pollOf = (body: string) => {
       const outcome = adapter.onSubmit(run, reply(body));
@@ -238,7 +238,7 @@ describe('a declaration', () => {
       'handle',
     ],
     [
-      'a word of the partner’s in a header',
+      'a word of the provider’s in a header',
       { ...polled, poll: { ...polled.poll, headers: { accept: '{id}' } } },
       'poll.headers.accept',
     ],

@@ -59,7 +59,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     if (text === undefined) throw new Error(`model ${run.model} has no address`);
     return text;
   };
-  // What the partner names must not become more than one segment of ours; the row's own path may be several.
+  // What the provider names must not become more than one segment of ours; the row's own path may be several.
   const isOurs = (name: string) => handle?.[name] !== undefined && 'upstream' in handle[name];
   const asked = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
   const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => {
@@ -144,7 +144,7 @@ function callOf(
   const inAddress = (template: string) => (name: string) => {
     if (name === 'base') return base;
     const value = keptValue(name);
-    // A URL of the partner's is taken as it is.
+    // A URL of the provider's is taken as it is.
     return template === `{${name}}` || isOurs(name) || value === undefined
       ? value
       : encodeURIComponent(value);
@@ -189,7 +189,7 @@ function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encod
   return settled(settling, references(within, members));
 }
 
-/** `https://*.partner.example` covers every host below, not the domain itself. */
+/** `https://*.provider.example` covers every host below, not the domain itself. */
 const originsLike = (origin: string): RegExp =>
   new RegExp(
     `^${origin.replaceAll('.', String.raw`\.`).replace(String.raw`*\.`, String.raw`(?:[a-z0-9-]+\.)+`)}$`,

@@ -61,7 +61,7 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
                 message: 'every address needs a value that may be missing; add one that does not',
               },
             ]),
-        // A partner's own words may hold what no header may.
+        // A provider's own words may hold what no header may.
         ...unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name)),
         ...textsIn(call.body ?? null).flatMap((text) =>
           unknown([step, 'body'], text, isThereFor(step), namesIn),

@@ -23,12 +23,12 @@ const matching = z
 const failureClasses = {
   rejected_input: '422 `invalid_input` with the fields',
   content_policy: '400 `content_policy_violation`; billed where the model’s row says so',
-  partner_failed: '502 `provider_error`',
-  partner_timeout: '504 `provider_timeout`',
-  partner_unavailable:
+  provider_failed: '502 `provider_error`',
+  provider_timeout: '504 `provider_timeout`',
+  provider_unavailable:
     '503 `service_unavailable` once the time budget is spent, if the call may be made again',
-  partner_account: '502 `provider_error`, and the operator an alert: our key or balance there is refused',
-  model_gone: '502 `provider_error`: the partner does not know the model of the row',
+  provider_account: '502 `provider_error`, and the operator an alert: our key or balance there is refused',
+  model_gone: '502 `provider_error`: the provider does not know the model of the row',
   unreadable: '502 `provider_error`: the reply cannot be understood',
   canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`',
 } as const satisfies Record<Rule['class'], string>;
@@ -37,7 +37,7 @@ const failureClasses = {
 const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
   z.enum(Object.keys(meanings) as [Name, ...Name[]]).meta({ meanings });
 
-/** Replies are as long as a partner likes: patterns run on an engine whose time grows with the length only. */
+/** Replies are as long as a provider likes: patterns run on an engine whose time grows with the length only. */
 const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
 
 function isLinear(pattern: string): boolean {

@@ -7,7 +7,7 @@ const shared = {
   provider: 'acme',
   base: 'https://api.acme.example',
   auth: { authorization: 'Key {secret}' },
-  rules: [{ where: '/error', class: 'partner_failed' }],
+  rules: [{ where: '/error', class: 'provider_failed' }],
 };
 const several = {
   ...shared,
@@ -44,7 +44,7 @@ const outcome = (protocol: string, body: string) =>
     body: new TextEncoder().encode(body),
   });
 
-describe('several protocols of one partner', () => {
+describe('several protocols of one provider', () => {
   it('follows the row in its calls, and the handle afterwards', () => {
     expect(sent('image')).toBe('{"stream":true}');
     expect(sent('video')).toBe('{"stream":false}');
@@ -57,7 +57,7 @@ describe('several protocols of one partner', () => {
 
   it('reads a reply by the rules of its protocol before the shared ones', () => {
     expect(outcome('video', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'content_policy' } });
-    expect(outcome('image', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'partner_failed' } });
+    expect(outcome('image', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'provider_failed' } });
   });
 
   it('waits for a submission as long as the slowest of them', () => {

@@ -71,7 +71,7 @@ const protocol = z.strictObject({
         })
         .optional()
         .describe(
-          'The call that gives a file to the partner before the submission. The URL of a file that was uploaded to the router, or a data: URL, stands in the input for the id.',
+          'The call that gives a file to the provider before the submission. The URL of a file that was uploaded to the router, or a data: URL, stands in the input for the id.',
         ),
       refusals: z
         .array(status)
@@ -138,7 +138,7 @@ const protocol = z.strictObject({
             is: z.union([z.string(), z.boolean()]).optional().describe('The value at `where`.'),
             answer: z
               .enum(['requested', 'too_late'])
-              .describe('Whether the partner will try, or has ended already.'),
+              .describe('Whether the provider will try, or has ended already.'),
           }),
         )
         .default([])
@@ -179,7 +179,7 @@ const protocol = z.strictObject({
     .describe('Where a rejected input is worded as one sentence; left out, as FastAPI does.'),
 });
 
-/** One partner as a file of a catalog directory: its protocol, or several beside what they share. */
+/** One provider as a file of a catalog directory: its protocol, or several beside what they share. */
 export const providerRow = z
   .strictObject({
     provider: routerProviderSegment.describe(
@@ -188,7 +188,9 @@ export const providerRow = z
     base: baseUrl().describe('Where the API is reached, without a trailing slash.'),
     credential_origins: z
       .array(
-        z.string().regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'such as https://*.partner.example'),
+        z
+          .string()
+          .regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'such as https://*.provider.example'),
       )
       .default([])
       .describe('Origins beside that of the base that may see the key and be polled.'),
@@ -212,7 +214,7 @@ export const providerRow = z
     auth_query: z
       .record(z.string().min(1), z.string())
       .default({})
-      .describe('The same in the query of each address, for a partner that takes its key there.'),
+      .describe('The same in the query of each address, for a provider that takes its key there.'),
     credential: credential
       .optional()
       .describe('In the place of `auth`, or beside it: what is made of the key for each call, by its name.'),
@@ -238,7 +240,7 @@ export const providerRow = z
 
 export type ProviderRow = z.infer<typeof providerRow>;
 
-/** One protocol of a partner, with all that it shares with the others. */
+/** One protocol of a provider, with all that it shares with the others. */
 export type ProtocolRow = Omit<ProviderRow, 'protocols'> & z.infer<typeof protocol>;
 
 /** The protocols of a file by name; the only one of a file has none. */

@@ -47,8 +47,8 @@ const read = (status: string) => {
 describe('bfl status words', () => {
   it.each([
     [' content MODERATED ', 'content_policy'],
-    ['task not found', 'partner_failed'],
-    ['error', 'partner_failed'],
+    ['task not found', 'provider_failed'],
+    ['error', 'provider_failed'],
     ['Reasoning', 'pending'],
   ])('%j counts in whatever case: %s', (status, outcome) => {
     expect(read(status)).toBe(outcome);

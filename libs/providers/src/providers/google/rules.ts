@@ -8,12 +8,12 @@ import type { Rule } from '../../rules.js';
 const operationCodes: Record<number, FailureClass | 'canceled'> = {
   1: 'canceled',
   3: 'rejected_input',
-  4: 'partner_timeout',
-  7: 'partner_account',
-  8: 'partner_unavailable',
+  4: 'provider_timeout',
+  7: 'provider_account',
+  8: 'provider_unavailable',
   9: 'rejected_input',
-  14: 'partner_unavailable',
-  16: 'partner_account',
+  14: 'provider_unavailable',
+  16: 'provider_account',
 };
 
 const guidelines = /usage guidelines|support codes?:/i;
@@ -28,7 +28,7 @@ export const videoRules: readonly Rule[] = [
     is: Number(code),
     class: failure,
   })),
-  { phase: 'poll', http: 200, where: '/error', class: 'partner_failed' },
+  { phase: 'poll', http: 200, where: '/error', class: 'provider_failed' },
   // Some videos may be held back; as long as one is there the run has a result.
   {
     phase: 'poll',

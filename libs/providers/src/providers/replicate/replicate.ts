@@ -85,8 +85,8 @@ export const replicate: ProviderDefinition = {
         },
         { phase: 'poll', where: '/error', is: /\(E9(243|825)\)/, class: 'rejected_input' },
         // Its time was over before it began.
-        { phase: 'poll', where: '/status', is: 'aborted', class: 'partner_timeout' },
-        { phase: 'poll', where: '/data_removed', is: true, class: 'partner_failed' },
+        { phase: 'poll', where: '/status', is: 'aborted', class: 'provider_timeout' },
+        { phase: 'poll', where: '/data_removed', is: true, class: 'provider_failed' },
       ],
     }),
 };

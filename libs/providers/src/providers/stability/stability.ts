@@ -21,7 +21,7 @@ const rules: readonly Rule[] = [
   { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },
   // The image is there, and blurred.
   { http: 200, header: 'finish-reason', is: 'CONTENT_FILTERED', class: 'content_policy' },
-  { http: 200, header: 'finish-reason', is: /^(?!SUCCESS$)/, class: 'partner_failed' },
+  { http: 200, header: 'finish-reason', is: /^(?!SUCCESS$)/, class: 'provider_failed' },
 ];
 
 /** `errors[]`, each `field: text` or a sentence. */
