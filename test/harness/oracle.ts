@@ -1,7 +1,7 @@
 import { bindProviders } from '#providers';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
+import { findAssets } from '../../apps/worker/src/bytes/found-assets.js';
 import { replaceStrings, withMembersFirst } from '#schemas';
 import { driftLines, moneyLines } from './books.js';
 import type { Submitted } from './caller.js';

@@ -101,6 +101,11 @@ const imports = [
   ['libs/queue/src/planted.ts', `import '#persistence';`, 'level-two-libraries-never-import-each-other'],
   ['libs/providers/src/planted.ts', `import '#catalog';`, 'level-two-libraries-never-import-each-other'],
   ['libs/catalog/src/planted.ts', `import '#queue';`, 'catalog-imports-providers-and-below'],
+  [
+    'libs/infrastructure/src/planted.ts',
+    `import '#catalog';`,
+    'infrastructure-imports-configured-libraries-and-below',
+  ],
   ['apps/worker/src/planted.ts', `import '../../gateway/src/main.js';`, 'apps-never-import-each-other'],
   [
     'libs/providers/src/providers/bfl/planted.ts',
@@ -184,6 +189,12 @@ describe('the other checks', () => {
 
   it.each([
     ['unused', 'libs/errors/src/buckets.ts', 'export const planted = 1;', 'planted'],
+    [
+      'imports',
+      'apps/gateway/src/http/planted.ts',
+      `import '../runs/refusal.js';`,
+      'no-cycle-between-folders',
+    ],
     ['types', 'libs/errors/src/buckets.ts', `export const planted: number = 'one';`, 'TS2322'],
     [
       'migrations',

@@ -1,8 +1,8 @@
 import { LiveCatalog } from '#catalog';
+import { InfrastructureModule } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureModule } from './infrastructure.module.js';
 import { Providers } from './providers.js';
 import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';

@@ -1,9 +1,11 @@
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
 import { LiveCatalog } from '#catalog';
+import { provideSettings } from '#infrastructure';
 import { boot } from '#observability';
+import { readSettings } from '#schemas';
 import { NestFactory } from '@nestjs/core';
-import { processSettings } from './settings.module.js';
+import { workerSettings } from './settings.js';
 import { WorkerModule } from './worker.module.js';
 import { WorkerStart } from './worker-start.js';
 
@@ -15,12 +17,9 @@ const closeMarginMs = 15_000;
 setFlagsFromString('--heap-growing-percent=40');
 
 await boot({
-  servers: () => {
-    const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = processSettings();
-    return { DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT };
-  },
+  settings: () => provideSettings('worker', readSettings(workerSettings, process.env)),
   create: (options) => NestFactory.createApplicationContext(WorkerModule, options),
   start: async (app) => app.get(WorkerStart).takeJobs(),
-  closeMs: () => processSettings().WORKER_CLOSE_MS + closeMarginMs,
+  closeMs: ({ WORKER_CLOSE_MS }) => WORKER_CLOSE_MS + closeMarginMs,
   reload: (app) => app.get(LiveCatalog).renew(),
 });

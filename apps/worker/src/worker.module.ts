@@ -1,3 +1,4 @@
+import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
 import { AssetCopies } from './assets/asset-copies.js';
 import { AssetSource } from './assets/asset-source.js';
@@ -8,11 +9,10 @@ import { ProviderClient } from './calls/provider-client.js';
 import { ProviderCall } from './calls/provider-call.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
-import { InfrastructureModule } from './infrastructure.module.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
-import { InputFiles } from './files/input-files.js';
+import { InputFiles } from './calls/input-files.js';
 import { Gauges, RecordGauges } from './runs/gauges.js';
 import { KeptReplies } from './runs/kept-replies.js';
 import { Outcomes } from './runs/outcomes.js';

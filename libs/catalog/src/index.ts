@@ -1,6 +1,12 @@
 export { type Catalog, catalogOf, type ModelFilter, serversOf } from './catalog.js';
 export { catalogSchemas, checkCatalog } from './check-catalog.js';
-export { addressFor, checkInput, fits, inputErrors, missingMembers } from './check-input.js';
+export {
+  checkInput,
+  inputErrors,
+  missingMembers,
+  type ParsedInput,
+  type ServerTerms,
+} from './check-input.js';
 export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
@@ -21,4 +27,4 @@ export { type Price, pricePointers } from './price.js';
 export { type Quote, quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogState, LiveCatalog } from './live-catalog.js';
-export { catalogSettings } from './settings.js';
+export { type CatalogSettings, catalogSettings } from './settings.js';

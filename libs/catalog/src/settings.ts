@@ -13,3 +13,5 @@ export const catalogSettings = {
     'How often CATALOG_DIR is looked at where the system does not tell of changes, in milliseconds.',
   ),
 };
+
+export type CatalogSettings = z.infer<z.ZodObject<typeof catalogSettings>>;

@@ -7,6 +7,6 @@ export { Metrics } from './metrics.js';
 export { ObservabilityModule } from './observability.module.js';
 export { unreachable } from './reachability.js';
 export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
-export { observabilitySettings } from './settings.js';
+export { type ObservabilityOptions, observabilitySettings } from './settings.js';
 export { Turns } from './turns.js';
 export { settlesWithin, withTimeout } from './with-timeout.js';

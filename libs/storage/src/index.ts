@@ -13,4 +13,4 @@ export {
 } from './port.js';
 export { fileKey, linkedKey, maxRowBytes, type OwnedObject, ownedObjects, runKeys } from './keys.js';
 export { StorageModule } from './storage.module.js';
-export { signingSettings, type StorageSettings, storageSettings } from './settings.js';
+export { type SigningSettings, signingSettings, type StorageSettings, storageSettings } from './settings.js';

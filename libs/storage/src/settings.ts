@@ -77,6 +77,7 @@ export const signingSettings = {
   SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(areSecrets, { message: secretsExpected }),
 };
 
+export type SigningSettings = z.infer<z.ZodObject<typeof signingSettings>>;
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;
 
 /** The settings of a store that keeps files. Throws `BadSettings` that names the missing ones. */

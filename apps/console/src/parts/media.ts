@@ -1,4 +1,4 @@
-import { mediaTypeOf } from './media-type.ts';
+import { mediaTypeOf } from '../api/media-type.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | '3d';
 

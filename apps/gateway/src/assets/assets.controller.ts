@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { requestedRange } from '../http/ranges.js';
 import { noBody, openedFor } from '../http/replies.js';
-import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
+import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 
 interface SignedRequest {
   Params: { '*': string };

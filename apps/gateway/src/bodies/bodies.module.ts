@@ -1,5 +1,5 @@
+import { SettingsModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
-import { SettingsModule } from '../settings.module.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyChecker } from './body-checker.js';
 import { BodyReader } from './body-reader.js';

@@ -1,7 +1,7 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { Inject, Injectable } from '@nestjs/common';
 import { Shares } from '../http/shares.js';
-import { SETTINGS } from '../settings.module.js';
 import type { BodySettings } from './settings.js';
 
 /** Bytes of the large bodies that a gateway holds, shared among workspaces. */

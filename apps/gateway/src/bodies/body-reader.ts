@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { essenceOf } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
-import { SETTINGS } from '../settings.module.js';
 import { BodyBlocks } from './body-blocks.js';
 import { BodyBudget } from './body-budget.js';
 import { callerLeft, minBytesAPeriod, periodMs, tooLarge, tooSlow } from './body-stream.js';

@@ -10,7 +10,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
-import { ApiRoute } from '../reference/api-route.js';
+import { ApiRoute } from '../http/api-route.js';
 import { estimateCost, serverQuery } from './run-routes.js';
 
 /** The price of a run before it is made, by the same check and the same expression as at admission. */
@@ -37,7 +37,7 @@ export class CostController {
     const { servers } = await this.servers.forRun(caller, segments, picked);
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
     try {
-      const { terms } = await this.checker.check(caller.workspaceId, servers, bytes);
+      const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const [{ price }] = terms;
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw noCredential();

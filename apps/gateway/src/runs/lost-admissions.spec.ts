@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createLog } from '#observability';
-import type { GatewaySettings } from '../settings.js';
+import type { DatabaseSettings } from '#persistence';
 import { LostAdmissions } from './lost-admissions.js';
 import type { RunCancellation } from './run-cancellation.js';
 
@@ -13,7 +13,7 @@ it('a gateway that stops first withdraws what it owes: its database closes after
       return 'waiting';
     },
   } as unknown as RunCancellation;
-  const settings = { DATABASE_STATEMENT_MS: 5_000 } as GatewaySettings;
+  const settings = { DATABASE_STATEMENT_MS: 5_000 } as DatabaseSettings;
   const lost = new LostAdmissions(cancellation, settings, createLog('gateway', 'silent'));
   void lost.withdraw('workspace', 'model', 'run');
   await lost.onApplicationShutdown();

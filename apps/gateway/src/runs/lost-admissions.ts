@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, settlesWithin } from '#observability';
+import type { DatabaseSettings } from '#persistence';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
-import type { GatewaySettings } from '../settings.js';
 import { RunCancellation } from './run-cancellation.js';
 
 const pauseMs = 250;
@@ -19,7 +19,7 @@ export class LostAdmissions implements OnApplicationShutdown {
 
   constructor(
     private readonly cancellation: RunCancellation,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: DatabaseSettings,
     @Inject(LOG) private readonly log: Log,
   ) {}
 

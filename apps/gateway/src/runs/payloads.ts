@@ -1,13 +1,12 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { type Log, LOG } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
-import { AssetStore, maxRowBytes, runKeys, StorageError } from '#storage';
+import { AssetStore, maxRowBytes, runKeys, StorageError, type StorageSettings } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { noBody, openedFor } from '../http/replies.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
 import type { Output } from './found-run.js';
 
 /** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
@@ -15,7 +14,7 @@ import type { Output } from './found-run.js';
 export class Payloads {
   constructor(
     private readonly store: AssetStore,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: StorageSettings,
     @Inject(LOG) private readonly log: Log,
     private readonly objects: StoredObjectRepository,
   ) {}
@@ -47,20 +46,10 @@ export class Payloads {
     });
   }
 
-  /**
-   * Sends a result with the provider's own content type; what lies in the store is streamed. Its last
-   * chunk is written when `beforeTheEnd` is done, which is not called when the result cannot be read. To HEAD
-   * nothing is read.
-   */
-  async send(
-    reply: FastifyReply,
-    { mediaType, body }: Output,
-    beforeTheEnd?: () => Promise<void>,
-  ): Promise<void> {
+  /** Sends an output with the provider's own content type, streamed from the store. To HEAD nothing is read. */
+  async sendOutput(reply: FastifyReply, { mediaType, body }: Output): Promise<void> {
     const isHead = reply.request.method === 'HEAD';
-    let payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
-    if (beforeTheEnd && payload instanceof Readable) payload = endingAfter(beforeTheEnd, payload);
-    else await beforeTheEnd?.();
+    const payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
     void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);
   }
 
@@ -75,20 +64,6 @@ export class Payloads {
       throw unavailable(error);
     }
   }
-}
-
-/** The body, whose last piece comes after the act. Nothing is read ahead of the caller. */
-function endingAfter(act: () => Promise<void>, body: Readable): Readable {
-  async function* pieces() {
-    let held: unknown;
-    for await (const piece of body) {
-      if (held !== undefined) yield held;
-      held = piece;
-    }
-    await act();
-    if (held !== undefined) yield held;
-  }
-  return Readable.from(pieces(), { objectMode: false, highWaterMark: 0 });
 }
 
 const unavailable = (error: unknown): RouterError =>

@@ -9,8 +9,8 @@ import {
 } from '#schemas';
 import { z } from 'zod';
 import { once } from '../http/query.pipe.js';
-import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
-import type { HeaderName } from '../reference/response-headers.js';
+import { answer, failure, json, modelNotFound, ofRouter } from '../http/api-route.js';
+import type { HeaderName } from '../http/response-headers.js';
 
 /** What a call that begins a run may ask for beside its input. */
 export const serverQuery = z.object({

@@ -12,27 +12,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
 import { callerGone, noBody } from '../http/replies.js';
-import { ApiRoute } from '../reference/api-route.js';
+import { ApiRoute } from '../http/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { Payloads } from './payloads.js';
 import { HeldShares } from './held/held-shares.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
-import { eventsOf } from './stream/events.js';
-import { RunUpdates } from './stream/run-updates.js';
+import { eventsOf, StatusStream } from './status-stream.js';
 
-/** What a caller does with one of its runs. */
+/** The routes of one run. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
-@UseGuards(CallerGuard, FalRunGuard)
+@UseGuards(CallerGuard)
 export class RunsController {
   constructor(
     private readonly catalog: LiveCatalog,
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: Payloads,
-    private readonly updates: RunUpdates,
+    private readonly streams: StatusStream,
     private readonly shares: HeldShares,
   ) {}
 
@@ -63,23 +61,21 @@ export class RunsController {
     const run = runAddress(segments, caller, this.catalog.current);
     const urls = runUrls(request.publicOrigin, run);
     this.shares.hold(reply, caller.workspaceId);
-    const updates = this.updates.follow({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
+    const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
     // Refusals come before the first byte.
-    const first = await updates.next();
+    const first = await states.next();
     void reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
-      // Whoever stops the gateway need not wait for the client to hang up.
+      // A gateway that stops need not wait for the client to hang up.
       connection: 'close',
     });
     if (request.method === 'HEAD') {
-      await updates.return(null);
+      await states.return(null);
       return void reply.send(noBody());
     }
-    const events = eventsOf(first.value, updates, (state) =>
-      statusFor(request, statusBody(run.runId, state, urls)),
-    );
+    const events = eventsOf(first.value, states, (state) => statusBody(run.runId, state, urls));
     void reply.send(Readable.from(events));
   }
 
@@ -96,7 +92,7 @@ export class RunsController {
     const withBody = request.method !== 'HEAD';
     const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody }));
     reply.headers(settledHeaders(result));
-    if (result.stage === 'completed') return this.payloads.send(reply, outputOf(result));
+    if (result.stage === 'completed') return this.payloads.sendOutput(reply, outputOf(result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
   }
 

@@ -1,6 +1,7 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import type { WebhookAddress } from '#persistence';
-import { type RouterQueueSubmitResponse, runUrls, webhookProblem } from '#schemas';
+import { type RouterQueueSubmitResponse, runUrls, webhookProblem, type WebhookSettings } from '#schemas';
 import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -8,9 +9,7 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
-import { ApiRoute } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { ApiRoute } from '../http/api-route.js';
 import { RunAdmission } from './run-admission.js';
 import { submitQuery, submitRun } from './run-routes.js';
 
@@ -20,7 +19,7 @@ import { submitQuery, submitRun } from './run-routes.js';
 export class SubmitController {
   constructor(
     private readonly admission: RunAdmission,
-    @Inject(SETTINGS) private readonly settings: Pick<GatewaySettings, 'WEBHOOK_ALLOWED_ORIGINS'>,
+    @Inject(SETTINGS) private readonly settings: WebhookSettings,
   ) {}
 
   @Post()
@@ -34,12 +33,15 @@ export class SubmitController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueSubmitResponse> {
     const webhook = webhookOf(query, this.settings.WEBHOOK_ALLOWED_ORIGINS);
-    const run = await this.admission.admitFrom(request, caller, segments, {
+    const run = await this.admission.admitRun({
+      request,
+      reply,
+      caller,
+      segments,
       mode: 'queued',
       picked: query.model_provider,
       webhook,
     });
-    if (run.replayed) reply.header('idempotent-replayed', 'true');
     return {
       request_id: run.runId,
       status: 'IN_QUEUE',
@@ -49,7 +51,7 @@ export class SubmitController {
   }
 }
 
-/** Who is to be called; throws for an address that may not be. */
+/** The address to call when the run has ended; throws for one that may not be called. */
 function webhookOf(
   { webhook_url: standard, fal_webhook: fal }: z.output<typeof submitQuery>,
   allowedOrigins: readonly string[],
@@ -62,7 +64,7 @@ function webhookOf(
   const problem = webhookProblem(url, allowedOrigins);
   if (problem !== null)
     throw new RouterError('invalid_input', `${form === 'fal' ? 'fal_webhook' : 'webhook_url'} ${problem}.`);
-  // As it is called: the text itself may hold blanks, and a NUL, which the database does not take.
+  // The address as it is called: the text itself may hold blanks, and a NUL, which the database does not take.
   const { href, origin } = new URL(url);
   return { url: href, receiver: origin, form };
 }

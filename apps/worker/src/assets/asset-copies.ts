@@ -10,7 +10,7 @@ import { discard } from '../calls/provider-client.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
-import type { FoundAsset } from './found-assets.js';
+import type { FoundAsset } from '../bytes/found-assets.js';
 
 /** Assets of one result that are copied side by side, and in all; the URLs of others stay the provider's. */
 const copiesAtOnce = 4;

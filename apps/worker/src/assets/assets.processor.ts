@@ -11,7 +11,7 @@ import { finishing, Outcomes } from '../runs/outcomes.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
-import { type FoundAsset, findAssets, withCopies } from './found-assets.js';
+import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
 
 /** Copies of one run's assets that may in a row end in a crash; then its result is delivered without copies. */
 const maxCrashes = 3;

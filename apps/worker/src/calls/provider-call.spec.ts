@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { BoundProvider, Handle, Signal } from '#providers';
 import type { Payloads } from '../bytes/payloads.js';
-import type { InputFiles } from '../files/input-files.js';
+import type { InputFiles } from './input-files.js';
 import type { ProviderClient } from './provider-client.js';
 import { ProviderCall } from './provider-call.js';
 import type { ReplyReader } from './reply-reader.js';

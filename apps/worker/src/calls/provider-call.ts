@@ -12,7 +12,7 @@ import {
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/byte-budget.js';
-import { InputFiles } from '../files/input-files.js';
+import { InputFiles } from './input-files.js';
 import { Payloads } from '../bytes/payloads.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';

@@ -14,7 +14,7 @@ import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } f
 import { type QueueName, RunQueues, RunSignals } from '#queue';
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { findAssets } from '../assets/found-assets.js';
+import { findAssets } from '../bytes/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 
 /** Pause before a reply that was not read is read again. */

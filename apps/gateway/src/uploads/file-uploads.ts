@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG } from '#observability';
 import { FileRepository, type FileRefusal, type StoredFile, StoredObjectRepository } from '#persistence';
 import { essenceOf } from '#schemas';
@@ -10,8 +11,7 @@ import { BodyBudget } from '../bodies/body-budget.js';
 import { bodyStream, tooLarge } from '../bodies/body-stream.js';
 import type { BodySettings } from '../bodies/settings.js';
 import { sendContinue } from '../http/expectations.js';
-import { newId } from '../new-id.js';
-import { SETTINGS } from '../settings.module.js';
+import { newId } from '../http/new-id.js';
 import { contentTypeOf, headBytes } from './content-type.js';
 
 export const fileSeconds = 24 * 60 * 60;

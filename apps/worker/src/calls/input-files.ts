@@ -10,7 +10,7 @@ import {
 } from '#providers';
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
-import { discard, ProviderClient } from '../calls/provider-client.js';
+import { discard, ProviderClient } from './provider-client.js';
 import type { Share } from '../bytes/byte-budget.js';
 
 /** For finding one file in the store. */

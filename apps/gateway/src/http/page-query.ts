@@ -1,7 +1,7 @@
 import { type CursorContext, openCursor, sealCursor } from '#catalog';
+import type { SigningSettings } from '#storage';
 import { z } from 'zod';
-import { once, pageSize } from '../http/query.pipe.js';
-import type { GatewaySettings } from '../settings.js';
+import { once, pageSize } from './query.pipe.js';
 
 /** The query of a list; `limit` is the page size that is served. */
 export const pageQuery = z.object({
@@ -15,7 +15,7 @@ export const pageQuery = z.object({
 export async function listPage<Row, Entry>(
   { cursor, limit }: z.output<typeof pageQuery>,
   list: NonNullable<CursorContext['list']>,
-  { SIGNING_SECRET: secrets }: Pick<GatewaySettings, 'SIGNING_SECRET'>,
+  { SIGNING_SECRET: secrets }: SigningSettings,
   {
     read,
     placeOf,

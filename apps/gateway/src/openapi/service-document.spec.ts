@@ -4,7 +4,7 @@ import { buckets } from '#errors';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Controller, Get } from '@nestjs/common';
 import { GatewayModule } from '../gateway.module.js';
-import { controllersOf } from './built-document.js';
+import { controllersOf } from '../built-document.js';
 import { serviceDocument } from './service-document.js';
 
 const controllers = controllersOf(GatewayModule);

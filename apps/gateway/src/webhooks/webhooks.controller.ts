@@ -1,5 +1,6 @@
 import { RouterError } from '#errors';
-import { type ListedWebhook, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
+import { SETTINGS } from '#infrastructure';
+import { WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
 import {
   routerQueueRequestId,
   type RouterWebhookDelivery,
@@ -10,15 +11,15 @@ import {
   routerWebhookSecret,
   webhookStates,
 } from '#schemas';
+import type { SigningSettings } from '#storage';
 import { Controller, Get, Header, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { Access, CallerGuard, Calling, unlessDeleted } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../models/page-query.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { shownDelivery } from '../runs/run-views.js';
+import { listPage, pageQuery } from '../http/page-query.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const deliveryQuery = pageQuery.extend({
   state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
@@ -31,7 +32,7 @@ export class WebhooksController {
   constructor(
     private readonly webhooks: WebhookRepository,
     private readonly workspaces: WorkspaceRepository,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Get('deliveries')
@@ -111,19 +112,5 @@ export class WebhooksController {
     return secretOf(await unlessDeleted(this.workspaces.rotateWebhookSecret(workspaceId)));
   }
 }
-
-export const shownDelivery = (webhook: ListedWebhook): RouterWebhookDelivery => ({
-  request_id: webhook.runId,
-  model: webhook.model,
-  ...(webhook.bucket !== null && { error_type: webhook.bucket }),
-  url: webhook.url,
-  form: webhook.form,
-  state: webhook.state,
-  tries: webhook.tries,
-  ...(webhook.problem !== null && { problem: webhook.problem }),
-  created_at: webhook.completedAt.toISOString(),
-  ...(webhook.dueAt && { next_try_at: webhook.dueAt.toISOString() }),
-  ...(webhook.endedAt && { ended_at: webhook.endedAt.toISOString() }),
-});
 
 const secretOf = ({ webhookSecrets: [secret = ''] }: Workspace): RouterWebhookSecret => ({ secret });

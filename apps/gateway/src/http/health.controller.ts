@@ -1,6 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { answer, ApiRoute } from '../reference/api-route.js';
+import { answer, ApiRoute } from './api-route.js';
 import { Readiness } from './readiness.js';
 
 const plainText = { 'text/plain': null };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QueryPipe } from '../http/query.pipe.js';
+import { QueryPipe } from './query.pipe.js';
 import { pageQuery } from './page-query.js';
 
 const parse = (query: object) => new QueryPipe(pageQuery).transform(query);

@@ -12,8 +12,8 @@ import {
   ofJsonBody,
   ofRouter,
   outsideRouter,
-} from './api-route.js';
-import { responseHeaders } from './response-headers.js';
+} from '../http/api-route.js';
+import { responseHeaders } from '../http/response-headers.js';
 
 const introduction =
   'One interface in front of the models of many providers. A model is addressed as `{provider}/{model}`; the request body is the model’s own JSON input, the result its own output, byte for byte. Paths under `/v1` and `/v2` answer failures with one of fifteen buckets, in the header `X-Service-Error-Type` and in `error_type`; treat one that you do not know as `internal_error`. Everywhere else a failure is `{"error", "message"}`. Unknown paths and methods answer 404. Unknown query parameters and headers are tolerated.';
@@ -58,21 +58,27 @@ export function serviceDocument(controllers: readonly Type[], baseUrl: string | 
   };
 }
 
+export type ServiceDocument = ReturnType<typeof serviceDocument>;
+
 type Operation = ReturnType<typeof operation>;
 
 /** Throws for a route that declares nothing. */
 function pathsOf(controllers: readonly Type[]): Record<string, Record<string, Operation>> {
   const reflector = new Reflector();
+  const handlers = controllers
+    .filter((controller) => !reflector.get(ApiExcludeController, controller))
+    .flatMap((controller) =>
+      new MetadataScanner()
+        .getAllMethodNames(controller.prototype)
+        .map((name) => ({ controller, handler: controller.prototype[name] })),
+    );
+  const names = new Set(handlers.map(({ handler }) => reflector.get(ApiRoute, handler)?.name));
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const controller of controllers) {
-    if (reflector.get(ApiExcludeController, controller)) continue;
-    for (const name of new MetadataScanner().getAllMethodNames(controller.prototype)) {
-      const handler = controller.prototype[name];
-      const method: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
-      if (method === undefined) continue;
-      for (const path of pathsTo(controller, handler))
-        (paths[path] ??= {})[RequestMethod[method].toLowerCase()] = operation(handler, path);
-    }
+  for (const { controller, handler } of handlers) {
+    const method: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
+    if (method === undefined) continue;
+    for (const path of pathsTo(controller, handler))
+      (paths[path] ??= {})[RequestMethod[method].toLowerCase()] = operation(handler, path, names);
   }
   return paths;
 }
@@ -93,7 +99,12 @@ function pathsTo(controller: Type, handler: object): string[] {
   );
 }
 
-function operation(handler: (...args: never[]) => unknown, path: string) {
+/** `names` are those of all operations: a link to another one is left out. */
+function operation(
+  handler: (...args: never[]) => unknown,
+  path: string,
+  names: ReadonlySet<string | undefined>,
+) {
   const reflector = new Reflector();
   const route = reflector.get(ApiRoute, handler);
   if (!route) throw new Error(`${handler.name} of ${path} has no @ApiRoute`);
@@ -121,7 +132,9 @@ function operation(handler: (...args: never[]) => unknown, path: string) {
     security: reflector.get(Access, handler) ? credentials(generation) : [],
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && { requestBody: { required: true, content: requestContent(route.body) } }),
-    responses: Object.fromEntries(answers.map((answer) => [answer.status, response(answer, generation)])),
+    responses: Object.fromEntries(
+      answers.map((answer) => [answer.status, response(answer, generation, names)]),
+    ),
   };
 }
 
@@ -138,8 +151,12 @@ const parameter = (place: 'path' | 'query' | 'header', name: string, shape: z.co
   ...described(shape),
 });
 
-function response({ description, headers, content, links, buckets }: Answer, generation: string) {
-  const followers = Object.entries(links);
+function response(
+  { description, headers, content, links, buckets }: Answer,
+  generation: string,
+  names: ReadonlySet<string | undefined>,
+) {
+  const followers = Object.entries(links).filter(([name]) => names.has(name));
   return {
     description,
     headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),

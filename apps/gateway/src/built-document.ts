@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 import { MODULE_METADATA } from '@nestjs/common/constants.js';
-import { GatewayModule } from '../gateway.module.js';
-import { serviceDocument } from './service-document.js';
+import { GatewayModule } from './gateway.module.js';
+import { serviceDocument } from './openapi/service-document.js';
 
 /** The service document without a service that runs: the console's build makes its types from it, and it is linted. */
 export const readServiceDocument = (baseUrl?: string) =>

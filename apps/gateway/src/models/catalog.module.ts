@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Catalog, inputErrors, LiveCatalog } from '#catalog';
+import { type Catalog, type CatalogSettings, inputErrors, LiveCatalog } from '#catalog';
+import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureModule } from './infrastructure.module.js';
-import { ModelServers } from './models/model-servers.js';
-import { ProviderKeys } from './models/provider-keys.js';
-import type { GatewaySettings } from './settings.js';
-import { SETTINGS } from './settings.module.js';
+import { ModelServers } from './model-servers.js';
+import { ProviderKeys } from './provider-keys.js';
 
 /** The catalog that the gateway runs on; it is read again when it changes. */
 @Module({
@@ -18,7 +16,7 @@ import { SETTINGS } from './settings.module.js';
     {
       provide: LiveCatalog,
       inject: [SETTINGS, ProcessRecord, LOG, Metrics],
-      useFactory: (settings: GatewaySettings, record: ProcessRecord, log: Log, metrics: Metrics) =>
+      useFactory: (settings: CatalogSettings, record: ProcessRecord, log: Log, metrics: Metrics) =>
         LiveCatalog.open({
           directory: settings.CATALOG_DIR,
           builtInRows: true,
