@@ -5,7 +5,7 @@ import { InputRejection } from '#errors';
 const { models } = await loadCatalog();
 
 const problemsOf = (model: Model, tools: unknown): { loc: unknown; type: string; msg: string }[] => {
-  const body = { ...model.members, ...(model.example as object), tools };
+  const body = { ...model.constants, ...(model.example as object), tools };
   try {
     checkInput(model, body, Buffer.from(JSON.stringify(body)));
     return [];

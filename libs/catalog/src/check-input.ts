@@ -8,21 +8,21 @@ import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
 import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerModel } from './model.js';
-import type { MemberValue } from './model-row.js';
+import type { ConstantValue } from './model-row.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** The members that name the model and that the body leaves to the router. */
-export const missingMembers = ({ members = {} }: Model, parsedBody: Body): Record<string, MemberValue> =>
-  Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(parsedBody, name)));
+export const missingMembers = ({ constants = {} }: Model, parsedBody: Body): Record<string, ConstantValue> =>
+  Object.fromEntries(Object.entries(constants).filter(([name]) => !Object.hasOwn(parsedBody, name)));
 
 /** The provider's address for this input. */
 export function addressFor(model: Model, parsedBody: Body): Record<string, string> {
   const { upstream, variants } = model;
   const input = asSpelledByRow(model, parsedBody);
-  const variant = variants.find(({ holds }) =>
-    holds.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
+  const variant = variants.find(({ contains }) =>
+    contains.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
   );
   return { ...upstream, ...variant?.upstream };
 }
@@ -45,14 +45,14 @@ function bodyErrors(model: Model, parsedBody: Body, bytes: Uint8Array): FieldErr
  * find another model than the one of the path in a body that has passed.
  */
 function hiddenMemberErrors(model: Model, parsedBody: Body, bytes: Uint8Array): FieldError[] {
-  const { members = {} } = model;
-  const names = new Map(Object.keys(members).map((name) => [anyCase(name), name]));
+  const { constants = {} } = model;
+  const names = new Map(Object.keys(constants).map((name) => [anyCase(name), name]));
   if (!Object.keys(parsedBody).some((name) => names.has(anyCase(name)))) return [];
   for (const place of membersOf(bytes)) {
     const name = names.get(anyCase(place.name));
     if (name === undefined) continue;
     const value = JSON.parse(textAt(bytes, place)) as unknown;
-    if (value === members[name]) continue;
+    if (value === constants[name]) continue;
     const errors = inputErrors(model, { ...parsedBody, [name]: value });
     return errors.map((error) => ({ ...error, loc: ['body', place.name] }));
   }

@@ -30,13 +30,13 @@ const everything: Segment = { name: '**', key: '**' };
  */
 export function misnamedFields(model: Model, bytes: Uint8Array): FieldError[] {
   const errors: FieldError[] = [];
-  const { members = {} } = model;
+  const { constants = {} } = model;
   const spelled = spellingOf(model);
   const root: Reading = { path: [], rests: readPlaces(model), had: new Set() };
   walkJson<Reading>(bytes, root, (around, { name, isElement, isContainer }) => {
     if (errors.length >= maxErrors || (isElement && !isContainer)) return undefined;
     const isTop = around.path.length === 0;
-    if (isTop && Object.hasOwn(members, name)) return undefined;
+    if (isTop && Object.hasOwn(constants, name)) return undefined;
     const key = isElement ? name : anyCase(spelled(name));
     const leading = around.rests.filter(
       ([segment]) => segment === everything || segment?.name === '*' || segment?.key === key,
@@ -67,7 +67,7 @@ const spellingOf = ({ takesBothSpellings }: Model): ((name: string) => string) =
 
 /** The places that are read; those of the members that name the model are checked by their values. */
 const readPlaces = oncePerModel((model): Segment[][] => {
-  const { price, variants, refusedPointers, members = {} } = model;
+  const { price, variants, refusedPointers, constants = {} } = model;
   const spelled = spellingOf(model);
   const placesOf = (pointers: readonly string[]): Segment[][] =>
     pointers.map((pointer) =>
@@ -79,7 +79,11 @@ const readPlaces = oncePerModel((model): Segment[][] => {
   return [
     ...placesOf([...new Set(counted)]).map((place) => [...place, everything]),
     ...placesOf([
-      ...new Set([...pricePointers(price), ...variants.flatMap(({ holds }) => holds), ...refusedPointers]),
+      ...new Set([
+        ...pricePointers(price),
+        ...variants.flatMap(({ contains }) => contains),
+        ...refusedPointers,
+      ]),
     ]).filter(({ length }) => length > 0),
-  ].filter(([first]) => first && !Object.hasOwn(members, first.name));
+  ].filter(([first]) => first && !Object.hasOwn(constants, first.name));
 });
