@@ -6,13 +6,13 @@ ${more}
 auth: { authorization: 'Key {secret}' }
 submit: { url: '{base}/{upstream.path}' }
 handle:
-  statusUrl: { at: /status_url, url: true }
-  responseUrl: { at: /response_url, url: true }
+  statusUrl: { path: /status_url, url: true }
+  responseUrl: { path: /response_url, url: true }
 poll:
   url: '{statusUrl}'
   status: /status
   statuses: { COMPLETED: succeeded }
-  every_seconds: 0.1
+  interval_seconds: 0.1
 fetch: { url: '{responseUrl}' }
 `,
   [`${provider}-pictures.yaml`]: `id: ${provider}/pictures
