@@ -1,17 +1,17 @@
-/** What came with a signal: nothing where it was lost, or where the transport carries only the run's id. */
-type Wake = (news?: Buffer) => void;
+/** Gets the announcement of the outcome, unless it was lost or the transport carries only run ids. */
+type Wake = (announcement?: Buffer) => void;
 
-/** Wakes whoever waits for a run. What is published while the server is away is lost: the row is the truth. */
+/** Wakes the calls that wait for a run. Signals published while the server is away are lost: the row is the truth. */
 export abstract class RunSignals {
   private readonly byRun = new Map<string, Set<Wake>>();
   /** Runs whose last subscriber has left in this turn of the event loop. */
   private readonly left = new Set<string>();
 
   /**
-   * Tells every subscriber of the run, in every process, that its row has changed. `news` spares them reading it, and
-   * may not arrive. Never rejects.
+   * Tells every subscriber of the run, in every process, that its row has changed. `announcement` spares them reading
+   * it, and may not arrive. Never rejects.
    */
-  abstract publish(runId: string, news?: Buffer): Promise<void>;
+  abstract publish(runId: string, announcement?: Buffer): Promise<void>;
 
   /**
    * Calls `wake` each time the run is published until the returned function is called, and once after every
@@ -43,7 +43,7 @@ export abstract class RunSignals {
     return [...this.byRun.keys()];
   }
 
-  /** The server learns of it last: whoever leaves has an answer to send, and others leave in the same turn. */
+  /** Tells the server last: a subscriber that leaves has an answer to send, and others leave in the same turn. */
   private leave(runId: string): void {
     if (this.left.size === 0) {
       setImmediate(() => {
@@ -55,10 +55,10 @@ export abstract class RunSignals {
     this.left.add(runId);
   }
 
-  protected wake(runId: string, news?: Buffer): void {
-    // Of a copy, because a subscriber that wakes usually leaves and may come back at once.
+  protected wake(runId: string, announcement?: Buffer): void {
+    // A copy, because a subscriber that wakes usually leaves and may come back at once.
     const wakes = Array.from(this.byRun.get(runId) ?? []);
-    for (const wake of wakes) wake(news);
+    for (const wake of wakes) wake(announcement);
   }
 
   protected wakeAll(): void {

@@ -162,7 +162,7 @@ export class RunAdmission {
 
   /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */
   private async enqueue(provider: string, runId: string): Promise<void> {
-    await this.queues.enqueueGranted([{ runId, provider }]);
+    await this.queues.enqueue([{ runId, provider }]);
     await failpoint('submit.afterDeliver');
   }
 }
