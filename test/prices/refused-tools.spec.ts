@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkInput, loadCatalog, type Model } from '#catalog';
 import { InputRejection } from '#errors';
+import { parsedInput } from '../../libs/catalog/src/testing/parsed-input.js';
 
 const { models } = await loadCatalog();
 
 const problemsOf = (model: Model, tools: unknown): { loc: unknown; type: string; msg: string }[] => {
   const body = { ...model.members, ...(model.example as object), tools };
   try {
-    checkInput(model, body, Buffer.from(JSON.stringify(body)));
+    checkInput([model], parsedInput(body));
     return [];
   } catch (error) {
     if (error instanceof InputRejection) return [...error.fields];

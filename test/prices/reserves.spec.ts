@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkInput, loadCatalog, type Model, pricePointers, quote } from '#catalog';
+import { checkInput, loadCatalog, type Model, pricePointers, type ServerTerms } from '#catalog';
 import { InputRejection } from '#errors';
+import { parsedInput } from '../../libs/catalog/src/testing/parsed-input.js';
 import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import { type Bill, Order } from '../../apps/simulator/src/prices/order.js';
 import { type Body, bodiesOf, type Tried } from './bodies.js';
@@ -12,15 +13,15 @@ const { models } = await loadCatalog();
 
 /** What is wrong with a body that is admitted for less than the provider asks. */
 function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
-  const body = JSON.parse(text) as Body;
+  let terms: ServerTerms;
   try {
-    checkInput(model, body, Buffer.from(text));
+    [terms] = checkInput([model], parsedInput(text));
   } catch (error) {
     if (error instanceof InputRejection) return undefined;
     throw error;
   }
   const asked = Math.min(maxUsd, Math.max(...readings.map((reading) => bill(new Order(reading)))));
-  const reserved = quote(model, body).upperMicros / 1_000_000;
+  const reserved = terms.price.upperMicros / 1_000_000;
   // The list and the rows round their figures apart.
   return reserved >= asked * 0.999 - 0.000001 ? undefined : `${text} reserves ${reserved} for ${asked}`;
 }

@@ -5,6 +5,7 @@ import { routerValidationErrorResponse } from '#schemas';
 import { checkInput, compileSchema, inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { modelOfRow } from './testing/model-of-row.js';
+import { parsedInput } from './testing/parsed-input.js';
 
 const modelWith = (input?: object) =>
   modelOfRow({
@@ -14,8 +15,6 @@ const modelWith = (input?: object) =>
     price: { usd: 0.01 },
     ...(input === undefined ? {} : { input }),
   });
-
-const noBytes = Buffer.alloc(0);
 
 /** A model whose input has the one field `v`. */
 const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });
@@ -58,10 +57,10 @@ describe('checkInput', () => {
 
   it('throws a rejection that has the wire shape, and nothing on a good input', () => {
     const model = modelOf({ type: 'string' });
-    expect(() => checkInput(model, { v: 'a' }, noBytes)).not.toThrow();
+    expect(() => checkInput([model], parsedInput({ v: 'a' }))).not.toThrow();
     let thrown: unknown;
     try {
-      checkInput(model, { v: 1 }, noBytes);
+      checkInput([model], parsedInput({ v: 1 }));
     } catch (error) {
       thrown = error;
     }
@@ -91,7 +90,9 @@ describe('checkInput', () => {
   it('takes any object for an unauthored model', () => {
     const model = modelWith();
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => checkInput(model, body, noBytes)),
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
+        checkInput([model], parsedInput(body));
+      }),
     );
     expect(inputErrors(model, [])).toMatchObject([{ loc: ['body'], type: 'dict_type' }]);
   });

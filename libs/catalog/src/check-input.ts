@@ -1,72 +1,116 @@
 import { type FieldError, InputRejection } from '#errors';
-import { membersOf, textAt, valueAt } from '#schemas';
-import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isExact, type JsonIndex, pointerFrom, pointerSegments, valueAt } from '#schemas';
+import {
+  _,
+  Ajv2020,
+  type AnySchema,
+  type CodeKeywordDefinition,
+  type ErrorObject,
+  type Options,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
+import { alwaysValidSchema, Type } from 'ajv/dist/compile/util.js';
 import { anyCase } from './accepted-input.js';
-import { boundedItems } from './bounded-items.js';
-import { fieldErrors } from './field-errors.js';
 import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
 import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerModel } from './model.js';
 import type { MemberValue } from './model-row.js';
+import { type Quote, quote } from './quote.js';
+import { settleUnions } from './settle-unions.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
+import { childOf, echoed, precedence, worded } from './vocabulary.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
+/** The body of a call: a parsed copy, and the members of its text, which a parser may read otherwise. */
+export interface ParsedInput {
+  body: Body;
+  index: JsonIndex;
+}
+
+/** How one server takes an input. */
+export interface ServerTerms {
+  /** The id of its row. */
+  server: string;
+  /** What the call can cost. */
+  price: Quote;
+  /** The members that the router adds. */
+  missingMembers: Record<string, MemberValue>;
+  /** Where the provider takes it. */
+  upstream: Record<string, string>;
+}
+
+/**
+ * The terms of every server that takes the input, in their order. The first server has to take it: throws
+ * `InputRejection` with the fields that it does not accept.
+ */
+export function checkInput(
+  [server, ...others]: readonly [Model, ...Model[]],
+  input: ParsedInput,
+): [ServerTerms, ...ServerTerms[]] {
+  const fields = bodyErrors(server, input);
+  if (fields.length > 0) throw new InputRejection(fields);
+  const fitting = others.filter(
+    (other) => declaresFields(other, input) && bodyErrors(other, input).length === 0,
+  );
+  return [termsOf(server, input), ...fitting.map((other) => termsOf(other, input))];
+}
+
+const termsOf = (model: Model, { body }: ParsedInput): ServerTerms => ({
+  server: model.id,
+  price: quote(model, body),
+  missingMembers: missingMembers(model, body),
+  upstream: addressFor(model, body),
+});
+
 /** The members that name the model and that the body leaves to the router. */
-export const missingMembers = ({ members = {} }: Model, parsedBody: Body): Record<string, MemberValue> =>
-  Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(parsedBody, name)));
+export const missingMembers = ({ members = {} }: Model, body: Body): Record<string, MemberValue> =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(body, name)));
 
 /** The provider's address for this input. */
-export function addressFor(model: Model, parsedBody: Body): Record<string, string> {
+function addressFor(model: Model, body: Body): Record<string, string> {
   const { upstream, variants } = model;
-  const input = asSpelledByRow(model, parsedBody);
+  const input = asSpelledByRow(model, body);
   const variant = variants.find(({ holds }) =>
     holds.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
   );
   return { ...upstream, ...variant?.upstream };
 }
 
-/** Throws `InputRejection` with the failing fields. */
-export function checkInput(model: Model, parsedBody: Body, bytes: Uint8Array): void {
-  const fields = bodyErrors(model, parsedBody, bytes);
-  if (fields.length > 0) throw new InputRejection(fields);
-}
+/** Inputs are open, so a field that another server does not declare would be lost there without a word. */
+const declaresFields = (server: Model, { body }: ParsedInput): boolean =>
+  Object.keys(asSpelledByRow(server, body)).every((name) =>
+    Object.hasOwn(server.input.properties ?? {}, name),
+  );
 
 /** Every failing field of the parsed body, else of its text. */
-function bodyErrors(model: Model, parsedBody: Body, bytes: Uint8Array): FieldError[] {
-  const failing = inputErrors(model, parsedBody);
+function bodyErrors(model: Model, { body, index }: ParsedInput): FieldError[] {
+  const failing = inputErrors(model, body);
   if (failing.length > 0) return failing;
-  return [...hiddenMemberErrors(model, parsedBody, bytes), ...misnamedFields(model, bytes)];
+  return [...hiddenMemberErrors(model, body, index), ...misnamedFields(model, index)];
 }
 
 /**
  * A parser takes the first of two members of one name, or the last; some take a name in any case. None of them may
  * find another model than the one of the path in a body that has passed.
  */
-function hiddenMemberErrors(model: Model, parsedBody: Body, bytes: Uint8Array): FieldError[] {
+function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldError[] {
   const { members = {} } = model;
   const names = new Map(Object.keys(members).map((name) => [anyCase(name), name]));
-  if (!Object.keys(parsedBody).some((name) => names.has(anyCase(name)))) return [];
-  for (const place of membersOf(bytes)) {
-    const name = names.get(anyCase(place.name));
+  if (!Object.keys(body).some((name) => names.has(anyCase(name)))) return [];
+  for (const member of index.members) {
+    if (member.within.around !== undefined) continue;
+    const given = index.nameOf(member);
+    const name = names.get(anyCase(given));
     if (name === undefined) continue;
-    const value = JSON.parse(textAt(bytes, place)) as unknown;
+    const value = index.parse(member);
     if (value === members[name]) continue;
-    const errors = inputErrors(model, { ...parsedBody, [name]: value });
-    return errors.map((error) => ({ ...error, loc: ['body', place.name] }));
+    const errors = inputErrors(model, { ...body, [name]: value });
+    return errors.map((error) => ({ ...error, loc: ['body', given] }));
   }
   return [];
 }
-
-/**
- * Whether a server may take an input that was meant for another one: its own schema accepts it and declares every
- * field. Inputs are open, so a field that it does not know would be lost without a word.
- */
-export const fits = (server: Model, input: Body, bytes: Uint8Array): boolean =>
-  Object.keys(asSpelledByRow(server, input)).every((name) =>
-    Object.hasOwn(server.input.properties ?? {}, name),
-  ) && bodyErrors(server, input, bytes).length === 0;
 
 /** The failing fields of the input, at most 100; none when the model accepts it or has no authored schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
@@ -110,6 +154,29 @@ const options: Options = {
   // No coercion, no defaults, no removal: the body is forwarded as it came.
 };
 
+/** No list has more failing elements than a 422 has entries. */
+const maxFailingElements = 100;
+
+/**
+ * The keyword `items`, which stops a list at its hundredth failing element. A validator that collects all errors would
+ * collect millions in a long list, and nobody reads them.
+ */
+const boundedItems: CodeKeywordDefinition = {
+  keyword: 'items',
+  type: 'array',
+  schemaType: 'object',
+  code(context) {
+    const { gen, data, it, schema } = context;
+    if (alwaysValidSchema(it, schema as AnySchema)) return;
+    const failing = gen.let('failing', 0);
+    gen.forRange('i', 0, _`${data}.length`, (i) => {
+      const valid = gen.name('valid');
+      context.subschema({ keyword: 'items', dataProp: i, dataPropType: Type.Num }, valid);
+      gen.if(_`!${valid} && ++${failing} >= ${maxFailingElements}`, () => gen.break());
+    });
+  },
+};
+
 const verdicts = new Ajv2020({ ...options, allErrors: false });
 const reports = new Ajv2020({ ...options, allErrors: true, verbose: true });
 reports.removeKeyword('items').addKeyword(boundedItems);
@@ -139,4 +206,102 @@ function compiled(ajv: Ajv2020, schema: JsonSchema): ValidateFunction {
     // The validator keeps what it compiled for ever; a replaced catalog revision must be collectable.
     ajv.removeSchema(schema);
   }
+}
+
+const maxEchoWeight = 4096;
+const maxFields = 100;
+/** The most that all entries together may take, as JSON. */
+const maxLength = 256 * 1024;
+
+/**
+ * One entry per failing field, in the order the schema lists them, for the first constraint that it breaks. At most 100
+ * entries and 256 KiB: an entry that does not fit loses its echo first, and those behind the last one that fits are left
+ * out.
+ */
+function fieldErrors(errors: readonly ErrorObject[], body: unknown): FieldError[] {
+  const fields: FieldError[] = [];
+  let left = maxLength;
+  for (const error of firstOfEachField(settleUnions(errors))) {
+    const field = fieldError(error, body);
+    const { input: _echo, ...bare } = field;
+    const fitting = lengthOf(field) <= left ? field : bare;
+    left -= lengthOf(fitting);
+    if (left < 0 && fields.length > 0) break;
+    fields.push(fitting);
+  }
+  return fields;
+}
+
+const lengthOf = (field: FieldError): number => JSON.stringify(field).length;
+
+/** The error to report of each field, for the first hundred fields. */
+function firstOfEachField(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
+  const fields = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    const child = childOf(error);
+    const field = child === undefined ? error.instancePath : error.instancePath + pointerFrom([child]);
+    const known = fields.get(field);
+    if (known === undefined ? fields.size < maxFields : rankOf(error) < rankOf(known))
+      fields.set(field, error);
+  }
+  return fields.values();
+}
+
+const rankOf = ({ keyword }: ErrorObject): number => precedence.indexOf(keyword);
+
+function fieldError(error: ErrorObject, body: unknown): FieldError {
+  const { type, msg, ctx } = worded(error);
+  const child = childOf(error);
+  const path = [...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
+  const loc = ['body', ...path.map((segment) => (typeof segment === 'string' ? echoed(segment) : segment))];
+  // A missing field echoes the object that lacks it; an extra one echoes itself.
+  const rejected =
+    error.keyword === 'additionalProperties' && child !== undefined
+      ? (error.data as Record<string, unknown>)[child]
+      : error.data;
+  return { loc, msg, type, ...(ctx === undefined ? {} : { ctx }), ...echo(rejected) };
+}
+
+/** The path as the 422 body writes it: array indexes are integers, field names stay strings even if numeric. */
+function locate(instancePath: string, body: unknown): (string | number)[] {
+  let value = body;
+  return pointerSegments(instancePath).map((segment) => {
+    const isIndex = Array.isArray(value);
+    value = (value as Record<string, unknown> | undefined)?.[segment];
+    return isIndex ? Number(segment) : segment;
+  });
+}
+
+/**
+ * Long strings, mostly inline images, are echoed. Objects too heavy to repeat are left out, and so are numbers that
+ * would be repeated as other ones.
+ */
+function echo(value: unknown): { input?: unknown } {
+  if (typeof value === 'string') return { input: echoed(value) };
+  return weighsAtMost(value, maxEchoWeight) && isExact(value) ? { input: value } : {};
+}
+
+/**
+ * Whether the parsed value weighs at most `limit`: one for each value in it, plus one for each letter of a string or a
+ * name. Stops as soon as it does not, so that a huge value costs no more than the limit.
+ */
+function weighsAtMost(value: unknown, limit: number): boolean {
+  let weight = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    weight += 1 + (typeof next === 'string' ? next.length : 0);
+    if (weight + open.length > limit) return false;
+    if (Array.isArray(next)) {
+      if (next.length > limit) return false;
+      open.push(...(next as unknown[]));
+    } else if (typeof next === 'object' && next !== null) {
+      for (const key in next) {
+        weight += key.length;
+        if (open.length > limit) return false;
+        open.push((next as Record<string, unknown>)[key]);
+      }
+    }
+  }
+  return true;
 }

@@ -1,6 +1,12 @@
 export { type Catalog, catalogOf, type ModelFilter, serversOf } from './catalog.js';
 export { catalogSchemas, checkCatalog } from './check-catalog.js';
-export { addressFor, checkInput, fits, inputErrors, missingMembers } from './check-input.js';
+export {
+  checkInput,
+  inputErrors,
+  missingMembers,
+  type ParsedInput,
+  type ServerTerms,
+} from './check-input.js';
 export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';

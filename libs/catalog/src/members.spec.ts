@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { InputRejection } from '#errors';
-import { addressFor, checkInput, missingMembers } from './check-input.js';
+import { checkInput } from './check-input.js';
 import { modelOfRow } from './testing/model-of-row.js';
+import { parsedInput } from './testing/parsed-input.js';
 
 const model = modelOfRow({
   id: 'a/cheap',
@@ -12,10 +13,8 @@ const model = modelOfRow({
 });
 
 function check(text: string): unknown {
-  const body = JSON.parse(text) as Record<string, unknown>;
   try {
-    checkInput(model, body, Buffer.from(text));
-    return missingMembers(model, body);
+    return checkInput([model], parsedInput(text))[0].missingMembers;
   } catch (error) {
     if (!(error instanceof InputRejection)) throw error;
     return error.fields.map(({ loc, type }) => `${loc.join('.')} ${type}`);
@@ -71,6 +70,6 @@ describe('the address', () => {
       { path: 'frames', host: 'a.example' },
     ],
   ])('of %j is %j', (input, address) => {
-    expect(addressFor(imageOrText, input)).toEqual(address);
+    expect(checkInput([imageOrText], parsedInput(input))[0].upstream).toEqual(address);
   });
 });

@@ -3,6 +3,7 @@ import { providerList } from '#providers';
 import { misnamedFields } from './misnamed-fields.js';
 import { type Model, servedBy } from './model.js';
 import { modelOfRow } from './testing/model-of-row.js';
+import { parsedInput } from './testing/parsed-input.js';
 
 const model = modelOfRow({
   id: 'a/b',
@@ -27,7 +28,8 @@ const google = providerList.find(({ name }) => name === 'google');
 const ofGoogle = google && servedBy(model, google);
 
 const found = (of: Model | undefined, text: string) =>
-  of && misnamedFields(of, Buffer.from(text)).map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`);
+  of &&
+  misnamedFields(of, parsedInput(text).index).map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`);
 
 describe('a field that is read', () => {
   it.each([

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { serversOf } from './catalog.js';
-import { fits } from './check-input.js';
+import { checkInput } from './check-input.js';
 import { modelOfRow } from './testing/model-of-row.js';
+import { parsedInput } from './testing/parsed-input.js';
 
 const row = (id: string, more: object = {}) =>
   modelOfRow({
@@ -29,7 +30,7 @@ it.each([
   [{ prompt: 'a', size: '1k' }, false],
   [{ n: 1 }, false],
 ])('fit %j: %j', (given, expected) => {
-  expect(
-    fits(row('b/x', { input, example: { prompt: 'a' } }), given, Buffer.from(JSON.stringify(given))),
-  ).toBe(expected);
+  const other = row('b/x', { input, example: { prompt: 'a' } });
+  const terms = checkInput([row('a/x'), other], parsedInput(given));
+  expect(terms.map(({ server }) => server)).toEqual(expected ? ['a/x', 'b/x'] : ['a/x']);
 });

@@ -4,6 +4,7 @@ import { checkInput, inputErrors } from './check-input.js';
 import { loadCatalog } from './load-catalog.js';
 import type { Model } from './model.js';
 import { quote } from './quote.js';
+import { parsedInput } from './testing/parsed-input.js';
 
 const file = { file_data: { file_uri: 'gs://bucket/film.mp4', mime_type: 'video/mp4' } };
 
@@ -17,7 +18,7 @@ function modelOf(id: string): Model {
 
 function refused(id: string, body: Record<string, unknown>): string[] {
   try {
-    checkInput(modelOf(id), body, Buffer.from(JSON.stringify(body)));
+    checkInput([modelOf(id)], parsedInput(body));
     return [];
   } catch (error) {
     if (!(error instanceof InputRejection)) throw error;

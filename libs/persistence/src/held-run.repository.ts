@@ -17,17 +17,8 @@ const releaseMs = 10_000;
 export class HeldRunRepository {
   constructor(private readonly database: Database) {}
 
-  /** Those of the runs that have their outcome. One query for all held calls of a gateway. */
-  async completedOf(runIds: readonly string[]): Promise<string[]> {
-    const rows = await this.database.read<{ id: string }>(
-      `SELECT id FROM run WHERE id = ANY($1::uuid[]) AND stage = 'completed'`,
-      [runIds],
-    );
-    return rows.map((row) => row.id);
-  }
-
   /**
-   * Where the runs stand. One query for all streams of a gateway: places are numbered by walking each line once, since
+   * The states of the runs. One query for all watched runs of a gateway: places are numbered by walking each line once, since
    * counting what is ahead of each run took a second for 2,000 of them.
    */
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
@@ -58,30 +49,16 @@ export class HeldRunRepository {
     return row.released;
   }
 
-  /** The key's result is about to have gone out in full. */
+  /** The key's result has gone out in full. */
   async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
-      `UPDATE idempotency_key SET deliveries = deliveries + 1, delivered_at = router_now()
+      `UPDATE idempotency_key SET deliveries = deliveries + 1
         WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId],
     );
   }
 
-  /** How often the key's result has gone out, or is going out; `fresh`: so recently that one may still be taken back. */
-  async deliveries(
-    workspaceId: string,
-    key: string,
-    runId: string,
-  ): Promise<{ deliveries: number; fresh: boolean }> {
-    const [row] = await this.database.write<{ deliveries: number; fresh: boolean }>(
-      `SELECT deliveries, delivered_at > router_now() - interval '500 milliseconds' AS fresh
-        FROM idempotency_key WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
-      [workspaceId, key, runId],
-    );
-    return row ?? { deliveries: 0, fresh: false };
-  }
-
-  /** The delivery that was noted did not come to its end. Those to other callers that joined the run still count. */
+  /** The delivery that was noted was not read. Deliveries to other callers that joined the run still count. */
   async takeBackDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
     await this.database.write(
       `UPDATE idempotency_key SET deliveries = deliveries - 1

@@ -1,9 +1,12 @@
-/** What came with a signal: nothing where it was lost, or where the transport carries only the run's id. */
-type Wake = (news?: Buffer) => void;
+/**
+ * Called with what came with a signal: nothing where it was lost, or where the transport carries only the run's id. `row` is
+ * the row of the run where this process has read it by itself.
+ */
+type Wake<Row> = (news?: Buffer, row?: Row) => void;
 
-/** Wakes whoever waits for a run. What is published while the server is away is lost: the row is the truth. */
-export abstract class RunSignals {
-  private readonly byRun = new Map<string, Set<Wake>>();
+/** Wakes listeners of runs. Signals that are published while the server is away are lost: the row is the truth. */
+export abstract class RunSignals<Row = unknown> {
+  private readonly byRun = new Map<string, Set<Wake<Row>>>();
   /** Runs whose last subscriber has left in this turn of the event loop. */
   private readonly left = new Set<string>();
 
@@ -15,9 +18,9 @@ export abstract class RunSignals {
 
   /**
    * Calls `wake` each time the run is published until the returned function is called, and once after every
-   * reconnection, because what was published meanwhile is lost.
+   * reconnection, because signals that were published meanwhile are lost.
    */
-  subscribe(runId: string, wake: Wake): () => void {
+  subscribe(runId: string, wake: Wake<Row>): () => void {
     const present = this.byRun.get(runId);
     if (present) present.add(wake);
     else {
@@ -39,11 +42,23 @@ export abstract class RunSignals {
   /** The runs have no subscriber in this process any more. */
   protected abstract removed(runIds: string[]): void;
 
-  protected get runIds(): string[] {
+  /** The runs that have a subscriber in this process. */
+  get runIds(): string[] {
     return [...this.byRun.keys()];
   }
 
-  /** The server learns of it last: whoever leaves has an answer to send, and others leave in the same turn. */
+  /** Tells the subscribers of the run in this process alone. */
+  wake(runId: string, news?: Buffer, row?: Row): void {
+    // A subscriber that wakes usually leaves and may come back at once, so this is a copy.
+    for (const wake of Array.from(this.byRun.get(runId) ?? [])) wake(news, row);
+  }
+
+  /** Tells every subscriber in this process that the row of its run may have changed. */
+  wakeAll(): void {
+    for (const runId of this.runIds) this.wake(runId);
+  }
+
+  /** The server learns of it last: the subscriber that leaves has an answer to send, and others leave in the same turn. */
   private leave(runId: string): void {
     if (this.left.size === 0) {
       setImmediate(() => {
@@ -53,15 +68,5 @@ export abstract class RunSignals {
       });
     }
     this.left.add(runId);
-  }
-
-  protected wake(runId: string, news?: Buffer): void {
-    // Of a copy, because a subscriber that wakes usually leaves and may come back at once.
-    const wakes = Array.from(this.byRun.get(runId) ?? []);
-    for (const wake of wakes) wake(news);
-  }
-
-  protected wakeAll(): void {
-    for (const runId of this.runIds) this.wake(runId);
   }
 }

@@ -76,18 +76,19 @@ export {
   routerQueueRequestId,
 } from './identifiers.js';
 export {
+  type JsonContainer,
   type JsonExcess,
   jsonExcess,
+  JsonIndex,
+  type JsonMember,
   longStringsOf,
   type JsonPlace,
-  type JsonStep,
   membersOf,
   placesOf,
   prunedJson,
   replaceStrings,
   stringAt,
   textAt,
-  walkJson,
   withMembersFirst,
 } from './json-text.js';
 export {

@@ -14,7 +14,9 @@ import {
 } from 'fast-check';
 import { type Json, valuesAt } from './json-pointer.js';
 import {
+  type JsonContainer,
   jsonExcess,
+  JsonIndex,
   prunedJson,
   longStringsOf,
   membersOf,
@@ -22,7 +24,6 @@ import {
   replaceStrings,
   stringAt,
   textAt,
-  walkJson,
   withMembersFirst,
 } from './json-text.js';
 
@@ -203,8 +204,9 @@ describe('withMembersFirst', () => {
   });
 });
 
+const unlimited = { depth: Infinity, keys: Infinity, containers: Infinity };
 const scan = (text: string, limits: Partial<Parameters<typeof jsonExcess>[1]>) =>
-  jsonExcess(Buffer.from(text), { depth: Infinity, keys: Infinity, containers: Infinity, ...limits });
+  jsonExcess(Buffer.from(text), { ...unlimited, ...limits });
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -286,15 +288,60 @@ describe('jsonExcess', () => {
   });
 });
 
-describe('walkJson', () => {
-  it('comes to each member and element, doubled ones too, and goes into what it is told to', () => {
-    const json = Buffer.from('\uFEFF{"a":[{"b":1},2,[3]],"a":{"c\\u0064":null},"e":{"f":1}}');
-    const seen: string[] = [];
-    walkJson(json, '', (around, { name, isElement, isContainer }) => {
-      const place = `${around}${isElement ? `[${name}]` : `.${name}`}`;
-      seen.push(isContainer ? `${place}*` : place);
-      return name === 'e' ? undefined : place;
-    });
-    expect(seen).toEqual(['.a*', '.a[0]*', '.a[0].b', '.a[1]', '.a[2]*', '.a[2][0]', '.a*', '.a.cd', '.e*']);
+function indexOf(text: string): JsonIndex {
+  const index = new JsonIndex(bytes(text));
+  jsonExcess(index.json, unlimited, index);
+  return index;
+}
+
+/** The members by their paths, with their values. */
+const indexed = (text: string) => {
+  const index = indexOf(text);
+  const pathOf = ({ around, at }: JsonContainer): (string | number)[] =>
+    around === undefined || at === undefined
+      ? []
+      : [...pathOf(around), typeof at === 'number' ? at : index.nameOf(at)];
+  return index.members.map((member) => [
+    [...pathOf(member.within), index.nameOf(member)].join('/'),
+    index.parse(member),
+  ]);
+};
+
+describe('JsonIndex', () => {
+  it('has each member in the order of the text, doubled ones too, with its place and its value', () => {
+    const text = '\uFEFF{ "a" : [{"b":1},2,[3,{ "x":"}" }]] ,"a":{"c\\u0064":null},"e":{"f":1, "g":[]}\n}';
+    expect(indexed(text)).toEqual([
+      ['a', [{ b: 1 }, 2, [3, { x: '}' }]]],
+      ['a/0/b', 1],
+      ['a/2/1/x', '}'],
+      ['a', { cd: null }],
+      ['a/cd', null],
+      ['e', { f: 1, g: [] }],
+      ['e/f', 1],
+      ['e/g', []],
+    ]);
   });
+
+  it('has what a parser finds, in any document', () => {
+    const membersIn = (value: unknown, path: (string | number)[] = []): unknown[] => {
+      if (typeof value !== 'object' || value === null) return [];
+      if (Array.isArray(value)) return value.flatMap((each, nth) => membersIn(each, [...path, nth]));
+      return Object.entries(value).flatMap(([name, each]) => [
+        [[...path, name].join('/'), each],
+        ...membersIn(each, [...path, name]),
+      ]);
+    };
+    assert(
+      property(jsonValue({ maxDepth: 4 }), constantFrom(undefined, 1, '\t'), (document, indent) => {
+        const text = JSON.stringify(document, null, indent);
+        expect(sorted(indexed(text) as Json[])).toEqual(sorted(membersIn(JSON.parse(text)) as Json[]));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(['', ':', '[1:2,3]', '{"a":1:2}', ']]}}:{,', '{"a"', '{:}', '}{"a":[}', '"'])(
+    'ends on the broken text %j',
+    (text) => expect(() => indexOf(text)).not.toThrow(),
+  );
 });

@@ -19,8 +19,11 @@ interface JsonLimits {
   containers: number;
 }
 
-/** Which limit JSON text exceeds, found before anything parses it. Text that is not JSON gets no particular answer. */
-export function jsonExcess(json: Uint8Array, limits: JsonLimits): JsonExcess | null {
+/**
+ * Which limit JSON text exceeds, found before anything parses it. Text that is not JSON gets no particular answer. The
+ * same pass fills `index`.
+ */
+export function jsonExcess(json: Uint8Array, limits: JsonLimits, index?: JsonIndex): JsonExcess | null {
   const tokens = new JsonTokens(json);
   let depth = 0;
   let keys = 0;
@@ -44,8 +47,61 @@ export function jsonExcess(json: Uint8Array, limits: JsonLimits): JsonExcess | n
         break;
       default:
     }
+    index?.add(tokens);
   }
   return null;
+}
+
+/** An object or list of the text. */
+export interface JsonContainer {
+  around: JsonContainer | undefined;
+  /** The member that holds it, or its index in the list around it; undefined for the outermost one. */
+  at: JsonMember | number | undefined;
+  /** The member or the index that is read, while the index is made. */
+  current: JsonMember | number | undefined;
+}
+
+/** A member of an object; the place of its value includes the white space around it. */
+export interface JsonMember extends JsonPlace {
+  name: JsonPlace;
+  within: JsonContainer;
+}
+
+/** The members of every object of a JSON text, in its order, doubled ones too. The caller has to know that it is JSON. */
+export class JsonIndex {
+  readonly members: JsonMember[] = [];
+  private container: JsonContainer | undefined;
+  private lastStart = 0;
+  private lastEnd = 0;
+
+  constructor(readonly json: Uint8Array) {}
+
+  nameOf({ name }: JsonMember): string {
+    return stringAt(this.json, name);
+  }
+
+  parse(member: JsonMember): unknown {
+    return JSON.parse(textAt(this.json, member));
+  }
+
+  /** The next token of the text. */
+  add({ kind, start, end }: { kind: number; start: number; end: number }): void {
+    const { container } = this;
+    if (kind === openBrace || kind === openBracket) {
+      const current = kind === openBrace ? undefined : 0;
+      this.container = { around: container, at: container?.current, current };
+    } else if (kind === colon && container) {
+      const name = { start: this.lastStart, end: this.lastEnd };
+      container.current = { name, within: container, start: end, end };
+      this.members.push(container.current);
+    } else if (container && (kind === comma || kind === closeBrace || kind === closeBracket)) {
+      if (typeof container.current === 'number') container.current += 1;
+      else if (container.current) container.current.end = start;
+      if (kind !== comma) this.container = container.around;
+    }
+    this.lastStart = start;
+    this.lastEnd = end;
+  }
 }
 
 /** Where a value stands in JSON text: the offsets of its first byte and of what follows its last one. */
@@ -102,37 +158,6 @@ export function membersOf(json: Uint8Array, from = 0): (JsonPlace & { name: stri
     members.push({ name: nameOf(), start, end: tokens.end });
   });
   return members;
-}
-
-/** The next thing in a walk: a member of an object or an element of a list, whose name is its index. */
-export interface JsonStep {
-  name: string;
-  isElement: boolean;
-  /** Whether the value is an object or a list, which the walk can go into. */
-  isContainer: boolean;
-}
-
-/**
- * Walks through JSON text in its order, doubled members included. `step` gets what it returned for the object or list
- * around a value, and returns what it wants to know inside the value; undefined skips it.
- */
-export function walkJson<State>(
-  json: Uint8Array,
-  root: State,
-  step: (around: State, next: JsonStep) => State | undefined,
-): void {
-  const tokens = new JsonTokens(json);
-  const isContainer = () => tokens.kind === openBrace || tokens.kind === openBracket;
-  const read = (around: State): void => {
-    const isElement = tokens.kind === openBracket;
-    readMembers(json, tokens, (nameOf) => {
-      const inside = step(around, { name: nameOf(), isElement, isContainer: isContainer() });
-      if (inside !== undefined && isContainer()) read(inside);
-      else tokens.skipValue();
-    });
-  };
-  tokens.next();
-  if (isContainer()) read(root);
 }
 
 /**

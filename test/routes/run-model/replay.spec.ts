@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
-import { type Ending, HeldRunRepository, type Workspace } from '#persistence';
+import type { Ending, Workspace } from '#persistence';
 import type { Caller } from '../../harness/caller.js';
 import { waitFor } from '../../harness/wait-for.js';
 import { sharedGateway } from '../gateways.js';
@@ -44,6 +44,12 @@ async function unread(caller: Caller): Promise<{ answering: Promise<unknown[]>; 
   return { answering, hangUp: () => request.destroy() };
 }
 
+const notedOnce = async (workspace: Workspace) =>
+  waitFor(async () => (await deliveries(workspace)) === 1, {
+    withinMs: 60_000,
+    what: 'the delivery to be noted',
+  });
+
 describe('a retry after a complete answer', () => {
   it.each([
     ['a result', output(Buffer.from('{"made":true}')), 200],
@@ -56,10 +62,9 @@ describe('a retry after a complete answer', () => {
     expect([first.status, isReplay(first)]).toEqual([status, false]);
     const again = await keyed(caller);
     expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([status, true, true]);
-    expect(await deliveries(workspace)).toBe(1);
   });
 
-  it('is a replay of what lies beside the database as well', async () => {
+  it('is a replay of an output beside the database as well', async () => {
     const { caller, workspace } = await gateway().caller();
     const answering = keyed(caller);
     const run = await gateway().admittedRun(workspace);
@@ -78,59 +83,42 @@ describe('a retry after a complete answer', () => {
     const answering = keyed(caller);
     await gateway().finish(await gateway().admittedRun(workspace), output(Buffer.from('{}'), true));
     expect((await answering).status).toBe(200);
+    await notedOnce(workspace);
     const again = await keyed(caller);
-    expect([again.status, again.bucket]).toEqual([409, 'invalid_input']);
+    expect([again.status, again.bucket, isReplay(again)]).toEqual([409, 'invalid_input', true]);
   });
-
-  it.each(['in the database', 'beside it'])(
-    'cannot come before the delivery is noted: a result %s',
-    async (where) => {
-      const { caller, workspace } = await gateway().caller();
-      let isAnswered = false;
-      const answering = keyed(caller).finally(() => (isAnswered = true));
-      const run = await gateway().admittedRun(workspace);
-      const beside = await gateway().outputBeside(run);
-      beside.put(Buffer.from('{}'));
-      const dataSource = await gateway().database.dataSource();
-      await dataSource.transaction(async (manager) => {
-        await manager.query('SELECT 1 FROM idempotency_key WHERE workspace_id = $1 FOR UPDATE', [
-          workspace.id,
-        ]);
-        await gateway().finish(run, {
-          outcome: 'succeeded',
-          mediaType: 'application/json',
-          body: where === 'beside it' ? { storedAs: beside.storedAs } : Buffer.from('{}'),
-        });
-        await gateway().waitsForLock('UPDATE idempotency_key SET deliveries');
-        expect(isAnswered).toBe(false);
-      });
-      expect((await answering).status).toBe(200);
-    },
-  );
 });
 
-describe('a retry is a collection', () => {
-  it('while the note of a broken delivery is still being taken back, by another gateway', async () => {
+it('a call that joins a run says so, whatever becomes of the run, and no other call does', async () => {
+  const { caller, workspace } = await gateway().caller();
+  const first = keyed(caller);
+  const run = await gateway().admittedRun(workspace);
+  const joining = keyed(caller);
+  const other = await caller.call('POST', path, {
+    body: '{"prompt":"y"}',
+    headers: { 'idempotency-key': 'k' },
+  });
+  expect([other.status, isReplay(other)]).toEqual([409, false]);
+  await gateway().finish(run, failure);
+  const answers = await Promise.all([first, joining]);
+  expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([
+    [400, false],
+    [400, true],
+  ]);
+});
+
+describe('a retry collects', () => {
+  it('what is delivered once, after its first caller had left before the outcome', async () => {
     const { caller, workspace } = await gateway().caller();
     const { answering, hangUp } = await unread(caller);
     const run = await gateway().admittedRun(workspace);
     hangUp();
     await expect(answering).rejects.toThrow('socket hang up');
     await gateway().finish(run, output(Buffer.from('{}'), true));
-    const other = new HeldRunRepository(gateway().database);
-    await other.noteDelivered(workspace.id, 'k', run.requestId);
-    // However long this test takes.
-    const fresh = `UPDATE idempotency_key SET delivered_at = now() + interval '1 hour' WHERE run_id = $1`;
-    await gateway().database.write(fresh, [run.requestId]);
-    const collecting = keyed(caller);
-    const looking = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT deliveries, delivered_at%'`;
-    await waitFor(async () => (await gateway().database.read(looking)).length > 0, {
-      withinMs: 60_000,
-      what: 'the retry to look at the note',
-    });
-    await other.takeBackDelivered(workspace.id, 'k', run.requestId);
-    const collected = await collecting;
-    expect([collected.status, isReplay(collected)]).toEqual([200, false]);
+    const collected = await keyed(caller);
+    expect([collected.status, isReplay(collected)]).toEqual([200, true]);
+    await notedOnce(workspace);
+    expect((await keyed(caller)).status).toBe(409);
   });
 
   it('after a connection that was reset with the whole of a small result unread', async () => {
@@ -142,18 +130,14 @@ describe('a retry is a collection', () => {
     socket.write(lines.join('\r\n'));
     const run = await gateway().admittedRun(workspace);
     await gateway().finish(run, output(Buffer.from('{}'), true));
-    const noted = async (times: number) => (await deliveries(workspace)) === times;
-    await waitFor(() => noted(1), { withinMs: 60_000, what: 'the delivery to be noted' });
-    const answered = (line: string) => line.includes('"status":200') && line.includes(workspace.id);
-    await waitFor(() => gateway().logs().split('\n').some(answered), {
-      withinMs: 60_000,
-      what: 'the answer to be in the hands of the operating system',
-    });
+    await notedOnce(workspace);
     socket.resetAndDestroy();
-    await waitFor(() => noted(0), { withinMs: 60_000, what: 'the delivery to be taken back' });
-    const collected = await keyed(caller);
-    expect([collected.status, isReplay(collected)]).toEqual([200, false]);
-    expect(await deliveries(workspace)).toBe(1);
+    await waitFor(async () => (await deliveries(workspace)) === 0, {
+      withinMs: 60_000,
+      what: 'the delivery to be taken back',
+    });
+    expect((await keyed(caller)).status).toBe(200);
+    await notedOnce(workspace);
   });
 
   it.each([
@@ -171,11 +155,10 @@ describe('a retry is a collection', () => {
       providerUrls,
     });
     const refused = await answering;
-    expect([refused.status, refused.bucket]).toEqual([503, 'service_unavailable']);
-    expect(await deliveries(workspace)).toBe(0);
+    expect([refused.status, refused.bucket, isReplay(refused)]).toEqual([503, 'service_unavailable', false]);
     put(Buffer.from('{"paid":true}'));
     const collected = await keyed(caller);
-    expect([collected.status, isReplay(collected)]).toEqual([200, false]);
+    expect([collected.status, isReplay(collected)]).toEqual([200, true]);
     expect(collected.bytes.toString()).toBe('{"paid":true}');
   });
 
@@ -197,15 +180,11 @@ describe('a retry is a collection', () => {
         providerUrls: true,
       });
       await answering;
-      expect(await deliveries(workspace)).toBe(isBeside ? 0 : 1);
       hangUp();
-      await waitFor(async () => (await deliveries(workspace)) === 0, {
-        withinMs: 60_000,
-        what: 'the delivery to be taken back',
-      });
       const collected = await keyed(caller);
-      expect([collected.status, isReplay(collected)]).toEqual([200, false]);
+      expect(collected.status).toBe(200);
       expect(collected.bytes.equals(bytes)).toBe(true);
+      await notedOnce(workspace);
     },
   );
 });

@@ -158,7 +158,7 @@ export class RequestsController {
   ): Promise<void> {
     const withBody = method !== 'HEAD';
     const input = isId(requestId) ? await this.runs.input(workspaceId, requestId, { withBody }) : null;
-    await this.payloads.send(reply, foundRun(input));
+    await this.payloads.sendOutput(reply, foundRun(input));
   }
 }
 

@@ -1,22 +1,18 @@
-import { oncePerModel } from '#catalog';
+import { checkInput, oncePerModel } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
-import {
-  type CheckedInput,
-  type CheckOrder,
-  checkParsed,
-  type CheckReport,
-  type ModelText,
-  type Servers,
-} from './check-thread.js';
+import type { CheckOrder, CheckReport, ModelText, Servers, Terms } from './check-thread.js';
 import { CheckTurns } from './check-turns.js';
 import { hasManyValues, parseInput, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
-/** A body that passed: the same bytes, and what is known of them. */
-type CheckedBody = { bytes: Buffer } & CheckedInput;
+/** A validated body: the same bytes, and what validation learned about it. */
+interface CheckedBody {
+  bytes: Buffer;
+  terms: Terms;
+}
 
 const maxThreads = 2;
 const maxWaiting = 1000;
@@ -41,14 +37,14 @@ export class BodyChecker implements OnApplicationShutdown {
 
   constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
-  /** Takes the bytes over and hands them back. Throws as `checkBody` does. */
-  async check(workspaceId: string, servers: Servers, bytes: Buffer): Promise<CheckedBody> {
+  /** Takes the bytes over and hands them back. Throws `InputRejection` for fields that the first server does not accept, and `RouterError`. */
+  async checkBody(workspaceId: string, servers: Servers, bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes);
     const input = parseInput(bytes);
     // The memory of a small body may be a part of what others use, and can not be given away.
-    return hasManyValues(input)
+    return hasManyValues(input.body)
       ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes))
-      : { bytes, ...checkParsed(servers, input, bytes) };
+      : { bytes, terms: checkInput(servers, input) };
   }
 
   async onApplicationShutdown(): Promise<void> {

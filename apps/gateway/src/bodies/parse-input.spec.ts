@@ -4,7 +4,7 @@ import { parseInput } from './parse-input.js';
 
 describe('parseInput', () => {
   it('parses an object without touching any prototype', () => {
-    const input = parseInput(Buffer.from('{"__proto__":{"polluted":true},"a":1}'));
+    const { body: input } = parseInput(Buffer.from('{"__proto__":{"polluted":true},"a":1}'));
     expect(Object.keys(input)).toEqual(['__proto__', 'a']);
     expect(Object.getPrototypeOf(input)).toBe(Object.prototype);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
+import type { ParsedInput } from '#catalog';
 import { RouterError } from '#errors';
-import { type JsonExcess, jsonExcess } from '#schemas';
+import { type JsonExcess, jsonExcess, JsonIndex } from '#schemas';
 import { tooLarge } from './body-stream.js';
 
 const limits = { depth: 64, keys: 10_000, containers: 1_000_000 };
@@ -15,27 +15,31 @@ const excessTexts: Record<JsonExcess, string> = {
   too_many_containers: `The body has more than ${limits.containers} arrays and objects.`,
 };
 
+/** Decodes and checks UTF-8 at once. A byte order mark stays, for the parser to refuse it. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /**
- * A parsed copy of the body, for validation only: the bytes themselves are what is forwarded. Throws
- * `invalid_input`, 400, for what is not one JSON object within the limits.
+ * A parsed copy of the body, for validation only: the bytes themselves are what is forwarded. They are read twice here, by
+ * the tokeniser and by the parser. Throws `invalid_input`, 400, for what is not one JSON object within the limits.
  */
-export function parseInput(bytes: Buffer): Record<string, unknown> {
-  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
-  const excess = jsonExcess(bytes, limits);
+export function parseInput(bytes: Buffer): ParsedInput {
+  const text = unlessBroken(() => decoder.decode(bytes), 'The body is not valid UTF-8.');
+  const index = new JsonIndex(bytes);
+  const excess = jsonExcess(bytes, limits, index);
   if (excess !== null) throw malformed(excessTexts[excess]);
-  const value = parsed(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  const body: unknown = unlessBroken(() => JSON.parse(text), 'The body is not valid JSON.');
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw malformed('The body must be a JSON object.');
   }
-  return value as Record<string, unknown>;
+  return { body: body as Record<string, unknown>, index };
 }
 
 /** The same for what is small: more bytes are a 413, more values a 400. */
 export function parseSmall(bytes: Buffer): Record<string, unknown> {
   if (bytes.length > smallBytes) throw tooLarge(smallBytes);
-  const value = parseInput(bytes);
-  if (hasManyValues(value)) throw tooManyValues();
-  return value;
+  const { body } = parseInput(bytes);
+  if (hasManyValues(body)) throw tooManyValues();
+  return body;
 }
 
 /** Whether so many values are in it that what reads them all belongs in a thread. */
@@ -50,12 +54,12 @@ export function hasManyValues(value: unknown): boolean {
   return true;
 }
 
-function parsed(bytes: Buffer): unknown {
+/** What `read` returns; what it throws may quote the body. */
+function unlessBroken<T>(read: () => T, detail: string): T {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return read();
   } catch {
-    // The parser's own message quotes the body.
-    throw malformed('The body is not valid JSON.');
+    throw malformed(detail);
   }
 }
 

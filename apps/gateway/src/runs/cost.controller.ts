@@ -37,7 +37,7 @@ export class CostController {
     const { servers } = await this.servers.forRun(caller, segments, picked);
     const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
     try {
-      const { terms } = await this.checker.check(caller.workspaceId, servers, bytes);
+      const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const [{ price }] = terms;
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw noCredential();

@@ -4,7 +4,7 @@ import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import { AssetStore, maxRowBytes, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { noBody, openedFor } from '../http/replies.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
@@ -47,20 +47,10 @@ export class Payloads {
     });
   }
 
-  /**
-   * Sends a result with the provider's own content type; what lies in the store is streamed. Its last
-   * chunk is written when `beforeTheEnd` is done, which is not called when the result cannot be read. To HEAD
-   * nothing is read.
-   */
-  async send(
-    reply: FastifyReply,
-    { mediaType, body }: Output,
-    beforeTheEnd?: () => Promise<void>,
-  ): Promise<void> {
+  /** Sends an output with the provider's own content type, streamed from the store. To HEAD nothing is read. */
+  async sendOutput(reply: FastifyReply, { mediaType, body }: Output): Promise<void> {
     const isHead = reply.request.method === 'HEAD';
-    let payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
-    if (beforeTheEnd && payload instanceof Readable) payload = endingAfter(beforeTheEnd, payload);
-    else await beforeTheEnd?.();
+    const payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
     void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);
   }
 
@@ -75,20 +65,6 @@ export class Payloads {
       throw unavailable(error);
     }
   }
-}
-
-/** The body, whose last piece comes after the act. Nothing is read ahead of the caller. */
-function endingAfter(act: () => Promise<void>, body: Readable): Readable {
-  async function* pieces() {
-    let held: unknown;
-    for await (const piece of body) {
-      if (held !== undefined) yield held;
-      held = piece;
-    }
-    await act();
-    if (held !== undefined) yield held;
-  }
-  return Readable.from(pieces(), { objectMode: false, highWaterMark: 0 });
 }
 
 const unavailable = (error: unknown): RouterError =>

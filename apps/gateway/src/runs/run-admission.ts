@@ -9,12 +9,11 @@ import {
 } from '#persistence';
 import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../auth/caller.js';
-import type { ModelSegments } from '../models/find-model.js';
+import type { FastifyReply } from 'fastify';
 import { LostAdmissions } from './lost-admissions.js';
+import { Payloads } from './payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
-import { factsOf, Retry, RunInput } from './run-input.js';
+import { type AcceptedInput, factsOf, type RunCall, RunInput } from './run-input.js';
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
 export interface AdmittedRun {
@@ -27,15 +26,14 @@ export interface AdmittedRun {
   origin: string;
   /** By a call before this one with the same key. */
   replayed: boolean;
-  /** The key's result has gone out in full before. */
+  /** The key's result has gone out in full before; noted only of results that cannot be repeated. */
   delivered: boolean;
 }
 
-/** How the call wants its run. `onAccepted` is called just before the run is admitted. */
-interface Wanted {
+/** A call, and how it wants its run. `onAccepted` is called just before the run is admitted. */
+interface WantedRun extends RunCall {
+  reply: FastifyReply;
   mode: Admission['mode'];
-  /** The server that the caller picks. */
-  picked?: string | undefined;
   webhook?: WebhookAddress | undefined;
   onAccepted?: (runId: string) => void;
 }
@@ -46,6 +44,7 @@ export class RunAdmission {
   constructor(
     private readonly input: RunInput,
     private readonly admissions: AdmissionRepository,
+    private readonly payloads: Payloads,
     private readonly runs: RunReader,
     private readonly queues: RunQueues,
     private readonly lost: LostAdmissions,
@@ -56,46 +55,21 @@ export class RunAdmission {
   }
 
   /** The run that the call begins or joins, served by the provider that was picked; refusals are thrown. */
-  async admitFrom(
-    request: FastifyRequest,
-    caller: Caller,
-    segments: ModelSegments,
-    wanted: Wanted,
-  ): Promise<AdmittedRun> {
-    const run = await this.beginOrJoin(request, caller, segments, wanted);
-    request.runId = run.runId;
-    return run;
-  }
-
-  private async beginOrJoin(
-    request: FastifyRequest,
-    caller: Caller,
-    segments: ModelSegments,
-    wanted: Wanted,
-  ): Promise<AdmittedRun> {
+  async admitRun(call: WantedRun): Promise<AdmittedRun> {
+    const input = await this.input.acceptInput(call);
+    if (input.kind === 'replay') return this.joinedRun(call, input);
     try {
-      const input = await this.input.accept(request, caller, segments, wanted.picked);
-      try {
-        wanted.onAccepted?.(input.runId);
-        return await this.admit(request, caller, input, wanted);
-      } finally {
-        input.release();
-      }
-    } catch (error) {
-      if (!(error instanceof Retry)) throw error;
-      const { modelId, key, earlier } = error;
-      return this.joined(caller, { modelId, key, ...earlier });
+      call.onAccepted?.(input.runId);
+      return await this.admit(call, input);
+    } finally {
+      input.release();
     }
   }
 
-  private async admit(
-    request: FastifyRequest,
-    caller: Caller,
-    input: Awaited<ReturnType<RunInput['accept']>>,
-    { mode, webhook }: Wanted,
-  ): Promise<AdmittedRun> {
-    const { runId, model, key, fingerprint, body, servings } = input;
-    const [{ row, price }] = servings;
+  private async admit(call: WantedRun, input: AcceptedInput): Promise<AdmittedRun> {
+    const { request, caller, mode, webhook } = call;
+    const { runId, model, key, fingerprint, body, candidates } = input;
+    const [{ row, price }] = candidates;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
@@ -106,8 +80,8 @@ export class RunAdmission {
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, servings, traceparent),
-      reservedMicros: Math.max(...servings.map((each) => each.price.upperMicros)),
+      facts: factsOf(model, candidates, traceparent),
+      reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
       call: {
@@ -127,8 +101,9 @@ export class RunAdmission {
       throw error;
     });
     if (admitted.kind === 'admitted') {
-      if (admitted.ready) await this.enqueue(row.provider, runId);
+      if (admitted.ready) await this.enqueueRun(row.provider, runId);
       const { position } = admitted;
+      request.runId = runId;
       return {
         workspaceId,
         modelId: model.id,
@@ -140,28 +115,29 @@ export class RunAdmission {
         delivered: false,
       };
     }
-    await this.input.discard(input);
+    await this.payloads.discardInput(body);
     if (admitted.kind === 'refused') {
       this.metrics.refusals.inc({ reason: admitted.limit });
       throw refusal(admitted);
     }
     if (!admitted.matches) throw conflict('another request');
-    const { delivered } = admitted;
-    return this.joined(caller, { modelId: model.id, key, runId: admitted.runId, delivered });
+    return this.joinedRun(call, { ...admitted, modelId: model.id, key });
   }
 
-  /** The run of a call before this one with the same key. */
-  private async joined(
-    { workspaceId }: Caller,
+  /** The run of an earlier call with the same key. Every answer from here on belongs to it. */
+  private async joinedRun(
+    { request, reply, caller: { workspaceId } }: WantedRun,
     { modelId, key, runId, delivered }: Pick<AdmittedRun, 'modelId' | 'key' | 'runId' | 'delivered'>,
   ): Promise<AdmittedRun> {
+    request.runId = runId;
+    void reply.header('idempotent-replayed', 'true');
     const first = await this.runs.admission(workspaceId, runId);
     if (first === null) throw noLongerKept();
     return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
   }
 
   /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */
-  private async enqueue(provider: string, runId: string): Promise<void> {
+  private async enqueueRun(provider: string, runId: string): Promise<void> {
     await this.queues.enqueueGranted([{ runId, provider }]);
     await failpoint('submit.afterDeliver');
   }

@@ -15,7 +15,7 @@ const route = '/v2/models/:provider/:model';
 
 function fingerprint(path: { route?: string; query?: string; id?: string }, ...chunks: Buffer[]): string {
   const { route: url = route, query = '', id = 'bfl/flux' } = path;
-  const print = fingerprintOf({ originalUrl: `/as/it/came${query}`, routeOptions: { url } as never }, { id });
+  const print = fingerprintOf({ originalUrl: `/as/it/came${query}`, routeOptions: { url } as never }, id);
   for (const chunk of chunks) print.update(chunk);
   return print.digest('hex');
 }

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { LiveCatalog, type Model, visibleProvider } from '#catalog';
+import { LiveCatalog, type Model, type ServerTerms, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
@@ -7,19 +7,31 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import type { Terms } from '../bodies/check-thread.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
 import { newId } from '../new-id.js';
 import { Payloads } from './payloads.js';
 
-/** A server, and how it takes the input. */
-interface Serving extends Terms {
+/** A server that takes the input, and its terms. */
+interface Candidate extends ServerTerms {
   row: Model;
 }
 
-/** A run that may be admitted. */
-interface AcceptedInput {
+/** Servers in order of preference. The next one is tried only if the previous one provably rejected the run. */
+type Candidates = [Candidate, ...Candidate[]];
+
+/** A call for a run. */
+export interface RunCall {
+  request: FastifyRequest;
+  caller: Caller;
+  segments: ModelSegments;
+  /** The server that the caller picks. */
+  picked: string | undefined;
+}
+
+/** The input of a run that may be admitted. */
+export interface AcceptedInput {
+  kind: 'input';
   runId: string;
   model: Model;
   key: string | undefined;
@@ -27,22 +39,19 @@ interface AcceptedInput {
   fingerprint: string | undefined;
   /** The input as the run's row will hold it. */
   body: PayloadBody;
-  /** Who serves it, and who does when those before provably did not take it. */
-  servings: [Serving, ...Serving[]];
+  candidates: Candidates;
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
 
-/** Thrown instead of a refusal for a call that repeats one which was admitted: its run is there to be collected. */
-export class Retry extends Error {
-  constructor(
-    readonly modelId: string,
-    readonly key: string,
-    readonly earlier: { runId: string; delivered: boolean },
-  ) {
-    super('the call repeats an earlier one');
-    this.name = 'Retry';
-  }
+/** The run of an earlier call with the same key. */
+export interface Replay {
+  kind: 'replay';
+  modelId: string;
+  key: string;
+  runId: string;
+  /** The key's result has gone out in full before; known of results that cannot be repeated only. */
+  delivered: boolean;
 }
 
 /** Turns a call into the input of a run: finds the model, then reads, checks and stores the body. */
@@ -58,76 +67,64 @@ export class RunInput {
   ) {}
 
   /**
-   * Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal; in place
-   * of either `Retry` when the call repeats one whose run is known.
+   * Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal. A retry
+   * of a call that was admitted is not refused: it collects its run, also when the caller may no longer run the model
+   * or the model is gone.
    */
-  async accept(
-    request: FastifyRequest,
-    caller: Caller,
-    segments: ModelSegments,
-    picked: string | undefined,
-  ): Promise<AcceptedInput> {
-    const { model, servers } = await this.servers
-      .forRun(caller, segments, picked)
-      .catch((refusal: unknown) => this.unlessRetry(refusal, request, caller, segments));
-    const key = idempotencyKey(request.headers['idempotency-key']);
-    const fingerprint = key === undefined ? undefined : fingerprintOf(request, model);
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
-      seen: (chunk) => fingerprint?.update(chunk),
-    });
+  async acceptInput(call: RunCall): Promise<AcceptedInput | Replay> {
+    const { request, caller, segments, picked } = call;
+    let found: Awaited<ReturnType<ModelServers['forRun']>>;
     try {
-      const checked = await this.checker
-        .check(caller.workspaceId, servers, bytes)
-        .catch(async (refusal: unknown) => {
-          if (key === undefined) throw refusal;
-          const earlier = await this.runs.admittedWith(caller.workspaceId, key);
-          if (earlier === null || earlier.fingerprint !== fingerprint?.digest('hex')) throw refusal;
-          throw new Retry(model.id, key, earlier);
-        });
+      found = await this.servers.forRun(caller, segments, picked);
+    } catch (refusal) {
+      const modelId = this.catalog.current.idOf(`${segments.provider}/${segments.model}`);
+      return this.replayOr(refusal, call, modelId, async (key) => {
+        const { fingerprint, release } = await this.readBody(call, modelId, key);
+        release();
+        return fingerprint;
+      });
+    }
+    const { model, servers } = found;
+    const key = idempotencyKey(request.headers['idempotency-key']);
+    const { bytes, fingerprint, release } = await this.readBody(call, model.id, key);
+    try {
+      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const rows = new Map(servers.map((row) => [row.id, row]));
-      const serving = (terms: Terms): Serving => ({ ...terms, row: rows.get(terms.server) ?? model });
+      const candidate = (terms: ServerTerms): Candidate => ({
+        ...terms,
+        row: servers.find(({ id }) => id === terms.server) ?? model,
+      });
       const [first, ...others] = checked.terms;
-      return {
-        runId,
-        model,
-        key,
-        fingerprint: fingerprint?.digest('hex'),
-        body,
-        servings: [serving(first), ...others.map(serving)],
-        release,
-      };
-    } catch (error) {
+      const candidates: Candidates = [candidate(first), ...others.map(candidate)];
+      return { kind: 'input', runId, model, key, fingerprint, body, candidates, release };
+    } catch (refusal) {
       release();
-      throw error;
+      return this.replayOr(refusal, call, model.id, () => fingerprint);
     }
   }
 
-  /** A retry collects its run, also when the caller may no longer run the model or there is none any more. */
-  private async unlessRetry(
-    refusal: unknown,
-    request: FastifyRequest,
-    { workspaceId }: Caller,
-    { provider, model }: ModelSegments,
-  ): Promise<never> {
-    const key = request.headers['idempotency-key'];
-    if (typeof key !== 'string' || !visibleAscii.test(key)) throw refusal;
-    // Only then is the body of a refused call of interest.
-    const earlier = await this.runs.admittedWith(workspaceId, key);
-    if (earlier === null) throw refusal;
-    const modelId = this.catalog.current.idOf(`${provider}/${model}`);
-    const fingerprint = fingerprintOf(request, { id: modelId });
-    const { release } = await this.bodies.read(request.raw, workspaceId, {
-      seen: (chunk) => fingerprint.update(chunk),
+  /** The body, and with a key the fingerprint of the request. */
+  private async readBody({ request, caller }: RunCall, modelId: string, key: string | undefined) {
+    const hash = key === undefined ? undefined : fingerprintOf(request, modelId);
+    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
+      seen: (chunk) => hash?.update(chunk),
     });
-    release();
-    throw earlier.fingerprint === fingerprint.digest('hex') ? new Retry(modelId, key, earlier) : refusal;
+    return { bytes, release, fingerprint: hash?.digest('hex') };
   }
 
-  /** To be called for an input whose run was not admitted. */
-  discard({ body }: AcceptedInput): Promise<void> {
-    return this.payloads.discardInput(body);
+  /** The run that the call repeats. Throws the refusal when there is none; `fingerprint` is asked only when the key is used. */
+  private async replayOr(
+    refusal: unknown,
+    { request, caller }: RunCall,
+    modelId: string,
+    fingerprint: (key: string) => Promise<string | undefined> | string | undefined,
+  ): Promise<Replay> {
+    const key = request.headers['idempotency-key'];
+    if (typeof key !== 'string' || !visibleAscii.test(key)) throw refusal;
+    const earlier = await this.runs.admittedWith(caller.workspaceId, key);
+    if (earlier === null || earlier.fingerprint !== (await fingerprint(key))) throw refusal;
+    return { kind: 'replay', modelId, key, runId: earlier.runId, delivered: earlier.delivered };
   }
 }
 
@@ -140,22 +137,22 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
 }
 
 /**
- * What makes two requests the same: method, path and query, whichever of its names the caller gave to the model; then
- * the bytes of the body as they are added.
+ * Two requests are the same with the same method, path, query and body. The path has the model's own id, whichever of its
+ * names the caller gave; the body is added as it arrives.
  */
 export function fingerprintOf(
   { originalUrl, routeOptions }: Pick<FastifyRequest, 'originalUrl' | 'routeOptions'>,
-  { id }: Pick<Model, 'id'>,
+  modelId: string,
 ): Hash {
   const query = originalUrl.indexOf('?');
-  const path = `${routeOptions.url?.replace(':provider/:model', id)}${query < 0 ? '' : originalUrl.slice(query)}`;
+  const path = `${routeOptions.url?.replace(':provider/:model', modelId)}${query < 0 ? '' : originalUrl.slice(query)}`;
   return createHash('sha256').update(`POST ${path}\n`);
 }
 
-/** What the run's row holds of the first of its servers, and in it of the next. */
+/** The facts of the first server for the run's row, with those of the next one inside as its fallback. */
 export function factsOf(
   model: Model,
-  [{ row, price, upstream, missingMembers: members }, next, ...others]: [Serving, ...Serving[]],
+  [{ row, price, upstream, missingMembers: members }, next, ...others]: Candidates,
   traceparent: string | undefined,
 ): RunFacts {
   return {

@@ -20,10 +20,9 @@ import { Payloads } from './payloads.js';
 import { HeldShares } from './held/held-shares.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
-import { eventsOf } from './stream/events.js';
-import { RunUpdates } from './stream/run-updates.js';
+import { eventsOf, StatusStream } from './status-stream.js';
 
-/** What a caller does with one of its runs. */
+/** The routes of one run. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
 @UseGuards(CallerGuard, FalRunGuard)
 export class RunsController {
@@ -32,7 +31,7 @@ export class RunsController {
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: Payloads,
-    private readonly updates: RunUpdates,
+    private readonly streams: StatusStream,
     private readonly shares: HeldShares,
   ) {}
 
@@ -63,21 +62,21 @@ export class RunsController {
     const run = runAddress(segments, caller, this.catalog.current);
     const urls = runUrls(request.publicOrigin, run);
     this.shares.hold(reply, caller.workspaceId);
-    const updates = this.updates.follow({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
+    const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
     // Refusals come before the first byte.
-    const first = await updates.next();
+    const first = await states.next();
     void reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
-      // Whoever stops the gateway need not wait for the client to hang up.
+      // A gateway that stops need not wait for the client to hang up.
       connection: 'close',
     });
     if (request.method === 'HEAD') {
-      await updates.return(null);
+      await states.return(null);
       return void reply.send(noBody());
     }
-    const events = eventsOf(first.value, updates, (state) =>
+    const events = eventsOf(first.value, states, (state) =>
       statusFor(request, statusBody(run.runId, state, urls)),
     );
     void reply.send(Readable.from(events));
@@ -96,7 +95,7 @@ export class RunsController {
     const withBody = request.method !== 'HEAD';
     const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody }));
     reply.headers(settledHeaders(result));
-    if (result.stage === 'completed') return this.payloads.send(reply, outputOf(result));
+    if (result.stage === 'completed') return this.payloads.sendOutput(reply, outputOf(result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
   }
 

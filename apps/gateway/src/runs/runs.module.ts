@@ -4,17 +4,17 @@ import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../catalog.module.js';
 import { InfrastructureModule } from '../infrastructure.module.js';
 import { CostController } from './cost.controller.js';
-import { Delivery } from './held/delivery.js';
+import { DeliveredResults } from './held/delivered-results.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
-import { WakeUps } from './held/wake-ups.js';
 import { LostAdmissions } from './lost-admissions.js';
 import { Payloads } from './payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunInput } from './run-input.js';
+import { RunWatch } from './run-watch.js';
 import { RunsController } from './runs.controller.js';
-import { RunUpdates } from './stream/run-updates.js';
+import { StatusStream } from './status-stream.js';
 import { SubmitController } from './submit.controller.js';
 import { SyncController } from './sync.controller.js';
 
@@ -27,11 +27,11 @@ import { SyncController } from './sync.controller.js';
     LostAdmissions,
     Payloads,
     RunCancellation,
-    Delivery,
+    RunWatch,
     HeldRuns,
     HeldShares,
-    WakeUps,
-    RunUpdates,
+    DeliveredResults,
+    StatusStream,
   ],
   exports: [HeldShares, Payloads],
 })

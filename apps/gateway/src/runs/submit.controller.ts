@@ -34,12 +34,15 @@ export class SubmitController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueSubmitResponse> {
     const webhook = webhookOf(query, this.settings.WEBHOOK_ALLOWED_ORIGINS);
-    const run = await this.admission.admitFrom(request, caller, segments, {
+    const run = await this.admission.admitRun({
+      request,
+      reply,
+      caller,
+      segments,
       mode: 'queued',
       picked: query.model_provider,
       webhook,
     });
-    if (run.replayed) reply.header('idempotent-replayed', 'true');
     return {
       request_id: run.runId,
       status: 'IN_QUEUE',
@@ -49,7 +52,7 @@ export class SubmitController {
   }
 }
 
-/** Who is to be called; throws for an address that may not be. */
+/** The address to call when the run has ended; throws for one that may not be called. */
 function webhookOf(
   { webhook_url: standard, fal_webhook: fal }: z.output<typeof submitQuery>,
   allowedOrigins: readonly string[],
@@ -62,7 +65,7 @@ function webhookOf(
   const problem = webhookProblem(url, allowedOrigins);
   if (problem !== null)
     throw new RouterError('invalid_input', `${form === 'fal' ? 'fal_webhook' : 'webhook_url'} ${problem}.`);
-  // As it is called: the text itself may hold blanks, and a NUL, which the database does not take.
+  // The address as it is called: the text itself may hold blanks, and a NUL, which the database does not take.
   const { href, origin } = new URL(url);
   return { url: href, receiver: origin, form };
 }

@@ -7,9 +7,12 @@ import { QueryPipe } from '../http/query.pipe.js';
 import { callerGone } from '../http/replies.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../reference/api-route.js';
-import { Delivery } from './held/delivery.js';
+import { RouterError } from '#errors';
+import { DeliveredResults } from './held/delivered-results.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
+import { outputOf, settledHeaders } from './found-run.js';
+import { Payloads } from './payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { runModel, serverQuery } from './run-routes.js';
 
@@ -20,8 +23,9 @@ export class SyncController {
   constructor(
     private readonly admission: RunAdmission,
     private readonly held: HeldRuns,
-    private readonly delivery: Delivery,
     private readonly shares: HeldShares,
+    private readonly delivered: DeliveredResults,
+    private readonly payloads: Payloads,
   ) {}
 
   @Post(':provider/:model')
@@ -38,9 +42,22 @@ export class SyncController {
     const gone = callerGone(reply);
     const { run, result } = await this.held.outcome(
       (onAccepted) =>
-        this.admission.admitFrom(request, caller, segments, { mode: 'sync', picked, onAccepted }),
+        this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, onAccepted }),
       gone,
     );
-    await this.delivery.send(reply, run, result);
+    // The URLs may have expired since the first delivery, so a repetition could not be honest.
+    const isOnce = run.key !== undefined && result.outcome === 'succeeded' && result.providerUrls;
+    if (isOnce && run.delivered) throw cannotReplay();
+    reply.headers(settledHeaders(result));
+    const output = outputOf(result);
+    if (isOnce) this.delivered.noteWhenSent(reply, run);
+    await this.payloads.sendOutput(reply.code(200), output);
   }
 }
+
+const cannotReplay = (): RouterError =>
+  new RouterError(
+    'invalid_input',
+    'The result of this Idempotency-Key was already delivered and cannot be repeated; use a new key for a new run.',
+    { status: 409 },
+  );

@@ -120,20 +120,6 @@ it('nobody leaves a run that never was', async () => {
 });
 
 describe('the calls that a gateway holds', () => {
-  it('learn in one question which of their runs have an outcome', async () => {
-    const spaceId = await fixture.space();
-    const runs = [
-      await fixture.run('running', { spaceId }),
-      await fixture.run('completed', { spaceId }),
-      await fixture.run('copying', { spaceId }),
-      await fixture.run('completed', { spaceId }),
-    ].map(({ runId }) => runId);
-    const completed = await fixture.second.heldRuns.completedOf([...runs, v7()]);
-    expect(completed).toHaveLength(2);
-    expect(new Set(completed)).toEqual(new Set([runs[1], runs[3]]));
-    expect(await fixture.second.heldRuns.completedOf([])).toEqual([]);
-  });
-
   it('note that a result went out in full, for the run that has the key', async () => {
     const { runId, spaceId } = await fixture.run('completed', { mode: 'sync', key: 'delivered' });
     const delivered = async () => {

@@ -3,20 +3,25 @@ import { RouterError } from '#errors';
 import { Metrics } from '#observability';
 import type { Released, RunReader } from '#persistence';
 import type { RunCancellation } from '../run-cancellation.js';
+import { type RunWatch, Watch } from '../run-watch.js';
 import { HeldRuns } from './held-runs.js';
-import type { WakeUps } from './wake-ups.js';
 
 const away = new RouterError('service_unavailable', 'The service is temporarily unavailable; please retry.');
 const run = { workspaceId: 'workspace', modelId: 'bfl/flux-2-pro', runId: 'run', replayed: false };
 
-/** Whose calls are held until the gateway stops, which it does at once. */
+const begin = () =>
+  new Watch(
+    Infinity,
+    () => true,
+    () => {},
+  );
+
+/** Holds calls until the gateway stops, which it does at once. */
 function held(release: () => Promise<Released>, result: () => Promise<never>): HeldRuns {
-  const watch = { next: async () => undefined, end: () => {} };
   return new HeldRuns(
     { result } as unknown as RunReader,
-    { watch: () => watch, stopping: AbortSignal.abort() } as unknown as WakeUps,
+    { begin } as unknown as RunWatch,
     { release } as unknown as RunCancellation,
-    { SYNC_DEADLINE_MS: 60_000, SYNC_CHECK_MS: 1000 },
     new Metrics(),
   );
 }

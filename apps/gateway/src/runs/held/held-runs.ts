@@ -1,14 +1,12 @@
 import { RouterError } from '#errors';
-import { Metrics, withTimeout } from '#observability';
+import { Metrics } from '#observability';
 import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#persistence';
-import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS } from '../../settings.module.js';
+import { Injectable } from '@nestjs/common';
 import { type AdmittedRun, noLongerKept } from '../run-admission.js';
 import { RunCancellation } from '../run-cancellation.js';
-import type { HeldSettings } from './settings.js';
-import { type Watch, WakeUps } from './wake-ups.js';
+import { RunWatch, type Watch } from '../run-watch.js';
 
-/** Whose connection is held, and for which run. */
+/** A run whose caller's connection is held. */
 type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId' | 'replayed'>;
 
 /** Holds a synchronous call until its run has its outcome, the deadline is reached or the caller is gone. */
@@ -16,51 +14,48 @@ type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId' | 'replayed
 export class HeldRuns {
   constructor(
     private readonly runs: RunReader,
-    private readonly wakeUps: WakeUps,
+    private readonly watches: RunWatch,
     private readonly cancellation: RunCancellation,
-    @Inject(SETTINGS) private readonly settings: HeldSettings,
     private readonly metrics: Metrics,
   ) {}
 
   /**
    * Admits a run and waits for its outcome. The run is watched before it is admitted: nothing that is announced of it
    * is missed, so its row is read only when the announcement did not bring the outcome. Throws `deadline_exceeded`, or
-   * `client_disconnected` when `disconnected` aborted.
+   * `client_disconnected` when `gone` aborted.
    */
   async outcome<Run extends HeldRun>(
     admit: (onAccepted: (runId: string) => void) => Promise<Run>,
-    disconnected: AbortSignal,
+    gone: AbortSignal,
   ): Promise<{ run: Run; result: RunOutcome }> {
     let watch: Watch | undefined;
     try {
-      const run = await admit((runId) => (watch = this.wakeUps.watch(runId)));
-      if (run.replayed) {
-        watch?.end();
-        watch = this.wakeUps.watch(run.runId);
+      const run = await admit((runId) => (watch = this.watches.begin(runId, gone)));
+      if (watch === undefined || run.replayed) {
+        watch?.close();
+        watch = this.watches.begin(run.runId, gone);
+        // The run may be finished already.
+        watch.wake();
       }
-      return { run, result: await this.hold(run, watch as Watch, disconnected) };
+      return { run, result: (await this.awaited(run, watch)) ?? (await this.leave(run, gone.aborted)) };
     } finally {
-      watch?.end();
+      watch?.close();
     }
   }
 
-  private async hold(run: HeldRun, watch: Watch, disconnected: AbortSignal): Promise<RunOutcome> {
+  /** The outcome of the run; null when the watch ended before it. */
+  private async awaited(run: HeldRun, watch: Watch): Promise<RunOutcome | null> {
     this.metrics.heldCalls.inc();
-    const result = await withTimeout(this.settings.SYNC_DEADLINE_MS, this.wakeUps.stopping, (ended) =>
-      this.wait(run, watch, AbortSignal.any([ended, disconnected])),
-    ).finally(() => this.metrics.heldCalls.dec());
-    return result ?? this.leave(run, disconnected.aborted);
-  }
-
-  private async wait(run: HeldRun, watch: Watch, signal: AbortSignal): Promise<RunOutcome | null> {
-    // A run that this call joined may be finished already.
-    let result: RunOutcome | null = run.replayed ? await this.read(run) : null;
-    while (result === null && !signal.aborted) {
-      const news = await watch.next(signal);
-      if (signal.aborted && !news) break;
-      result = news ? announcedOutcome(news) : await this.read(run);
+    try {
+      for await (const news of watch.events()) {
+        if (news === null || (news.state && news.state.stage !== 'completed')) continue;
+        const result = news.outcome ? announcedOutcome(news.outcome) : await this.read(run);
+        if (result !== null) return result;
+      }
+      return null;
+    } finally {
+      this.metrics.heldCalls.dec();
     }
-    return result;
   }
 
   /** A read that the database does not answer is repeated at the next wake-up. */
