@@ -34,7 +34,7 @@ import { momentQuery, QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../http/page-query.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
-import { Payloads } from '../runs/payloads.js';
+import { RunPayloads } from '../runs/run-payloads.js';
 import { shownDelivery } from '../runs/run-views.js';
 
 const requestQuery = pageQuery.extend({
@@ -64,7 +64,7 @@ export class RequestsController {
     private readonly requests: RequestReader,
     private readonly runs: RunReader,
     private readonly webhooks: WebhookRepository,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}

@@ -15,7 +15,7 @@ import type { Caller } from '../auth/caller.js';
 import { callerGone, noBody } from '../http/replies.js';
 import { ApiRoute } from '../http/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
-import { Payloads } from './payloads.js';
+import { RunPayloads } from './run-payloads.js';
 import { HeldShares } from './held/held-shares.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
@@ -29,7 +29,7 @@ export class RunsController {
     private readonly catalog: LiveCatalog,
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
     private readonly streams: StatusStream,
     private readonly shares: HeldShares,
   ) {}
@@ -60,7 +60,7 @@ export class RunsController {
   ): Promise<void> {
     const run = runAddress(segments, caller, this.catalog.current);
     const urls = runUrls(request.publicOrigin, run);
-    this.shares.hold(reply, caller.workspaceId);
+    this.shares.holdConnection(reply, caller.workspaceId);
     const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
     // Refusals come before the first byte.
     const first = await states.next();
@@ -105,7 +105,7 @@ export class RunsController {
     @Param() segments: RunSegments,
   ): Promise<RouterQueueCancelResponse> {
     const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
-    const found = foundRun(await this.cancellation.request(caller.workspaceId, modelId, runId));
+    const found = foundRun(await this.cancellation.cancelRun(caller.workspaceId, modelId, runId));
     if (found === 'completed') throw new CancelledTooLate(runId);
     return { request_id: runId, status: 'CANCELLATION_REQUESTED' };
   }

@@ -12,7 +12,7 @@ import { DeliveredResults } from './held/delivered-results.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
 import { outputOf, settledHeaders } from './found-run.js';
-import { Payloads } from './payloads.js';
+import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { runModel, serverQuery } from './run-routes.js';
 
@@ -25,7 +25,7 @@ export class SyncController {
     private readonly held: HeldRuns,
     private readonly shares: HeldShares,
     private readonly delivered: DeliveredResults,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
   ) {}
 
   @Post(':provider/:model')
@@ -38,20 +38,20 @@ export class SyncController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    this.shares.hold(reply, caller.workspaceId);
+    this.shares.holdConnection(reply, caller.workspaceId);
     const gone = callerGone(reply);
-    const { run, result } = await this.held.outcome(
+    const { run, result } = await this.held.awaitOutcome(
       (onAccepted) =>
         this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, onAccepted }),
       gone,
     );
     // The URLs may have expired since the first delivery, so a repetition could not be honest.
-    const isOnce = run.key !== undefined && result.outcome === 'succeeded' && result.providerUrls;
+    const isOnce = result.outcome === 'succeeded' && result.providerUrls;
     if (isOnce && run.delivered) throw cannotReplay();
     reply.headers(settledHeaders(result));
-    const output = outputOf(result);
-    if (isOnce) this.delivered.noteWhenSent(reply, run);
-    await this.payloads.sendOutput(reply.code(200), output);
+    await this.payloads.sendOutput(reply.code(200), outputOf(result));
+    const { workspaceId, key, runId } = run;
+    if (isOnce && key !== undefined) this.delivered.noteWhenSent(reply, { workspaceId, key, runId });
   }
 }
 
