@@ -3,7 +3,7 @@ import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 import type { LiveState } from './run-reader.js';
 
-/** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
+/** The state of a run when its held call stopped waiting. `pollAfterMs` is null while no handle is held. */
 export type Released =
   | { found: 'completed'; granted: Granted[] }
   | { found: 'withdrawn'; granted: Granted[]; record: FinishedRun }
@@ -12,14 +12,14 @@ export type Released =
 /** While the database is away, or all held calls of a gateway that stops want it at once. */
 const releaseMs = 10_000;
 
-/** What a held connection needs of the runs behind it. */
+/** Reads and writes runs for the connections that are held until they end. */
 @Injectable()
 export class HeldRunRepository {
   constructor(private readonly database: Database) {}
 
-  /** Those of the runs that have their outcome. One query for all held calls of a gateway. */
+  /** Picks the runs that have their outcome. One query for all held calls of a gateway. */
   async completedOf(runIds: readonly string[]): Promise<string[]> {
-    const rows = await this.database.read<{ id: string }>(
+    const rows = await this.database.reads.query<{ id: string }>(
       `SELECT id FROM run WHERE id = ANY($1::uuid[]) AND stage = 'completed'`,
       [runIds],
     );
@@ -31,7 +31,7 @@ export class HeldRunRepository {
    * counting what is ahead of each run took a second for 2,000 of them.
    */
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
-    return this.database.read<LiveState & { runId: string }>(
+    return this.database.reads.query<LiveState & { runId: string }>(
       `WITH followed AS MATERIALIZED (
           SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
         ), line AS (
@@ -47,7 +47,7 @@ export class HeldRunRepository {
   }
 
   /** A second time it answers what the first time has made of the run. */
-  async release(runId: string, disconnected: boolean): Promise<Released> {
+  async releaseRun(runId: string, disconnected: boolean): Promise<Released> {
     const ending = endingRow({ outcome: 'cancelled' });
     const [row] = await this.database.persist<{ released: Released }>(
       'SELECT release_held_run($1, $2, $3) AS released',
@@ -60,7 +60,7 @@ export class HeldRunRepository {
 
   /** The key's result is about to have gone out in full. */
   async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE idempotency_key SET deliveries = deliveries + 1, delivered_at = router_now()
         WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId],
@@ -73,7 +73,7 @@ export class HeldRunRepository {
     key: string,
     runId: string,
   ): Promise<{ deliveries: number; fresh: boolean }> {
-    const [row] = await this.database.write<{ deliveries: number; fresh: boolean }>(
+    const [row] = await this.database.work.query<{ deliveries: number; fresh: boolean }>(
       `SELECT deliveries, delivered_at > router_now() - interval '500 milliseconds' AS fresh
         FROM idempotency_key WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId],
@@ -83,7 +83,7 @@ export class HeldRunRepository {
 
   /** The delivery that was noted did not come to its end. Those to other callers that joined the run still count. */
   async takeBackDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE idempotency_key SET deliveries = deliveries - 1
         WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
       [workspaceId, key, runId],

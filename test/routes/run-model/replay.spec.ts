@@ -29,7 +29,7 @@ const failure: Ending = {
 
 async function deliveries({ id }: Workspace): Promise<number | undefined> {
   const statement = 'SELECT deliveries FROM idempotency_key WHERE workspace_id = $1';
-  return (await gateway().database.read<{ deliveries: number }>(statement, [id]))[0]?.deliveries;
+  return (await gateway().database.reads.query<{ deliveries: number }>(statement, [id]))[0]?.deliveries;
 }
 
 /** A call with a key that reads nothing beyond the head of its answer. */
@@ -121,10 +121,10 @@ describe('a retry is a collection', () => {
     await other.noteDelivered(workspace.id, 'k', run.requestId);
     // However long this test takes.
     const fresh = `UPDATE idempotency_key SET delivered_at = now() + interval '1 hour' WHERE run_id = $1`;
-    await gateway().database.write(fresh, [run.requestId]);
+    await gateway().database.work.query(fresh, [run.requestId]);
     const collecting = keyed(caller);
     const looking = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT deliveries, delivered_at%'`;
-    await waitFor(async () => (await gateway().database.read(looking)).length > 0, {
+    await waitFor(async () => (await gateway().database.reads.query(looking)).length > 0, {
       withinMs: 60_000,
       what: 'the retry to look at the note',
     });

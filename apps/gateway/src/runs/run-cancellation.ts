@@ -5,7 +5,7 @@ import {
   HeldRunRepository,
   recordRun,
   type Released,
-  RunReader,
+  RunRepository,
 } from '#persistence';
 import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
@@ -14,7 +14,7 @@ import { Inject, Injectable } from '@nestjs/common';
 @Injectable()
 export class RunCancellation {
   constructor(
-    private readonly runs: RunReader,
+    private readonly runs: RunRepository,
     private readonly held: HeldRunRepository,
     private readonly queues: RunQueues,
     private readonly signals: RunSignals,
@@ -44,7 +44,7 @@ export class RunCancellation {
 
   /** To be called when a held connection ends without a result: the run is withdrawn if nobody could collect it. */
   async release(runId: string, isDisconnected: boolean): Promise<Released> {
-    const left = await this.held.release(runId, isDisconnected);
+    const left = await this.held.releaseRun(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
     await this.queues.enqueueGranted(left.granted);

@@ -38,7 +38,7 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   claim(runId: string): Promise<Claim> {
-    return this.runs.claim(runId, this.settings.CLAIM_LEASE_MS);
+    return this.runs.claimRun(runId, this.settings.CLAIM_LEASE_MS);
   }
 
   /** Does the work while the claim's lease is renewed, or gives the claim back when its run has to wait. */

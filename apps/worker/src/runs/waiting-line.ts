@@ -38,7 +38,7 @@ export class WaitingLine {
 
   /** From now on the run waits, and its job may end. */
   async join(provider: string, runId: string): Promise<void> {
-    await this.outbox.wait(runId);
+    await this.outbox.waitForSlot(runId);
     // Not before: a look that saw the line empty would have taken it back by now.
     this.awaited.add(provider);
   }
@@ -62,7 +62,7 @@ export class WaitingLine {
     if (free.length === 0) return [];
     try {
       const { byWorkspace, unknown } = this.slots.held(provider);
-      const { runs, othersWait } = await this.outbox.takeWaiting(provider, byWorkspace, {
+      const { runs, othersWait } = await this.outbox.takeWaitingRuns(provider, byWorkspace, {
         // A run that is being claimed may be anybody's; the slots that were just taken are for nobody yet.
         maxHeld: this.maxHeld - (unknown - free.length),
         restMs: this.settings.CLAIM_LEASE_MS,
