@@ -197,8 +197,8 @@ async function hotWorkspace({ env, workspaceId }) {
   };
   const together = new AdmissionRepository(database);
   const result = await against(
-    () => rate((admission) => new AdmissionRepository(database).admit(admission)),
-    () => rate((admission) => together.admit(admission)),
+    () => rate((admission) => new AdmissionRepository(database).admitRun(admission)),
+    () => rate((admission) => together.admitRun(admission)),
   );
   await database.close();
   return share(

@@ -15,7 +15,6 @@ import {
   ApiKeyRepository,
   Database,
   OutboxRepository,
-  Workspace,
   WorkspaceRepository,
 } from '../../dist/libs/persistence/src/index.js';
 import { driftLines, moneyLines } from '../../dist/test/harness/books.js';
@@ -150,8 +149,7 @@ const databaseOf = ({ DATABASE_URL }) =>
 /** A workspace whose other allowances nothing here reaches, and its key. */
 async function customer(env, name, limits) {
   const database = databaseOf(env);
-  const dataSource = await database.dataSource();
-  const workspaces = new WorkspaceRepository(dataSource.getRepository(Workspace));
+  const workspaces = new WorkspaceRepository(database);
   const many = 1_000_000_000;
   const { id } = await workspaces.create(name, {
     balanceMicros: null,

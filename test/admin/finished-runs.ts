@@ -66,13 +66,11 @@ export class RunMaker {
   private readonly admissions: AdmissionRepository;
   private readonly runs: RunRepository;
   private readonly heldRuns: HeldRunRepository;
-  private readonly runReader: RunReader;
 
   constructor(database: Database) {
     this.admissions = new AdmissionRepository(database);
-    this.runs = new RunRepository(database);
+    this.runs = new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));
     this.heldRuns = new HeldRunRepository(database);
-    this.runReader = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
   async admit({
@@ -84,7 +82,7 @@ export class RunMaker {
     webhook,
   }: Call) {
     const run: AdmittedRun = { runId: v7(), requestId: v7() };
-    const admitted = await this.admissions.admit({
+    const admitted = await this.admissions.admitRun({
       runId: run.runId,
       workspaceId,
       model,
@@ -103,12 +101,12 @@ export class RunMaker {
 
   /** Sends it to its provider, as far as the database knows; `meanwhile` happens before its end. */
   async end(run: AdmittedRun, ending: Ending, meanwhile = async () => {}): Promise<void> {
-    const claim = await this.runs.claim(run.runId, leaseMs);
+    const claim = await this.runs.claimRun(run.runId, leaseMs);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
     await this.runs.beginSubmission(run.runId, claim.epoch, leaseMs);
     await this.runs.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
     await meanwhile();
-    const { won } = await this.runs.finish(
+    const { won } = await this.runs.finishRun(
       { runId: run.runId, epoch: claim.epoch, workspaceId: claim.workspaceId },
       ending,
     );
@@ -123,11 +121,11 @@ export class RunMaker {
 
   /** Its caller has gone. Answers what became of the run. */
   async leave({ runId }: AdmittedRun): Promise<string> {
-    return (await this.heldRuns.release(runId, true)).found;
+    return (await this.heldRuns.releaseRun(runId, true)).found;
   }
 
   async cancel({ runId }: AdmittedRun, { workspaceId, model = usualModel }: Call): Promise<string> {
-    const answer = await this.runReader.requestCancel(workspaceId, model, runId);
+    const answer = await this.runs.requestCancel(workspaceId, model, runId);
     return answer === null || answer === 'aged_out' ? 'nothing' : answer.found;
   }
 }

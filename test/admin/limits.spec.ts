@@ -106,7 +106,7 @@ describe('admin workspace limits', () => {
 
 async function park(admissions: AdmissionRepository, workspaceId: string): Promise<string> {
   const runId = v7();
-  const admitted = await admissions.admit({
+  const admitted = await admissions.admitRun({
     runId,
     workspaceId,
     model: 'bfl/flux-pro-1.1',

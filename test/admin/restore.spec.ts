@@ -1,4 +1,11 @@
-import { Database, databaseSettings, RunRepository, StoredObjectRepository } from '#persistence';
+import {
+  Database,
+  databaseSettings,
+  retentionSettings,
+  RunReader,
+  RunRepository,
+  StoredObjectRepository,
+} from '#persistence';
 import { readSettings } from '#schemas';
 import { type AssetStore, createStore, fileKey, runKeys, storageSettings } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -65,7 +72,7 @@ describe('admin restore', () => {
 
   const admit = () => maker.admit({ workspaceId, credential: 'token:ci' });
   const recorded = (action: string) =>
-    database.read('SELECT subject, details FROM operator_action WHERE action = $1', [action]);
+    database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1', [action]);
   const refusal = async (...words: string[]) => {
     const { code, out, error } = await runAdmin(env, 'restore', ...words);
     expect([code, out]).toEqual([1, '']);
@@ -78,17 +85,18 @@ describe('admin restore', () => {
     utimesSync(path.join(assets, key), at, at);
     return key;
   };
+  const runs = () =>
+    new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));
   const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
 
   describe('runs', () => {
     it('presumes that waiting runs were submitted, once the operator agrees, and records it', async () => {
-      const runs = new RunRepository(database);
       const [one, other] = [await admit(), await admit()];
       expect(await refusal('runs')).toContain('This ends 2 waiting runs as internal_error');
       expect(await recorded('restore.runs')).toEqual([]);
       expect(await answerOf(env, 'restore', 'runs', '--yes')).toEqual({ runs: 2 });
       for (const { runId } of [one, other])
-        expect(await runs.claim(runId, hourMs)).toMatchObject({ kind: 'abandoned' });
+        expect(await runs().claimRun(runId, hourMs)).toMatchObject({ kind: 'abandoned' });
       expect(await answerOf(env, 'restore', 'runs')).toEqual({ runs: 0 });
       expect(await recorded('restore.runs')).toEqual([
         { subject: 'runs', details: { runs: 2 } },
@@ -98,13 +106,13 @@ describe('admin restore', () => {
 
     it('refuses while a gateway or worker runs: it would end the runs of a service that is well', async () => {
       const { runId } = await admit();
-      await database.write(
+      await database.work.query(
         `INSERT INTO process (id, app, host, pid, catalog_revision, seen_at) VALUES ($1, 'worker', 'node-7', 1, '', router_now())`,
         [v7()],
       );
       expect(await refusal('runs', '--yes')).toMatch(/^error: Scale .+ to 0.+ worker on node-7 at /);
-      await database.write(`UPDATE process SET seen_at = router_now() - interval '101 seconds'`);
-      expect(await new RunRepository(database).claim(runId, hourMs)).toMatchObject({ kind: 'claimed' });
+      await database.work.query(`UPDATE process SET seen_at = router_now() - interval '101 seconds'`);
+      expect(await runs().claimRun(runId, hourMs)).toMatchObject({ kind: 'claimed' });
     });
   });
 
@@ -159,7 +167,7 @@ describe('admin restore', () => {
 
   it('lists what was changed since a time: by operators, and keys and webhook secrets by whomever', async () => {
     const { prefix } = await answerOf<{ prefix: string }>(env, 'key', 'create', '--workspace', 'acme');
-    const [row] = await database.read<{ now: Date }>('SELECT router_now() AS now');
+    const [row] = await database.reads.query<{ now: Date }>('SELECT router_now() AS now');
     const since = row?.now.toISOString() ?? '';
     await answerOf(env, 'credits', 'add', '--workspace', 'acme', '--cents', '500', '--note', 'invoice 7');
     await answerOf(env, 'key', 'revoke', prefix, '--yes');

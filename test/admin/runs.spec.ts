@@ -36,11 +36,11 @@ describe('admin run, usage, provider and key', () => {
   });
 
   const actions = (subject: string) =>
-    database.read<{ actor: string; action: string }>(
+    database.reads.query<{ actor: string; action: string }>(
       'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id',
       [subject],
     );
-  const tell = (text: string) => database.write(text);
+  const tell = (text: string) => database.work.query(text);
   const refusal = async (...words: string[]) => {
     const { code, out, error } = await runAdmin(env, ...words);
     expect([code, out]).toEqual([1, '']);

@@ -105,7 +105,7 @@ describe('lists', () => {
     const scopes = ['requests', 'usage'];
     const one = await gateway().caller({}, scopes);
     const other = await gateway().caller({}, scopes);
-    await gateway().database.write(
+    await gateway().database.work.query(
       `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
          caller_left, admitted_at, completed_at, cost_micros, billed_micros)
        SELECT gen_random_uuid(), $1, gen_random_uuid(), 'token:x', 'a/' || n % 100, 'bfl', 'POST', 'succeeded', NULL, 200,

@@ -46,12 +46,12 @@ async function brokenBooks(url: string): Promise<string[]> {
   const database = harnessDatabase(url);
   try {
     // A test that takes the tables away has no books to check.
-    const [there] = await database.read<{ books: boolean }>(
+    const [there] = await database.reads.query<{ books: boolean }>(
       `SELECT to_regclass('workspace') IS NOT NULL AS books`,
     );
     if (there?.books !== true) return [];
     const drift = await new OutboxRepository(database).drift();
-    const money = await moneyLines((text) => database.read(text));
+    const money = await moneyLines((text) => database.reads.query(text));
     return [...driftLines(drift), ...money];
   } finally {
     await database.close();

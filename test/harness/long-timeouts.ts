@@ -1,4 +1,4 @@
-import { Database, Workspace, WorkspaceRepository } from '#persistence';
+import { Database } from '#persistence';
 
 /** For a Postgres that no test takes away: an answer is late only when the machine is busy, and never refused for that. */
 export const longTimeouts = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
@@ -18,8 +18,3 @@ const longTimeoutSettings = (url: string) => ({
   DATABASE_ACQUIRE_MS: 20_000,
   DATABASE_STATEMENT_MS: 20_000,
 });
-
-export async function workspacesOf(database: Database): Promise<WorkspaceRepository> {
-  const dataSource = await database.dataSource();
-  return new WorkspaceRepository(dataSource.getRepository(Workspace));
-}

@@ -3,7 +3,7 @@ import {
   type Database,
   OutboxRepository,
   type WorkspaceLimits,
-  type WorkspaceRepository,
+  WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
 import type { Scope } from '#schemas';
@@ -12,7 +12,7 @@ import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
 import { Caller } from './caller.js';
 import { ProviderSide } from './provider-side.js';
-import { harnessDatabase, workspacesOf } from './long-timeouts.js';
+import { harnessDatabase } from './long-timeouts.js';
 import type { RunningApp } from './spawn-app.js';
 import { waitFor } from './wait-for.js';
 
@@ -81,7 +81,7 @@ export abstract class SystemSide {
 
   /** What an operator does. */
   async operate<T>(act: (workspaces: WorkspaceRepository) => Promise<T>): Promise<T> {
-    return act(await workspacesOf(this.store));
+    return act(new WorkspaceRepository(this.store));
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

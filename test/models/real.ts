@@ -15,7 +15,7 @@ import {
 import { readSettings } from '#schemas';
 import { Pool, type QueryResultRow } from 'pg';
 import { v7 } from 'uuid';
-import { longTimeouts, workspacesOf } from '../harness/long-timeouts.js';
+import { longTimeouts } from '../harness/long-timeouts.js';
 import type { EndingKind, Start } from './commands.js';
 
 type AdmitCommand = { mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number };
@@ -33,7 +33,6 @@ export class Real {
   private readonly admissions: AdmissionRepository;
   private readonly runs: RunRepository;
   private readonly heldRuns: HeldRunRepository;
-  private readonly runReader: RunReader;
 
   constructor(
     store: Store,
@@ -46,14 +45,13 @@ export class Real {
     this.database = database;
     this.outbox = new OutboxRepository(database);
     this.admissions = new AdmissionRepository(database);
-    this.runs = new RunRepository(database);
+    this.runs = new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));
     this.heldRuns = new HeldRunRepository(database);
-    this.runReader = new RunReader(database, readSettings(retentionSettings, {}));
   }
 
   async admit({ mode, cost, key, variant }: AdmitCommand) {
     const runId = v7();
-    const admitted = await this.admissions.admit({
+    const admitted = await this.admissions.admitRun({
       runId,
       workspaceId: this.workspaceId,
       model,
@@ -83,24 +81,24 @@ export class Real {
     return admitted;
   }
 
-  claim = (runId: string) => this.runs.claim(runId, leaseMs);
+  claim = (runId: string) => this.runs.claimRun(runId, leaseMs);
   begin = (runId: string, epoch: number) => this.runs.beginSubmission(runId, epoch, leaseMs);
   save = (runId: string, epoch: number) => this.runs.saveHandle(runId, epoch, { step: 'poll' }, 700);
   postpone = async (runId: string, epoch: number) => (await this.runs.postpone(runId, epoch, 0)) !== null;
   finish = (runId: string, epoch: number, kind: EndingKind) =>
-    this.runs.finish({ runId, epoch, workspaceId: this.workspaceId }, endings[kind]);
-  leave = (runId: string, disconnected: boolean) => this.heldRuns.release(runId, disconnected);
+    this.runs.finishRun({ runId, epoch, workspaceId: this.workspaceId }, endings[kind]);
+  leave = (runId: string, disconnected: boolean) => this.heldRuns.releaseRun(runId, disconnected);
 
   /** A run that was admitted a moment ago is known, and has not aged. */
   async cancel(runId: string): Promise<CancelAnswer> {
-    const answer = await this.runReader.requestCancel(this.workspaceId, model, runId);
+    const answer = await this.runs.requestCancel(this.workspaceId, model, runId);
     if (answer === null || answer === 'aged_out') throw new Error(`run ${runId} is not found`);
     return answer;
   }
 
   /** What the clock does when a claimant is dead. */
   async expire(runId: string): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE run SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND lease_until IS NOT NULL`,
       [runId],
     );
@@ -137,7 +135,7 @@ export class Store {
   static async open(url: string, processes = 1): Promise<Store> {
     const settings = readSettings(databaseSettings, { DATABASE_URL: url, ...longTimeouts });
     const databases = Array.from({ length: processes }, () => Database.create(settings));
-    const workspaces = await workspacesOf(databases[0] as Database);
+    const workspaces = new WorkspaceRepository(databases[0] as Database);
     const pool = new Pool({ connectionString: url, max: 2 });
     // The few runs of a model stand in several chunks.
     await pool.query(

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ApiKeyRepository, migrate } from '#persistence';
+import { ApiKeyRepository, migrate, WorkspaceRepository } from '#persistence';
 import { Client } from 'pg';
 import { textOf } from '../documents/checkout-files.js';
 import { type App, freePort, spawnApp, startPostgres, type TestServer } from '../harness/faults.js';
-import { operatorDatabase, workspacesOf } from '../harness/long-timeouts.js';
+import { operatorDatabase } from '../harness/long-timeouts.js';
 import { Caller, failOnLeftovers, startRedis, temporaryFolder, transports } from '../harness/index.js';
 import { systemEnvironment } from '../harness/system-environment.js';
 
@@ -61,7 +61,7 @@ describe('a database with the roles of roles.sql', () => {
     await Promise.all([gateway.ready, worker.ready]);
 
     const store = operatorDatabase(as('router_run'));
-    const workspace = await (await workspacesOf(store)).create('demo', {});
+    const workspace = await new WorkspaceRepository(store).create('demo', {});
     const facts = { name: 'test', scopes: ['run' as const, 'catalog' as const], expiresAt: null };
     const { key } = await new ApiKeyRepository(store).create(workspace.id, facts, { actor: 'test' });
     await store.close();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { loadCatalog } from '#catalog';
-import { ApiKeyRepository } from '#persistence';
+import { ApiKeyRepository, WorkspaceRepository } from '#persistence';
 import { textOf } from '../documents/checkout-files.js';
 import { type App, freePort, spawnApp, type TestServer, withTools } from '../harness/faults.js';
-import { operatorDatabase, workspacesOf } from '../harness/long-timeouts.js';
+import { operatorDatabase } from '../harness/long-timeouts.js';
 import {
   Caller,
   createDatabase,
@@ -64,9 +64,10 @@ describeWith('the trial on Kubernetes', () => {
     await Promise.all([gateway.ready, worker.ready]);
 
     const store = operatorDatabase(database.url);
-    const workspace = await (
-      await workspacesOf(store)
-    ).create('demo', { inflightLimit: 100, committedLimitMicros: 1_000_000_000 });
+    const workspace = await new WorkspaceRepository(store).create('demo', {
+      inflightLimit: 100,
+      committedLimitMicros: 1_000_000_000,
+    });
     const facts = { name: 'test', scopes: ['run' as const, 'catalog' as const], expiresAt: null };
     const { key } = await new ApiKeyRepository(store).create(workspace.id, facts, { actor: 'test' });
     await store.close();

@@ -83,7 +83,7 @@ it('has the nodes that Postgres finds, in the order in which Postgres sorts them
 
 it('looks the nodes of a page up in indexes', async () => {
   const ids = await dataSource.query<{ id: string }[]>('SELECT id FROM node LIMIT 100');
-  const plan = await dataSource.query<Record<string, string>[]>(`EXPLAIN ${nodesById.text}`, [
+  const plan = await dataSource.query<Record<string, string>[]>(`EXPLAIN ${nodesById}`, [
     ids.map(({ id }) => id),
     true,
   ]);
@@ -121,12 +121,13 @@ it('shows every write at once to who wants the latest', async () => {
 
 it('reads the columns once for all who wait, and again only when nodes were written', async () => {
   const { database } = registry();
+  const pool = database.registry;
   const own = new NodeReader(database);
   let reads = 0;
-  const listAtOnce = database.listAtOnce.bind(database);
-  database.listAtOnce = (use) => {
+  const snapshot = pool.snapshot.bind(pool);
+  pool.snapshot = (use) => {
     reads += 1;
-    return listAtOnce(use);
+    return snapshot(use);
   };
   try {
     await Promise.all([0, 10, 20].map((offset) => own.page({ ...nowhere, offset })));
@@ -139,25 +140,26 @@ it('reads the columns once for all who wait, and again only when nodes were writ
     await Promise.all([0, 10, 20].map((offset) => own.page({ ...nowhere, offset })));
     expect(reads).toBe(2);
   } finally {
-    database.listAtOnce = listAtOnce;
+    pool.snapshot = snapshot;
   }
 });
 
 it('reads the ranks of a column again with every revision, until nobody has sorted by it for an hour', async () => {
   const { database } = registry();
+  const pool = database.registry;
   const own = new NodeReader(database);
   const sortedBy = (column: NodeSort['column']) =>
     own.page({ ...nowhere, sort: [{ column, descending: false }] });
-  const listAtOnce = database.listAtOnce.bind(database);
+  const snapshot = pool.snapshot.bind(pool);
   const startedMs = Date.now();
   let aheadMs = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => Date.now() - startedMs + aheadMs);
   let ranked: string[] = [];
-  database.listAtOnce = (use) =>
-    listAtOnce((list) =>
-      use((query) => {
-        ranked.push(...(/ORDER BY (\w+) NULLS FIRST/.exec(query.text)?.slice(1) ?? []));
-        return list(query);
+  pool.snapshot = (use) =>
+    snapshot((query) =>
+      use((text, values) => {
+        ranked.push(...(/ORDER BY (\w+) NULLS FIRST/.exec(text)?.slice(1) ?? []));
+        return query(text, values);
       }),
     );
   const rankedAfterWrite = async () => {
@@ -175,17 +177,18 @@ it('reads the ranks of a column again with every revision, until nobody has sort
     expect(ranked).toEqual(['author', 'rating']);
   } finally {
     clock.mockRestore();
-    database.listAtOnce = listAtOnce;
+    pool.snapshot = snapshot;
   }
 });
 
 it('tells a failure to all who wait, and tries again for the next page', async () => {
   const { database } = registry();
+  const pool = database.registry;
   const own = new NodeReader(database);
-  const listAtOnce = database.listAtOnce.bind(database);
-  database.listAtOnce = () => Promise.reject(new Error('away'));
+  const snapshot = pool.snapshot.bind(pool);
+  pool.snapshot = () => Promise.reject(new Error('away'));
   const failed = await Promise.allSettled([own.page(nowhere), own.page({ ...nowhere, offset: 10 })]);
-  database.listAtOnce = listAtOnce;
+  pool.snapshot = snapshot;
   expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect((await own.page(nowhere)).nodes).toHaveLength(10);
 });

@@ -2,20 +2,23 @@ import {
   type ClaimedRun,
   ApiKeyRepository,
   type Database,
+  retentionSettings,
+  RunReader,
   RunRepository,
   type Ending,
   StoredObjectRepository,
   type Workspace,
   type WorkspaceLimits,
-  type WorkspaceRepository,
+  WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
+import { readSettings } from '#schemas';
 import { runKeys } from '#storage';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
-import { harnessDatabase, workspacesOf } from '../harness/long-timeouts.js';
+import { harnessDatabase } from '../harness/long-timeouts.js';
 import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
@@ -76,14 +79,14 @@ export class RouteGateway {
   }
 
   async operate<Result>(act: (workspaces: WorkspaceRepository) => Promise<Result>): Promise<Result> {
-    return act(await workspacesOf(this.database));
+    return act(new WorkspaceRepository(this.database));
   }
 
   /** The first run of a workspace, once it is admitted: a call that is held does not name it. */
   async admittedRun({ id }: Workspace): Promise<Submitted> {
     const statement = 'SELECT id AS "requestId", model FROM run WHERE workspace_id = $1 ORDER BY id LIMIT 1';
     const admitted = async () =>
-      (await this.database.read<{ requestId: string; model: string }>(statement, [id]))[0];
+      (await this.database.reads.query<{ requestId: string; model: string }>(statement, [id]))[0];
     const run = await waitFor(admitted, { withinMs: 60_000, what: 'a run to be admitted' });
     return { ...run, body: '' };
   }
@@ -91,7 +94,7 @@ export class RouteGateway {
   /** Sends the run to its provider, as far as the database knows. */
   async dispatch(run: Submitted, moment: Moment = {}): Promise<ClaimedRun> {
     const dispatching = this.dispatching(moment);
-    const claim = await dispatching.claim(run.requestId, 60_000);
+    const claim = await dispatching.claimRun(run.requestId, 60_000);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
     await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
     await dispatching.saveHandle(run.requestId, claim.epoch, { v: 1, step: 'poll' }, 1_000);
@@ -101,7 +104,7 @@ export class RouteGateway {
   /** The provider is too busy for a run that waits: it is given back, to be sent again. */
   async refuse(run: Submitted): Promise<void> {
     const dispatching = this.dispatching({});
-    const claim = await dispatching.claim(run.requestId, 60_000);
+    const claim = await dispatching.claimRun(run.requestId, 60_000);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
     await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
     await dispatching.postpone(run.requestId, claim.epoch, 0);
@@ -114,7 +117,7 @@ export class RouteGateway {
 
   /** Ends a dispatched run. */
   async end(run: ClaimedRun, ending: Ending, moment: Moment = {}): Promise<void> {
-    const { won } = await this.dispatching(moment).finish(run, ending);
+    const { won } = await this.dispatching(moment).finishRun(run, ending);
     if (!won) throw new Error('the run was finished by somebody else');
   }
 
@@ -123,9 +126,10 @@ export class RouteGateway {
     const statement = `SELECT body, stored_as AS "storedAs" FROM payload
         LEFT JOIN stored_object ON key = stored_as AND delete_at = 'infinity'
         WHERE payload.run_id = $1 AND kind = 'input' AND (stored_as IS NULL OR key IS NOT NULL)`;
-    const [row] = await this.database.read<{ body: Buffer | null; storedAs: string | null }>(statement, [
-      run.requestId,
-    ]);
+    const [row] = await this.database.reads.query<{ body: Buffer | null; storedAs: string | null }>(
+      statement,
+      [run.requestId],
+    );
     if (!row) throw new Error('no input was stored');
     return row.storedAs === null
       ? { bytes: row.body ?? Buffer.alloc(0), beside: false }
@@ -150,16 +154,19 @@ export class RouteGateway {
   async waitsForLock(beginning: string): Promise<void> {
     const statement = `SELECT 1 FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1 || '%'`;
-    await waitFor(async () => (await this.database.read(statement, [beginning])).length > 0, {
+    await waitFor(async () => (await this.database.reads.query(statement, [beginning])).length > 0, {
       withinMs: 60_000,
       what: `${beginning} to wait`,
     });
   }
 
   private dispatching({ ago }: Moment): RunRepository {
-    if (ago === undefined) return new RunRepository(this.database);
+    if (ago === undefined) return runsOf(this.database);
     const database = this.past.get(ago) ?? harnessDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
     this.past.set(ago, database);
-    return new RunRepository(database);
+    return runsOf(database);
   }
 }
+
+const runsOf = (database: Database) =>
+  new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));

@@ -6,7 +6,6 @@ import {
   NodeRepository,
   schemaIsCurrent,
   UnknownWorkspace,
-  Workspace,
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
@@ -32,8 +31,8 @@ export const withWorkspaces = <T>(
   env: NodeJS.ProcessEnv,
   use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
 ): Promise<T> =>
-  withCurrentDatabase(env, async (dataSource, database) => {
-    const workspaces = new WorkspaceRepository(dataSource.getRepository(Workspace));
+  withCurrentDatabase(env, async (_dataSource, database) => {
+    const workspaces = new WorkspaceRepository(database);
     try {
       return await use(workspaces, database);
     } catch (error) {

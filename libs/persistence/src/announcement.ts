@@ -1,7 +1,7 @@
 import { endingRow, type Ending, type FailureRow, failureOf, type FinishedRun } from './run-facts.js';
 import type { RunResult } from './run-reader.js';
 
-/** What a caller is told of a finished run. */
+/** The outcome of a run, as its caller is told. */
 export type RunOutcome = Pick<
   RunResult,
   'outcome' | 'bucket' | 'status' | 'failure' | 'output' | 'providerUrls' | 'billedMicros' | 'server'
@@ -22,12 +22,12 @@ export function announcement(ending: Ending, { billedMicros, server }: FinishedR
 }
 
 /** Reads what `announcement` wrote. */
-export function announcedOutcome(news: Buffer): RunOutcome {
-  const end = news.indexOf('\n');
+export function announcedOutcome(signal: Buffer): RunOutcome {
+  const end = signal.indexOf('\n');
   const { outcome, bucket, status, failure, mediaType, providerUrls, billedMicros, server } = JSON.parse(
-    news.toString('utf8', 0, end),
+    signal.toString('utf8', 0, end),
   ) as Omit<RunOutcome, 'output' | 'failure'> & { failure?: FailureRow; mediaType: string };
-  const body = news.subarray(end + 1);
+  const body = signal.subarray(end + 1);
   return {
     outcome,
     bucket: bucket ?? null,

@@ -79,12 +79,12 @@ describe('a key of a workspace', () => {
 
   it('is listed by reading one page of rows, however many there are', async () => {
     const { id } = await process.workspace();
-    await process.database.write(
+    await process.database.work.query(
       `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes)
         SELECT gen_random_uuid(), $1, 'filler', gen_random_uuid()::text, '', '{}' FROM generate_series(1, 5000)`,
       [id],
     );
-    await process.database.write('ANALYZE api_key');
+    await process.database.work.query('ANALYZE api_key');
     for (const filter of [{ workspaceId: id }, {}, { workspaceId: id, kind: 'key' as const }]) {
       const nodes = await planOf(process, (database) => new ApiKeyRepository(database).list(filter, page));
       expect(nodes.filter(({ node }) => node.includes('Seq Scan on api_key'))).toEqual([]);

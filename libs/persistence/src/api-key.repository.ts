@@ -2,15 +2,14 @@ import { isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { v7 } from 'uuid';
-import { Database } from './database.js';
-import type { ApiKey } from './entities/api-key.entity.js';
-import type { Workspace } from './entities/workspace.entity.js';
+import { Database, operators } from './database.js';
+import type { ApiKey, Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
-import { operators } from './list-turns.js';
-import { newestFirst, newestId } from './newest-first.js';
-import { orUnknownWorkspace } from './unknown-workspace.js';
 
-/** What a credential proves: the workspace, what it may see and run, and what the credential itself is good for. */
+import { newestFirst, newestId } from './newest-first.js';
+import { orUnknownWorkspace } from './sql-errors.js';
+
+/** The caller that a credential proves: a workspace, the models it may see and run, and the credential's own scopes. */
 export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
   workspaceId: string;
   workspaceName: string;
@@ -71,6 +70,9 @@ const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, sco
   made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   CASE WHEN one_time THEN 'code' WHEN session_until IS NOT NULL THEN 'session' ELSE 'key' END AS kind`;
 
+/** A key that was just made works. */
+const newKeyColumns = `${keyColumns}, 'live' AS state`;
+
 const listColumns = `${keyColumns},
   CASE WHEN ends = '-infinity' THEN 'revoked' WHEN ends <= router_now() THEN 'expired' ELSE 'live' END AS state`;
 
@@ -80,8 +82,7 @@ const isOfKind: Record<KeyKind, string> = {
   session: 'session_until IS NOT NULL AND NOT one_time',
 };
 
-type NewKey = Omit<KeyRow, 'state'>;
-const isLive = (row: NewKey): KeyRow => ({ ...row, state: 'live' });
+type NewKeyFacts = Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'> & { isCode?: boolean };
 
 /** The keys of workspaces, and who calls with one. */
 @Injectable()
@@ -91,7 +92,7 @@ export class ApiKeyRepository {
   /** Null for a malformed, unknown, revoked or expired key: the caller learns no difference. */
   async byApiKey(key: string): Promise<KeyCaller | null> {
     if (!isApiKey(key)) return null;
-    const [row] = await this.database.read<KeyCaller & { hash: Buffer }>(
+    const [row] = await this.database.reads.query<KeyCaller & { hash: Buffer }>(
       `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash,
           (extract(epoch FROM nullif(ends, 'infinity') - router_now()) * 1000)::float8 AS "remainingMs"
         FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id CROSS JOIN LATERAL key_end(api_key.id) AS ends
@@ -105,7 +106,7 @@ export class ApiKeyRepository {
 
   /** The workspace an access token names; its scopes come from the token. */
   async byWorkspace(workspaceId: string): Promise<Omit<CallerRow, 'scopes' | 'keyId'> | null> {
-    const [row] = await this.database.read<CallerRow>(
+    const [row] = await this.database.reads.query<CallerRow>(
       `SELECT ${workspaceColumns} FROM workspace WHERE id = $1`,
       [workspaceId],
     );
@@ -114,7 +115,7 @@ export class ApiKeyRepository {
 
   /** Whether its workspace is enabled; null when the workspace is deleted, or the key, if one is named, has ended. */
   async isEnabled(workspaceId: string, keyId: string | null): Promise<boolean | null> {
-    const [row] = await this.database.read<{ enabled: boolean }>(
+    const [row] = await this.database.reads.query<{ enabled: boolean }>(
       `SELECT enabled FROM workspace WHERE id = $1 AND ($2::uuid IS NULL OR EXISTS (
           SELECT FROM api_key WHERE id = $2 AND workspace_id = $1 AND NOT one_time AND key_end(id) > router_now()))`,
       [workspaceId, keyId],
@@ -128,139 +129,12 @@ export class ApiKeyRepository {
    */
   async create(
     workspaceId: string,
-    { name, scopes, expiresAt }: Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'>,
-    maker: KeyMaker,
-  ): Promise<{ key: string; row: KeyRow }> {
-    return this.make(workspaceId, { name, scopes, expiresAt, isCode: false }, maker);
-  }
-
-  /**
-   * A code that `exchange` turns into the key of a console session with these scopes, once and within 15 minutes. The
-   * session ends 12 hours after its code was made, or when its maker does. Throws `KeyRefused`, and
-   * `UnknownWorkspace`.
-   */
-  async createCode(
-    workspaceId: string,
-    scopes: string[],
-    maker: KeyMaker,
-  ): Promise<{ code: string; row: KeyRow; expiresAt: Date }> {
-    const made = { name: 'sign-in', scopes, expiresAt: null, isCode: true };
-    const { key, row } = await this.make(workspaceId, made, maker);
-    if (row.expiresAt === null) throw new Error('the new code has no end');
-    return { code: key, row, expiresAt: row.expiresAt };
-  }
-
-  /** Whether it is a code that can be exchanged now. It only reads: anybody may ask. */
-  async isCode(text: string): Promise<boolean> {
-    if (!isApiKey(text)) return false;
-    const found = await this.database.read(
-      `SELECT 1 FROM api_key CROSS JOIN LATERAL key_end(id) AS ends
-        WHERE prefix = $1 AND hash = $2 AND one_time AND ends > router_now()`,
-      [keyPrefix(text), keyHash(text)],
-    );
-    return found.length > 0;
-  }
-
-  /** The row of the code becomes that of the session, so of two exchanges one wins. Null for a code that is not usable. */
-  async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
-    if (!isApiKey(code)) return null;
-    const key = newApiKey();
-    const [row] = await this.database.write<NewKey>(
-      // Codes of the release before have no end of their session.
-      `WITH used AS (
-          UPDATE api_key SET prefix = $3, hash = $4, one_time = false,
-            session_until = coalesce(session_until, router_now() + interval '12 hours'),
-            expires_at = coalesce(session_until, router_now() + interval '12 hours')
-          WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
-            AND key_end(id) > router_now()
-          RETURNING *
-        ), recorded AS (
-          SELECT record_key_action('key:' || used.id, 'sign_in.use', used::api_key) FROM used
-        )
-        SELECT ${keyColumns} FROM used AS api_key, recorded`,
-      [keyPrefix(code), keyHash(code), keyPrefix(key), keyHash(key)],
-    );
-    return row ? { key, row: isLive(row) } : null;
-  }
-
-  /** Newest first, behind the id `after`; of one workspace, or of all. */
-  async list(
-    { workspaceId, kind }: { workspaceId?: string | undefined; kind?: KeyKind | undefined },
-    { after = newestId, limit }: { after?: string | undefined; limit: number },
-  ): Promise<KeyRow[]> {
-    const { where, orderBy } =
-      workspaceId === undefined
-        ? { where: '$1::uuid IS NULL AND id < $2::uuid', orderBy: 'id DESC' }
-        : newestFirst('id');
-    return this.database.list<KeyRow>(workspaceId ?? operators, {
-      text: `SELECT ${listColumns} FROM (
-          SELECT * FROM api_key WHERE ${where} AND ${kind === undefined ? 'true' : isOfKind[kind]}
-          ORDER BY ${orderBy} LIMIT $3
-        ) AS api_key CROSS JOIN LATERAL key_end(id) AS ends ORDER BY id DESC`,
-      values: [workspaceId ?? null, after, limit],
-    });
-  }
-
-  /** Finds a key by its id or prefix. */
-  async find(idOrPrefix: string): Promise<KeyRow | null> {
-    const [row] = await this.database.list<KeyRow>(operators, {
-      text: `SELECT ${listColumns} FROM api_key CROSS JOIN LATERAL key_end(id) AS ends WHERE id = $1 OR prefix = $2`,
-      values: idOrPrefixValues(idOrPrefix),
-    });
-    return row ?? null;
-  }
-
-  /**
-   * Makes a key like a live one, which works for so many seconds yet, and no longer than it would have; 0 revokes it. The
-   * keys that it made belong to the new one from then on. Null for a session, and for a key that does not work.
-   */
-  async rotate(
-    id: string,
-    keepSeconds: number,
-    actor: string,
-  ): Promise<{ key: string; row: KeyRow; oldEndsAt: Date } | null> {
-    const key = newApiKey();
-    const [made] = await this.database.write<NewKey & { oldEndsAt: Date }>(
-      `SELECT old_ends AS "oldEndsAt", ${keyColumns}
-        FROM rotate_key($1, $2, $3, $4, $5, $6) AS rotated, LATERAL (SELECT (rotated.made).*) AS api_key`,
-      [id, v7(), keyPrefix(key), keyHash(key), keepSeconds, actor],
-    );
-    if (!made) return null;
-    const { oldEndsAt, ...row } = made;
-    return { key, row: isLive(row), oldEndsAt };
-  }
-
-  /**
-   * Revokes a key, by id or prefix, and everything that was made by it; of one workspace, or of any. Answers how many
-   * keys ended by it: 0 for a key that was revoked before, null for one that there is not.
-   */
-  async revoke(idOrPrefix: string, actor: string, workspaceId?: string): Promise<{ ended: number } | null> {
-    const [row] = await this.database.write<{ ended: number }>(
-      `SELECT revoke_keys(ARRAY[id], $4) AS ended FROM api_key
-        WHERE (id = $1 OR prefix = $2) AND ($3::uuid IS NULL OR workspace_id = $3)`,
-      [...idOrPrefixValues(idOrPrefix), workspaceId ?? null, actor],
-    );
-    return row ?? null;
-  }
-
-  /** Revokes the keys that a person's access tokens made in a workspace, and everything below them. */
-  async revokeMadeBySubject(workspaceId: string, subject: string, actor: string): Promise<{ ended: number }> {
-    const [row] = await this.database.write<{ ended: number }>(
-      `SELECT coalesce(revoke_keys(array_agg(id), $3), 0) AS ended FROM api_key
-        WHERE workspace_id = $1 AND made_by_subject = $2`,
-      [workspaceId, subject, actor],
-    );
-    return { ended: row?.ended ?? 0 };
-  }
-
-  private async make(
-    workspaceId: string,
-    { name, scopes, expiresAt, isCode }: Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'> & { isCode: boolean },
+    { name, scopes, expiresAt, isCode = false }: NewKeyFacts,
     { actor, keyId = null, token = null }: KeyMaker,
   ): Promise<{ key: string; row: KeyRow }> {
     const key = newApiKey();
-    const making = this.database.write<NewKey & { refused: KeyRefusal | null }>(
-      `SELECT refused, ${keyColumns}
+    const making = this.database.work.query<KeyRow & { refused: KeyRefusal | null }>(
+      `SELECT refused, ${newKeyColumns}
         FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS answer,
           LATERAL (SELECT (answer.made).*) AS api_key`,
       [
@@ -286,7 +160,128 @@ export class ApiKeyRepository {
     if (!made) throw new Error('the new key was not returned');
     const { refused, ...row } = made;
     if (refused !== null) throw new KeyRefused(refused);
-    return { key, row: isLive(row) };
+    return { key, row };
+  }
+
+  /**
+   * A code that `exchange` turns into the key of a console session with these scopes, once and within 15 minutes. The
+   * session ends 12 hours after its code was made, or when its maker does. Throws `KeyRefused`, and
+   * `UnknownWorkspace`.
+   */
+  async createCode(
+    workspaceId: string,
+    scopes: string[],
+    maker: KeyMaker,
+  ): Promise<{ code: string; row: KeyRow; expiresAt: Date }> {
+    const made = { name: 'sign-in', scopes, expiresAt: null, isCode: true };
+    const { key, row } = await this.create(workspaceId, made, maker);
+    if (row.expiresAt === null) throw new Error('the new code has no end');
+    return { code: key, row, expiresAt: row.expiresAt };
+  }
+
+  /** Whether it is a code that can be exchanged now. It only reads: anybody may ask. */
+  async isCode(text: string): Promise<boolean> {
+    if (!isApiKey(text)) return false;
+    const found = await this.database.reads.query(
+      `SELECT 1 FROM api_key CROSS JOIN LATERAL key_end(id) AS ends
+        WHERE prefix = $1 AND hash = $2 AND one_time AND ends > router_now()`,
+      [keyPrefix(text), keyHash(text)],
+    );
+    return found.length > 0;
+  }
+
+  /** The row of the code becomes that of the session, so of two exchanges one wins. Null for a code that is not usable. */
+  async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
+    if (!isApiKey(code)) return null;
+    const key = newApiKey();
+    const [row] = await this.database.work.query<KeyRow>(
+      // Codes of the release before have no end of their session.
+      `WITH used AS (
+          UPDATE api_key SET prefix = $3, hash = $4, one_time = false,
+            session_until = coalesce(session_until, router_now() + interval '12 hours'),
+            expires_at = coalesce(session_until, router_now() + interval '12 hours')
+          WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
+            AND key_end(id) > router_now()
+          RETURNING *
+        ), recorded AS (
+          SELECT record_key_action('key:' || used.id, 'sign_in.use', used::api_key) FROM used
+        )
+        SELECT ${newKeyColumns} FROM used AS api_key, recorded`,
+      [keyPrefix(code), keyHash(code), keyPrefix(key), keyHash(key)],
+    );
+    return row ? { key, row } : null;
+  }
+
+  /** Newest first, behind the id `after`; of one workspace, or of all. */
+  async list(
+    { workspaceId, kind }: { workspaceId?: string | undefined; kind?: KeyKind | undefined },
+    { after = newestId, limit }: { after?: string | undefined; limit: number },
+  ): Promise<KeyRow[]> {
+    const { where, orderBy } =
+      workspaceId === undefined
+        ? { where: '$1::uuid IS NULL AND id < $2::uuid', orderBy: 'id DESC' }
+        : newestFirst('id');
+    return this.database.list<KeyRow>(
+      workspaceId ?? operators,
+      `SELECT ${listColumns} FROM (
+          SELECT * FROM api_key WHERE ${where} AND ${kind === undefined ? 'true' : isOfKind[kind]}
+          ORDER BY ${orderBy} LIMIT $3
+        ) AS api_key CROSS JOIN LATERAL key_end(id) AS ends ORDER BY id DESC`,
+      [workspaceId ?? null, after, limit],
+    );
+  }
+
+  /** Finds a key by its id or prefix. */
+  async find(idOrPrefix: string): Promise<KeyRow | null> {
+    const [row] = await this.database.list<KeyRow>(
+      operators,
+      `SELECT ${listColumns} FROM api_key CROSS JOIN LATERAL key_end(id) AS ends WHERE id = $1 OR prefix = $2`,
+      idOrPrefixValues(idOrPrefix),
+    );
+    return row ?? null;
+  }
+
+  /**
+   * Makes a key like a live one, which works for so many seconds yet, and no longer than it would have; 0 revokes it. The
+   * keys that it made belong to the new one from then on. Null for a session, and for a key that does not work.
+   */
+  async rotate(
+    id: string,
+    keepSeconds: number,
+    actor: string,
+  ): Promise<{ key: string; row: KeyRow; oldEndsAt: Date } | null> {
+    const key = newApiKey();
+    const [made] = await this.database.work.query<KeyRow & { oldEndsAt: Date }>(
+      `SELECT old_ends AS "oldEndsAt", ${newKeyColumns}
+        FROM rotate_key($1, $2, $3, $4, $5, $6) AS rotated, LATERAL (SELECT (rotated.made).*) AS api_key`,
+      [id, v7(), keyPrefix(key), keyHash(key), keepSeconds, actor],
+    );
+    if (!made) return null;
+    const { oldEndsAt, ...row } = made;
+    return { key, row, oldEndsAt };
+  }
+
+  /**
+   * Revokes a key, by id or prefix, and everything that was made by it; of one workspace, or of any. Answers how many
+   * keys ended by it: 0 for a key that was revoked before, null for one that there is not.
+   */
+  async revoke(idOrPrefix: string, actor: string, workspaceId?: string): Promise<{ ended: number } | null> {
+    const [row] = await this.database.work.query<{ ended: number }>(
+      `SELECT revoke_keys(ARRAY[id], $4) AS ended FROM api_key
+        WHERE (id = $1 OR prefix = $2) AND ($3::uuid IS NULL OR workspace_id = $3)`,
+      [...idOrPrefixValues(idOrPrefix), workspaceId ?? null, actor],
+    );
+    return row ?? null;
+  }
+
+  /** Revokes the keys that a person's access tokens made in a workspace, and everything below them. */
+  async revokeMadeBySubject(workspaceId: string, subject: string, actor: string): Promise<{ ended: number }> {
+    const [row] = await this.database.work.query<{ ended: number }>(
+      `SELECT coalesce(revoke_keys(array_agg(id), $3), 0) AS ended FROM api_key
+        WHERE workspace_id = $1 AND made_by_subject = $2`,
+      [workspaceId, subject, actor],
+    );
+    return { ended: row?.ended ?? 0 };
   }
 }
 

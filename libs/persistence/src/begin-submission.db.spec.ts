@@ -1,9 +1,6 @@
 import { RouterError } from '#errors';
-import { readSettings } from '#schemas';
 import { describe, expect, it } from '@jest/globals';
 import { Database } from './database.js';
-import { RunRepository } from './run.repository.js';
-import { databaseSettings } from './settings.js';
 import { budgetMs, leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { succeeded, testModel } from './testing/runs.js';
 
@@ -23,17 +20,17 @@ const times = async (runId: string) => {
   return row;
 };
 
-/** Hears no answer to the write that announces a submission. */
-class Deaf extends Database {
-  override async write<Row extends object>(...[text, values]: Parameters<Database['write']>): Promise<Row[]> {
-    const rows = await super.write<Row>(text, values);
-    if (text.includes('begin_submission('))
-      throw new RouterError('service_unavailable', 'The answer was lost.');
+/** Loses the answers of statements with that word. */
+function deafTo(word: string, { work }: Database): void {
+  const query = work.query.bind(work);
+  work.query = async <Row extends object>(text: string, values?: unknown[]) => {
+    const rows = await query<Row>(text, values);
+    if (text.includes(word)) throw new RouterError('service_unavailable', 'The answer was lost.');
     return rows;
-  }
+  };
 }
 
-const claim = (runId: string, worker = fixture.first) => worker.runs.claim(runId, leaseMs);
+const claim = (runId: string, worker = fixture.first) => worker.runs.claimRun(runId, leaseMs);
 
 describe('the beginning of a submission', () => {
   it('is written down once, with the end of the run’s time', async () => {
@@ -91,10 +88,10 @@ describe('the beginning of a submission', () => {
 
   it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
     const { runId, epoch } = await fixture.run('claimed');
-    const deaf = Deaf.create(readSettings(databaseSettings, { DATABASE_URL: fixture.database.url }));
-    const begun = new RunRepository(deaf).beginSubmission(runId, epoch, leaseMs);
+    const deaf = fixture.database.process();
+    deafTo('begin_submission(', deaf.database);
+    const begun = deaf.runs.beginSubmission(runId, epoch, leaseMs);
     await expect(begun).rejects.toThrow('The answer was lost.');
-    await deaf.close();
     expect(await times(runId)).toMatchObject({ sent: null, lease: null });
     expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'claimed', crashes: 0 });
   });

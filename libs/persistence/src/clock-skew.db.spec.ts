@@ -13,7 +13,7 @@ beforeEach(async () => {
   metrics = new Metrics();
   skew = new ClockSkew(database, metrics, createLog('spec', 'silent'));
   // With a connection, so that the first measurement is a useful one.
-  await database.read('SELECT 1');
+  await database.reads.query('SELECT 1');
 });
 afterEach(async () => {
   jest.restoreAllMocks();

@@ -17,7 +17,7 @@ const bootAttempts = 5;
  */
 @Injectable()
 export class ClockSkew implements OnModuleInit, OnModuleDestroy {
-  /** What is wrong with the clock, in plain words; undefined while nothing is. */
+  /** The fault of the clock in plain words; undefined while there is none. */
   problem: string | undefined;
   /** Called when the clock has become wrong or right. */
   onChange: (() => void) | undefined;
@@ -43,7 +43,7 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
   /** False when the answer came too slowly to say anything. */
   async measure(): Promise<boolean> {
     const sentAtMs = Date.now();
-    const [row] = await this.database.read<{ now: number }>(
+    const [row] = await this.database.reads.query<{ now: number }>(
       // Not router_now(), whose offset tests set: the queue compares real times.
       'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now',
       [],

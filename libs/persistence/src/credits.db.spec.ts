@@ -80,7 +80,7 @@ describe('credits', () => {
   it('that a parked run holds are released when it is cancelled, and its slot was never taken', async () => {
     const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 0 });
     const runId = await one.run(id, { reservedMicros: cents(30) });
-    await one.runReader.requestCancel(id, testModel, runId);
+    await one.runs.requestCancel(id, testModel, runId);
     expect(await one.counters(id)).toMatchObject({ ...settled(0), inflightPeak: 0 });
     expect(await one.admit(id, { reservedMicros: cents(100) })).toMatchObject({ kind: 'admitted' });
   });
@@ -137,7 +137,7 @@ describe('credits', () => {
 describe('an operator’s change of credits', () => {
   it('is an entry in the ledger, whose sum stays the balance', async () => {
     const { id, name } = await one.workspace({ balanceMicros: null });
-    const workspaces = await one.workspaces();
+    const workspaces = one.workspaces;
     await workspaces.change(name, { addedMicros: cents(50), note: 'first' }, 'test');
     await one.runTo(await one.run(id, { reservedMicros: cents(20) }), succeeded);
     await workspaces.change(name, { balanceMicros: cents(10), note: 'set' }, 'test');
@@ -157,7 +157,7 @@ describe('an operator’s change of credits', () => {
 
   it('that changes nothing leaves no entry', async () => {
     const { id, name } = await one.workspace({ balanceMicros: null });
-    const workspaces = await one.workspaces();
+    const workspaces = one.workspaces;
     for (const balanceMicros of [null, 0, 0, cents(10), cents(10), null, null])
       await workspaces.change(name, { balanceMicros, note: 'set' }, 'test');
     expect(
@@ -174,7 +174,7 @@ describe('an operator’s change of credits', () => {
     const runs = await Promise.all(
       Array.from({ length: 20 }, () => one.run(id, { reservedMicros: cents(2) })),
     );
-    const workspaces = await other.workspaces();
+    const workspaces = other.workspaces;
     await Promise.all([
       ...runs.map((runId) => one.finish(runId, 0, succeeded)),
       ...[5, 7, 11].map((count) =>
@@ -190,7 +190,7 @@ describe('an operator’s change of credits', () => {
   it('may take back what runs hold: they are billed all the same, and nothing is admitted before the debt is paid', async () => {
     const { id, name } = await one.workspace({ balanceMicros: cents(30) });
     const runId = await one.run(id, { reservedMicros: cents(30) });
-    const workspaces = await one.workspaces();
+    const workspaces = one.workspaces;
     await workspaces.change(name, { addedMicros: -cents(20), note: 'taken back' }, 'test');
     await one.runTo(runId, succeeded);
     expect(await one.counters(id)).toMatchObject({ balanceMicros: -cents(20) });

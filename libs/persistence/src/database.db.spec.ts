@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readSettings } from '#schemas';
 import { Client } from 'pg';
 import { waitFor } from '../../../test/harness/wait-for.js';
+import { Database } from './database.js';
+import { databaseSettings } from './settings.js';
 import { leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { succeeded, testHandle } from './testing/runs.js';
 
@@ -59,7 +62,7 @@ const places: Place[] = [
     table: 'run',
     prepare: async () => {
       const runId = await fixture.first.run(await fixture.space());
-      return () => fixture.first.runs.claim(runId, leaseMs);
+      return () => fixture.first.runs.claimRun(runId, leaseMs);
     },
     answers: expect.objectContaining({ kind: 'claimed', epoch: 1, crashes: 0 }),
   },
@@ -155,7 +158,7 @@ describe('an error of Postgres', () => {
   it('that comes with every try is told after five of them, as one that may pass', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await inject('40001', 1000);
-    await expect(fixture.first.runs.claim(runId, leaseMs)).rejects.toMatchObject({
+    await expect(fixture.first.runs.claimRun(runId, leaseMs)).rejects.toMatchObject({
       bucket: 'service_unavailable',
     });
     expect(await tries()).toBe(5);
@@ -164,7 +167,7 @@ describe('an error of Postgres', () => {
   it('of any other kind is told as it is, after one', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await inject('22012', 1000);
-    await expect(fixture.first.runs.claim(runId, leaseMs)).rejects.toMatchObject({ code: '22012' });
+    await expect(fixture.first.runs.claimRun(runId, leaseMs)).rejects.toMatchObject({ code: '22012' });
     expect(await tries()).toBe(1);
   });
 });
@@ -208,11 +211,65 @@ it('statements on runs are planned once a connection, requests for nodes for the
   const text = 'SHOW plan_cache_mode';
   const { database } = fixture.first;
   expect([
-    await database.write(text),
-    await database.read(text),
-    await database.readRegistry({ text, values: [] }),
-    await database.list('a', { text, values: [] }),
+    await database.work.query(text),
+    await database.reads.query(text),
+    await database.registry.query(text),
+    await database.list('a', text, []),
   ]).toEqual(
     ['force_generic_plan', 'force_generic_plan', 'auto', 'auto'].map((mode) => [{ plan_cache_mode: mode }]),
   );
+});
+
+it('prepares a statement once a connection, whichever pool it runs on, and a list not at all', async () => {
+  const { work, reads, registry } = fixture.first.database;
+  const text = 'SELECT 1 AS prepared_by_spec';
+  const prepared = `SELECT count(*)::integer AS statements FROM pg_prepared_statements WHERE statement = $1`;
+  for (const pool of [work, reads, registry]) {
+    await pool.query(text);
+    await pool.query(text);
+    expect(await pool.queryUnprepared(prepared, [text])).toEqual([{ statements: 1 }]);
+  }
+  await fixture.first.database.list('a', `${text}, 2 AS two`, []);
+  expect(await registry.queryUnprepared(prepared, [`${text}, 2 AS two`])).toEqual([{ statements: 0 }]);
+});
+
+describe('a transaction', () => {
+  const { database } = fixture.first;
+  const written = 'SELECT note FROM noted';
+  beforeAll(() => fixture.first.script('CREATE TABLE noted (note text)'));
+
+  it('reads what it has written, which nobody else does until it is committed', async () => {
+    const note = await database.transaction(async ({ query, manager }) => {
+      await query(`INSERT INTO noted VALUES ('inside')`);
+      expect(await query(written)).toEqual([{ note: 'inside' }]);
+      expect(await manager.query(written)).toEqual([{ note: 'inside' }]);
+      expect(await database.work.query(written)).toEqual([]);
+      expect(await database.reads.query(written)).toEqual([]);
+      return query<{ note: string }>(`UPDATE noted SET note = 'changed' RETURNING note`);
+    });
+    expect(note).toEqual([{ note: 'changed' }]);
+    expect(await database.reads.query(written)).toEqual([{ note: 'changed' }]);
+  });
+
+  it('writes nothing when its user fails, and tells that failure as it is', async () => {
+    const failing = database.transaction(async ({ query }) => {
+      await query(`INSERT INTO noted VALUES ('lost')`);
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow(/^changed my mind$/);
+    const refused = database.transaction(async ({ query }) => {
+      await query(`INSERT INTO noted VALUES ('lost')`);
+      await query('SELECT 1 / 0');
+    });
+    await expect(refused).rejects.toMatchObject({ code: '22012' });
+    expect(await database.work.query(`${written} WHERE note = 'lost'`)).toEqual([]);
+  });
+
+  it('of a database that cannot be reached fails as trouble that may pass', async () => {
+    const away = Database.create(
+      readSettings(databaseSettings, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }),
+    );
+    await expect(away.transaction(async () => {})).rejects.toMatchObject({ bucket: 'service_unavailable' });
+    await away.close();
+  });
 });

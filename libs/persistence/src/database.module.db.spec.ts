@@ -8,7 +8,7 @@ import { Database } from './database.js';
 import { DatabaseModule } from './database.module.js';
 import { databaseSettings, retentionSettings } from './settings.js';
 import { SpecDatabase } from './testing/spec-database.js';
-import { UnknownWorkspace } from './unknown-workspace.js';
+import { UnknownWorkspace } from './sql-errors.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const file = await SpecDatabase.create();
@@ -42,11 +42,11 @@ it('provides the repositories, on one pool with the data source, and closes it',
   const app = await appOn(file.url);
   const dataSource = app.get(DataSource);
   await expect(app.get(WorkspaceRepository).find('nobody')).rejects.toThrow(UnknownWorkspace);
-  await app.get(Database).write('SELECT 1', []);
-  expect(app.get(Database).pools()).toContainEqual({ pool: 'work', busy: 0, idle: 1, waiting: 0 });
+  await app.get(Database).work.query('SELECT 1', []);
+  expect(app.get(Database).usage()).toContainEqual({ pool: 'work', busy: 0, idle: 1, waiting: 0 });
   await app.close();
   expect(dataSource.isInitialized).toBe(false);
-  await expect(app.get(Database).write('SELECT 1', [])).rejects.toMatchObject({
+  await expect(app.get(Database).work.query('SELECT 1', [])).rejects.toMatchObject({
     bucket: 'service_unavailable',
   });
 });

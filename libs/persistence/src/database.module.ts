@@ -4,8 +4,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdmissionRepository } from './admission.repository.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ClockSkew } from './clock-skew.js';
-import { dataSourceOptions, entities, openForApp } from './data-source.js';
+import { dataSourceOptions, openForApp } from './data-source.js';
 import { Database } from './database.js';
+import { ProcessRow } from './entities/operations.entity.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
@@ -18,11 +19,11 @@ import { RequestReader } from './request-reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';
+import { Pools } from './pools.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
 import { WebhookRepository } from './webhook.repository.js';
-import { WorkspaceReader } from './workspace-reader.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 
 const services = [
@@ -45,39 +46,46 @@ const services = [
   StoredObjectRepository,
   UsageReader,
   WebhookRepository,
-  WorkspaceReader,
   WorkspaceRepository,
 ];
 
 type ModuleOptions = Pick<ModuleMetadata, 'imports'> &
   Pick<FactoryProvider<DatabaseOptions>, 'inject' | 'useFactory'>;
 
+/** The pools stand apart, because the data source and the repositories both need them. */
+@Module({})
+class PoolsModule {}
+
 /** The database and its repositories. Needs the log and the metrics of an imported `ObservabilityModule`. */
 @Module({})
 export class DatabaseModule {
   constructor(database: Database, metrics: Metrics) {
-    metrics.watchPools(() => database.pools());
+    metrics.watchPools(() => database.usage());
   }
 
   static forRootAsync({ imports = [], inject = [], useFactory }: ModuleOptions): DynamicModule {
+    const pools = {
+      module: PoolsModule,
+      imports,
+      providers: [{ provide: DATABASE_OPTIONS, inject, useFactory }, Pools],
+      exports: [DATABASE_OPTIONS, Pools],
+    };
     return {
       module: DatabaseModule,
       imports: [
         ...imports,
+        pools,
         TypeOrmModule.forRootAsync({
-          imports,
-          inject,
-          useFactory: async (...injected) => ({
-            ...dataSourceOptions(await useFactory(...injected)),
-            // A start that the database refuses ends at once: whoever supervises the process starts it again.
-            toRetry: () => false,
-          }),
+          imports: [pools],
+          inject: [Pools],
+          // A start that the database refuses ends at once: a supervisor starts the process again.
+          useFactory: (given: Pools) => ({ ...dataSourceOptions(given), toRetry: () => false }),
           dataSourceFactory: openForApp,
         }),
-        TypeOrmModule.forFeature(entities),
+        TypeOrmModule.forFeature([ProcessRow]),
       ],
-      providers: [{ provide: DATABASE_OPTIONS, inject, useFactory }, ...services],
-      exports: [...services],
+      providers: services,
+      exports: services,
     };
   }
 }

@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { FileRepository } from './file.repository.js';
-import { OperatorReader } from './operator-reader.js';
 import { openRunFixture } from './testing/run-fixture.js';
 
 const fixture = await openRunFixture();
@@ -75,8 +74,7 @@ it('that was deleted stays gone while the store does not delete it', async () =>
   expect(await due()).toContain(key);
   expect([await second.find(spaceId, id), await second.list(spaceId, { limit: 10 })]).toEqual([null, []]);
   expect(await second.delete(spaceId, id)).toBe(false);
-  const operator = new OperatorReader(fixture.second.database);
-  expect(await operator.workspace(spaceId)).toMatchObject({ files: 0, fileBytes: 0 });
+  expect(await fixture.second.workspaces.state(spaceId)).toMatchObject({ files: 0, fileBytes: 0 });
 });
 
 it('is swept when its upload never ended, and cannot end after that', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { newestFirst, newestId } from './newest-first.js';
-import { orUnknownWorkspace } from './unknown-workspace.js';
+import { orUnknownWorkspace } from './sql-errors.js';
 
 /** A file of a caller's that is there. */
 export interface StoredFile {
@@ -42,7 +42,7 @@ export class FileRepository {
     maxBytes: number;
     doubtSeconds: number;
   }): Promise<FileRefusal | null> {
-    const reserving = this.database.write<FileRefusal>(
+    const reserving = this.database.work.query<FileRefusal>(
       `SELECT refused AS limit, max_allowed::float8 AS "maxAllowed" FROM reserve_file($1, $2, $3, $4, $5)`,
       [file.id, file.key, file.workspaceId, file.maxBytes, file.doubtSeconds],
     );
@@ -55,7 +55,7 @@ export class FileRepository {
     key: string,
     { contentType, bytes, seconds }: { contentType: string; bytes: number; seconds: number },
   ): Promise<StoredFile | null> {
-    const [file] = await this.database.write<StoredFile>(
+    const [file] = await this.database.work.query<StoredFile>(
       `UPDATE stored_object SET content_type = $2, bytes = $3, delete_at = router_now() + make_interval(secs => $4)
         WHERE key = $1 AND NOT deleting RETURNING ${columns}`,
       [key, contentType, bytes, seconds],
@@ -64,7 +64,7 @@ export class FileRepository {
   }
 
   async find(workspaceId: string, id: string): Promise<StoredFile | null> {
-    const [file] = await this.database.read<StoredFile>(
+    const [file] = await this.database.reads.query<StoredFile>(
       `SELECT ${columns} FROM stored_object WHERE ${isLive}`,
       [workspaceId, id],
     );
@@ -77,16 +77,17 @@ export class FileRepository {
     { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): Promise<StoredFile[]> {
     const { where, orderBy } = newestFirst('owner_id');
-    return this.database.list<StoredFile>(workspaceId, {
-      text: `SELECT ${columns} FROM stored_object
+    return this.database.list<StoredFile>(
+      workspaceId,
+      `SELECT ${columns} FROM stored_object
         WHERE workspace_id IS NOT NULL AND ${where} AND ${isThere} ORDER BY ${orderBy} LIMIT $3`,
-      values: [workspaceId, after, limit],
-    });
+      [workspaceId, after, limit],
+    );
   }
 
   /** It is gone for callers; the next round of the sweep deletes it. False when there was none. */
   async delete(workspaceId: string, id: string): Promise<boolean> {
-    const rows = await this.database.write(
+    const rows = await this.database.work.query(
       `UPDATE stored_object SET delete_at = router_now() WHERE ${isLive} RETURNING key`,
       [workspaceId, id],
     );

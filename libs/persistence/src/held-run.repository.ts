@@ -3,7 +3,7 @@ import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 import type { LiveState } from './run-reader.js';
 
-/** What a held call found when it stopped waiting. `pollAfterMs` is null while no handle is held. */
+/** The state of a run when its held call stopped waiting. `pollAfterMs` is null while no handle is held. */
 export type Released =
   | { found: 'completed'; granted: Granted[] }
   | { found: 'withdrawn'; granted: Granted[]; record: FinishedRun }
@@ -12,7 +12,7 @@ export type Released =
 /** While the database is away, or all held calls of a gateway that stops want it at once. */
 const releaseMs = 10_000;
 
-/** What a held connection needs of the runs behind it. */
+/** Reads and writes runs for the connections that are held until they end. */
 @Injectable()
 export class HeldRunRepository {
   constructor(private readonly database: Database) {}
@@ -22,7 +22,7 @@ export class HeldRunRepository {
    * counting what is ahead of each run took a second for 2,000 of them.
    */
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
-    return this.database.read<LiveState & { runId: string }>(
+    return this.database.reads.query<LiveState & { runId: string }>(
       `WITH followed AS MATERIALIZED (
           SELECT id, workspace_id, stage, bucket, progress FROM run WHERE id = ANY($1::uuid[])
         ), line AS (
@@ -38,7 +38,7 @@ export class HeldRunRepository {
   }
 
   /** A second time it answers what the first time has made of the run. */
-  async release(runId: string, disconnected: boolean): Promise<Released> {
+  async releaseRun(runId: string, disconnected: boolean): Promise<Released> {
     const ending = endingRow({ outcome: 'cancelled' });
     const [row] = await this.database.persist<{ released: Released }>(
       'SELECT release_held_run($1, $2, $3) AS released',
@@ -54,7 +54,7 @@ export class HeldRunRepository {
    * joined the run still count.
    */
   async countDelivery(workspaceId: string, key: string, runId: string, change: 1 | -1): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE idempotency_key SET deliveries = greatest(deliveries + $4::integer, 0)
         WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
       [workspaceId, key, runId, change],

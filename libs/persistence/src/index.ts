@@ -17,22 +17,20 @@ export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
 export { type CarriedRow, NewDatabase } from './carry-over/new-database.js';
 export { carriedTables, refilledTables } from './carry-over/tables.js';
 export { credentialChannel } from './functions/credential-changes.js';
-export { Database } from './database.js';
-export { AnswerLost } from './sql-errors.js';
+export { Database, type Transaction } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
 export { OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
-export { RunRepository } from './run.repository.js';
-export type { ClaimedRun } from './run-endings.js';
-export type { Claim, Copying, LiveRun, Poll } from './live-run.js';
+export { type CancelAnswer, RunRepository } from './run.repository.js';
+export type { Claim, ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
-export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
+export { migrate, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { type Change, changesSince, recordOperatorAction } from './operator-actions.js';
-export { OperatorReader, type OperatorRun, type WorkspaceState } from './operator-reader.js';
+export { OperatorReader, type OperatorRun } from './operator-reader.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
@@ -44,30 +42,10 @@ export {
 } from './registry/node-columns.js';
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
-export {
-  type ListedRequest,
-  type RequestDetail,
-  type RequestFilter,
-  RequestReader,
-} from './request-reader.js';
-export {
-  type AgedOut,
-  type CancelAnswer,
-  type LiveState,
-  RunReader,
-  type RunResult,
-  type RunState,
-} from './run-reader.js';
+export { type ListedRequest, type RequestDetail, RequestReader } from './request-reader.js';
+export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
 export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
-export type {
-  AdmittingCall,
-  Ending,
-  Granted,
-  PayloadBody,
-  RunFacts,
-  Stage,
-  WebhookAddress,
-} from './run-facts.js';
+export type { Ending, Granted, PayloadBody, RunFacts, Stage, WebhookAddress } from './run-facts.js';
 export { recordRun } from './run-record.js';
 export {
   type DatabaseOptions,
@@ -78,20 +56,19 @@ export {
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
 export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
-export { presumeSent, unsentRuns } from './unsent-runs.js';
 export {
   type LedgerLine,
   type UsageGroup,
-  type UsageGrouping,
   UsageReader,
   type UsageRange,
   type UsageRecord,
 } from './usage-reader.js';
-export { type WorkspaceStanding, WorkspaceReader } from './workspace-reader.js';
-export { UnknownWorkspace } from './unknown-workspace.js';
+export { AnswerLost, UnknownWorkspace } from './sql-errors.js';
 export {
   type WorkspaceChange,
   type WorkspaceLimits,
   WorkspaceRepository,
   type WorkspaceSettings,
+  type WorkspaceStanding,
+  type WorkspaceState,
 } from './workspace.repository.js';

@@ -1,10 +1,20 @@
 import type { Run } from './entities/run.entity.js';
 import type { PayloadBody } from './run-facts.js';
 
-/** What every step of a run's life knows of it. */
+/** When a run came from one stage to the next. */
+export type RunTimes = Pick<Run, 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'>;
+
+/** The facts of a run that every step of its life needs. */
 export type LiveRun = Pick<Run, 'epoch' | 'workspaceId' | 'provider' | 'model' | 'facts'>;
 
-/** What a request to dispatch a run is answered. */
+/** A run with the claim under which it is written, and the workspace whose row is locked for that. */
+export interface ClaimedRun {
+  runId: string;
+  epoch: number;
+  workspaceId: string;
+}
+
+/** The answer to a request to dispatch a run. */
 export type Claim =
   | (LiveRun & {
       kind: 'claimed';
@@ -18,7 +28,7 @@ export type Claim =
   | { kind: 'held'; freeInMs: number }
   | { kind: 'gone' };
 
-/** What a poll needs to know of its run. */
+/** The facts that a poll needs of its run. */
 export interface Poll
   extends
     LiveRun,

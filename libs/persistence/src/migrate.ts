@@ -14,7 +14,7 @@ const maxWaitMs = 3_600_000;
 const askEveryMs = 200;
 
 /** The changes that a call of `migrate` made. */
-export interface Migrated {
+interface Migrated {
   /** The names of the migrations that ran. */
   migrations: string[];
   /** The functions were replaced. */
@@ -91,21 +91,16 @@ async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<
 async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promise<boolean> {
   if (before.revision > functionsRevision) return false;
   if (before.revision === functionsRevision && before.functionsDigest === functionsDigest) return false;
-  await runner.startTransaction();
-  try {
-    await runner.query(schemaFirst);
-    for (const statements of functions) await runner.query(statements);
-    await runner.query(`DELETE FROM typeorm_metadata WHERE type = 'FUNCTIONS'`);
-    await runner.query(`INSERT INTO typeorm_metadata (type, name, value) VALUES ('FUNCTIONS', $1, $2)`, [
+  await runner.manager.transaction(async (manager) => {
+    await manager.query(schemaFirst);
+    for (const statements of functions) await manager.query(statements);
+    await manager.query(`DELETE FROM typeorm_metadata WHERE type = 'FUNCTIONS'`);
+    await manager.query(`INSERT INTO typeorm_metadata (type, name, value) VALUES ('FUNCTIONS', $1, $2)`, [
       String(functionsRevision),
       functionsDigest,
     ]);
-    await runner.commitTransaction();
-    return true;
-  } catch (error) {
-    await runner.rollbackTransaction().catch(() => {});
-    throw error;
-  }
+  });
+  return true;
 }
 
 interface SchemaState {

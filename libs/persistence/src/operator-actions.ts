@@ -1,8 +1,9 @@
-import type { Database } from './database.js';
-import { operators } from './list-turns.js';
+import type { EntityManager } from 'typeorm';
+import { type Database, operators } from './database.js';
+import { OperatorAction } from './entities/operations.entity.js';
 
-/** Who changed what, for those changes that no statement of their own records. */
-interface Action {
+/** A change by an operator that its own statement does not record. */
+export interface Action {
   actor: string;
   /** Such as `key.revoke`. */
   action: string;
@@ -10,7 +11,7 @@ interface Action {
   details?: object;
 }
 
-/** One change, by whomever it was made. */
+/** A change by an operator or by a workspace itself. */
 export interface Change {
   at: Date;
   /** Null for a change that a workspace made itself, or that has no record. */
@@ -25,8 +26,9 @@ export interface Change {
  * and webhook secrets, which workspaces may change themselves. A key that an operator made or revoked is in both.
  */
 export async function changesSince(database: Database, since: Date, limit: number): Promise<Change[]> {
-  return database.list<Change>(operators, {
-    text: `SELECT at, actor, action, subject, details FROM operator_action WHERE at >= $1
+  return database.list<Change>(
+    operators,
+    `SELECT at, actor, action, subject, details FROM operator_action WHERE at >= $1
       UNION ALL
       SELECT changed.at, NULL, changed.action, prefix, jsonb_build_object('workspace', workspace.name, 'scopes', scopes)
       FROM api_key JOIN workspace ON workspace.id = workspace_id
@@ -36,16 +38,13 @@ export async function changesSince(database: Database, since: Date, limit: numbe
       SELECT webhook_secret_rotated_at, NULL, 'webhook.secret_rotated', name, '{}' FROM workspace
       WHERE webhook_secret_rotated_at >= $1
       ORDER BY at LIMIT $2`,
-    values: [since, limit],
-  });
+    [since, limit],
+  );
 }
 
 export async function recordOperatorAction(
-  database: Database,
-  { actor, action, subject, details = {} }: Action,
+  manager: EntityManager,
+  { details = {}, ...action }: Action,
 ): Promise<void> {
-  await database.write(
-    'INSERT INTO operator_action (actor, action, subject, details) VALUES ($1, $2, $3, $4)',
-    [actor, action, subject, details],
-  );
+  await manager.insert(OperatorAction, { ...action, details });
 }

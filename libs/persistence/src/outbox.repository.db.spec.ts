@@ -42,7 +42,7 @@ describe('what should have moved and did not', () => {
 
   it('is not one that waited for a slot of its provider, which comes back all the same', async () => {
     const runId = await fixture.first.run(await fixture.space());
-    await fixture.first.outbox.wait(runId);
+    await fixture.first.outbox.waitForSlot(runId);
     const overdue = await fixture.at('2 minutes').outbox.takeOverdue(10_000);
     expect(overdue.find((each) => each.runId === runId)).toMatchObject({ queue: 'dispatch', waited: true });
   });
@@ -141,7 +141,7 @@ describe('a sweep', () => {
   it('that brings a run twice starts it once', async () => {
     const runId = await fixture.first.run(await fixture.space());
     const claims = await Promise.all(
-      [fixture.first, fixture.second, fixture.first].map((by) => by.runs.claim(runId, leaseMs)),
+      [fixture.first, fixture.second, fixture.first].map((by) => by.runs.claimRun(runId, leaseMs)),
     );
     expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
   });
@@ -171,7 +171,7 @@ describe('slots that stand open', () => {
     expect(both.flatMap(granted)).toEqual(order.slice(0, 2).map(({ id }) => id));
     expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 2, backlog: 1 });
     await fixture.first.sql('UPDATE workspace SET inflight_limit = 3 WHERE id = $1', [spaceId]);
-    expect(granted(await fixture.second.outbox.promote(spaceId))).toEqual([order[2]?.id]);
+    expect(granted(await fixture.second.promote(spaceId))).toEqual([order[2]?.id]);
   });
 });
 
@@ -200,7 +200,7 @@ describe('what is live', () => {
     const provider = 'granted-late';
     await fixture.first.run(spaceId, { provider });
     await fixture.first.sql('UPDATE workspace SET inflight_limit = 1 WHERE id = $1', [spaceId]);
-    await fixture.at('1 hour').outbox.promote(spaceId);
+    await fixture.at('1 hour').promote(spaceId);
     const load = await fixture.at('61 minutes').outbox.load();
     const [waiting] = load.filter((each) => each.provider === provider);
     expect(waiting).toMatchObject({ state: 'waiting', runs: 1 });

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { gathered } from './gathered.js';
-import { rowOf } from './outbox-row.js';
-import type { ClaimedRun } from './run-endings.js';
-import type { Granted } from './run-facts.js';
+import { Batches } from './batches.js';
+import type { ClaimedRun } from './live-run.js';
+import type { Queryable } from './pools.js';
+import { type Granted, outboxRowOf } from './run-facts.js';
 
 export interface OverdueRun {
   runId: string;
@@ -29,7 +29,7 @@ export interface Load {
   state: 'parked' | 'waiting' | 'submitting' | 'running' | 'copying';
   runs: number;
   oldestSeconds: number;
-  /** Of waiting ones, since the first of them had its slot; time in which it was parked is none that workers took. */
+  /** For `waiting` runs: seconds since the oldest was granted its slot. Parked time is excluded, since workers cannot shorten it. */
   waitedSeconds: number;
   reservedMicros: number;
 }
@@ -43,10 +43,10 @@ interface TakenRuns {
 /** The longest for which anything is put off, and some time more. */
 const longestHours = { runs: 3, webhooks: 17 };
 
-/** The reconciler's view: what should have moved and did not; and the line of runs that wait for a slot. */
+/** Live runs by their outbox rows: overdue ones, those that wait for a slot, and their counts. */
 @Injectable()
 export class OutboxRepository {
-  private readonly waiting = gathered((runIds: readonly string[], waits) => this.waitAll(runIds, waits));
+  private readonly waits = new Batches((runIds: readonly string[], waits) => this.waitAll(runIds, waits));
 
   constructor(private readonly database: Database) {}
 
@@ -57,7 +57,7 @@ export class OutboxRepository {
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
-    return this.database.write<OverdueRun>(
+    return this.database.work.query<OverdueRun>(
       `WITH runs AS (
           UPDATE outbox SET due_at = router_now() + interval '10 seconds'
           WHERE (workspace_id, run_id) IN (
@@ -89,8 +89,8 @@ export class OutboxRepository {
    * The run found no concurrency slot of its provider and its job has ended: from now on it waits in its row, which
    * falls due much later in case that no worker takes it.
    */
-  async wait(runId: string): Promise<void> {
-    await this.waiting(runId);
+  async waitForSlot(runId: string): Promise<void> {
+    await this.waits.add(runId);
   }
 
   /**
@@ -99,13 +99,13 @@ export class OutboxRepository {
    * than `maxHeld`. The rows fall due again after `restMs`. The heads of the line are found by their index, one for each
    * workspace, however many runs wait behind them, and of each line no more is read than its even share and one.
    */
-  async takeWaiting(
+  async takeWaitingRuns(
     provider: string,
     held: ReadonlyMap<string, number>,
     { maxHeld, restMs, limit }: { maxHeld: number; restMs: number; limit: number },
   ): Promise<TakenRuns> {
     for (let look = 1; ; look += 1) {
-      const [row] = await this.database.write<TakenRuns & { chosen: boolean }>(
+      const [row] = await this.database.work.query<TakenRuns & { chosen: boolean }>(
         `WITH RECURSIVE heads AS (
             (${headOfLine('')})
             UNION ALL
@@ -124,7 +124,7 @@ export class OutboxRepository {
             WHERE (workspace_id, run_id) IN (SELECT workspace_id, run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
           ), taken AS (
             UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-            FROM free WHERE ${rowOf('free')}
+            FROM free WHERE ${outboxRowOf('free')}
             RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
           )
           SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
@@ -139,7 +139,7 @@ export class OutboxRepository {
 
   /** Providers that have runs waiting for a slot. */
   async awaitedProviders(): Promise<string[]> {
-    const rows = await this.database.write<{ provider: string }>(
+    const rows = await this.database.work.query<{ provider: string }>(
       `WITH RECURSIVE awaited AS (
           (${firstAwaited('')})
           UNION ALL
@@ -151,7 +151,7 @@ export class OutboxRepository {
 
   /** Grants slots that stand open in any workspace, as after a raised limit. */
   async promoteAll(): Promise<Granted[]> {
-    return this.database.write<Granted>(
+    return this.database.work.query<Granted>(
       `SELECT granted.run_id AS "runId", granted.provider FROM (
           SELECT id FROM workspace WHERE backlog > 0 AND inflight < inflight_limit ORDER BY id
         ) AS open, promote(open.id) AS granted`,
@@ -163,7 +163,7 @@ export class OutboxRepository {
    * the first of them holds up what is behind it.
    */
   async unaffordable(limit: number): Promise<ClaimedRun[]> {
-    return this.database.read(
+    return this.database.reads.query(
       `SELECT run.id AS "runId", run.epoch, run.workspace_id AS "workspaceId"
         FROM workspace
         CROSS JOIN LATERAL (
@@ -179,22 +179,18 @@ export class OutboxRepository {
     );
   }
 
-  async promote(workspaceId: string): Promise<Granted[]> {
-    return this.database.write<Granted>('SELECT run_id AS "runId", provider FROM promote($1)', [workspaceId]);
-  }
-
   /** Age in seconds of the oldest overdue row; 0 when none is overdue. */
   async oldestOverdueSeconds(): Promise<number> {
-    const [row] = await this.database.write<{ seconds: number }>(
+    const [row] = await this.database.work.query<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
         FROM outbox WHERE due_at < 'infinity'`,
     );
     return row?.seconds ?? 0;
   }
 
-  /** What is live now. The age comes from the run ids, which are in the order of admission. */
+  /** Counts live runs. The age comes from the run ids, which are in the order of admission. */
   async load(): Promise<Load[]> {
-    return this.database.write<Load>(
+    return this.database.work.query<Load>(
       `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
           greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
             AS "oldestSeconds",
@@ -212,7 +208,7 @@ export class OutboxRepository {
 
   /** Counters that differ from the sums over live runs. One statement, so both sides are of one instant. */
   async drift(): Promise<Drift[]> {
-    return this.database.write<Drift>(
+    return this.database.work.query<Drift>(
       `WITH live AS (
           SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
             coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
@@ -232,21 +228,45 @@ export class OutboxRepository {
     );
   }
 
-  /** What has no row any more is done with. */
+  /** How many live runs were not sent to their providers, as far as this database knows. */
+  async unsentRuns(): Promise<number> {
+    const [row] = await this.database.work.query<{ runs: number }>(
+      `SELECT count(*)::integer AS runs FROM run, outbox WHERE ${isUnsent}`,
+    );
+    return row?.runs ?? 0;
+  }
+
+  /**
+   * Marks them as sent, for a database that was restored: some of them were sent after the restored moment. The worker
+   * that claims such a run finds a submission whose outcome nobody knows. It submits nothing, ends the run as
+   * `internal_error`, and the Idempotency-Key stays used. Returns how many runs were marked.
+   */
+  async presumeSent(on: Queryable = this.database.work): Promise<number> {
+    const [row] = await on.query<{ runs: number }>(
+      `WITH presumed AS (UPDATE run SET sent_at = router_now() FROM outbox WHERE ${isUnsent} RETURNING run.id)
+        SELECT count(*)::integer AS runs FROM presumed`,
+    );
+    return row?.runs ?? 0;
+  }
+
+  /** A run without an outbox row has finished, so it counts as answered. */
   private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
-    const rows = await this.database.write<{ runId: string }>(
+    const rows = await this.database.work.query<{ runId: string }>(
       `WITH mine AS (
-          SELECT run.workspace_id, run.id FROM unnest($1::uuid[]) AS each (id) JOIN run USING (id) JOIN outbox ON ${rowOf('run')}
+          SELECT run.workspace_id, run.id FROM unnest($1::uuid[]) AS each (id) JOIN run USING (id) JOIN outbox ON ${outboxRowOf('run')}
           WHERE queue = 'dispatch' FOR UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
         )
         UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-        FROM mine WHERE ${rowOf('mine')} RETURNING mine.id AS "runId"`,
+        FROM mine WHERE ${outboxRowOf('mine')} RETURNING mine.id AS "runId"`,
       [runIds],
     );
     const marked = new Set(rows.map(({ runId }) => runId));
     return runIds.map((runId) => (waits || marked.has(runId) ? true : undefined));
   }
 }
+
+/** Found by the outbox, which has a row for each live run. */
+const isUnsent = `${outboxRowOf('run')} AND sent_at IS NULL`;
 
 /** The oldest run of the first workspace that waits for provider `$1`. */
 const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox

@@ -76,7 +76,7 @@ describe('a poll', () => {
   it('passes a cancellation on once, whichever of two workers is first', async () => {
     const spaceId = await fixture.space();
     const { runId, epoch } = await fixture.run('running', { spaceId });
-    expect(await fixture.second.runReader.requestCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runs.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
     expect(await read(runId)).toMatchObject({ cancelDue: true, cancelRequested: true });
@@ -87,7 +87,7 @@ describe('a poll', () => {
     );
     expect(noted.filter((won) => won)).toHaveLength(1);
     expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
-    expect(await fixture.second.runReader.requestCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runs.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
     expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
@@ -128,7 +128,7 @@ describe('a poll', () => {
         handle: testHandle,
         overdue: false,
       });
-      expect(await next.runs.claim(runId, 1000)).toMatchObject({ kind: 'gone' });
+      expect(await next.runs.claimRun(runId, 1000)).toMatchObject({ kind: 'gone' });
     }
   });
 });

@@ -13,22 +13,22 @@ const heartbeatMs = 30_000;
 const maxSilenceSeconds = 100;
 const aliveSince = `router_now() - interval '${maxSilenceSeconds} seconds'`;
 
-/** What a process reports about the catalog that it runs on. */
+/** The catalog that a process runs on. */
 interface CatalogState {
   revision: string;
   problem?: string;
 }
 
 interface ProcessState extends CatalogState {
-  /** Of a worker: whether it has a key, by provider. */
+  /** Whether a worker has a key, by provider. */
   providers?: Record<string, boolean>;
-  /** Of a worker: how many submissions to one provider it makes at once. */
+  /** The number of submissions that a worker makes to one provider at once. */
   slots?: number;
 }
 
 export interface RunningProcess extends Pick<ProcessRow, 'host' | 'pid' | 'startedAt' | 'seenAt'> {
   app: 'gateway' | 'worker';
-  /** Of its catalog, as is the problem. */
+  /** The revision of its catalog, and its problem. */
   revision: string;
   problem: string | null;
 }
@@ -105,9 +105,9 @@ interface ProviderKey {
   slots: number;
 }
 
-/** Of the workers alive, or of the last ones. Empty before a worker has ever reported. */
+/** The keys of the workers alive, or of the last ones. Empty before a worker has ever reported. */
 export async function providerKeys(database: Database): Promise<ProviderKey[]> {
-  return database.read<ProviderKey>(
+  return database.reads.query<ProviderKey>(
     `WITH worker AS (
         SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
       )
@@ -117,9 +117,9 @@ export async function providerKeys(database: Database): Promise<ProviderKey[]> {
   );
 }
 
-/** Those with a recent heartbeat. */
+/** The processes with a recent heartbeat. */
 export async function runningProcesses(database: Database): Promise<RunningProcess[]> {
-  return database.read<RunningProcess>(
+  return database.reads.query<RunningProcess>(
     `SELECT app, host, pid, started_at AS "startedAt", seen_at AS "seenAt", catalog_revision AS revision,
         catalog_problem AS problem
       FROM process WHERE seen_at > ${aliveSince} ORDER BY app, started_at, id`,

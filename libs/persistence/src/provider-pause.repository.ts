@@ -19,7 +19,7 @@ export class ProviderPauseRepository {
 
   /** False when it was paused already; the reason is the new one then. */
   async pause(provider: string, reason: string, by: string): Promise<boolean> {
-    const [row] = await this.database.write<{ fresh: boolean }>(
+    const [row] = await this.database.work.query<{ fresh: boolean }>(
       `WITH noted AS (
           INSERT INTO operator_action (actor, action, subject, details)
           VALUES ($3, 'provider.pause', $1, jsonb_build_object('reason', $2::text))
@@ -36,7 +36,7 @@ export class ProviderPauseRepository {
     forMs: number,
     reason: string,
   ): Promise<boolean> {
-    const [row] = await this.database.write<{ fresh: boolean }>(
+    const [row] = await this.database.work.query<{ fresh: boolean }>(
       `SELECT pause_provider($1, $2, 'partner', $3 * interval '1 millisecond', $4) AS fresh`,
       [provider, calls, forMs, reason],
     );
@@ -45,7 +45,7 @@ export class ProviderPauseRepository {
 
   /** Ends the pauses that providers asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
   async resume(provider: string, by: string): Promise<boolean> {
-    const rows = await this.database.write(
+    const rows = await this.database.work.query(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
         woken AS (
           UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
@@ -63,9 +63,9 @@ export class ProviderPauseRepository {
     return rows.length > 0;
   }
 
-  /** Those that stand. */
+  /** The pauses that have not ended. */
   async standing(): Promise<ProviderPause[]> {
-    return this.database.write<ProviderPause>(
+    return this.database.work.query<ProviderPause>(
       // The table says `partner` for a provider's own request: the value is frozen with the schema.
       `SELECT provider, calls, CASE asked_by WHEN 'partner' THEN 'provider' ELSE asked_by END AS "askedBy", reason, ${shown('since')} AS since,
           CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until

@@ -1,7 +1,6 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
-import { Database } from './database.js';
-import { operators } from './list-turns.js';
+import { Database, operators } from './database.js';
 import { type Load, OutboxRepository } from './outbox.repository.js';
 import { providerKeys } from './processes.js';
 import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
@@ -14,7 +13,7 @@ interface Outcomes {
   lastDay: number;
 }
 
-/** What an operator knows of a provider. */
+/** The state of a provider, for operators. */
 export interface ProviderState {
   provider: string;
   /** Whether some worker has one; null before any has reported. */
@@ -35,7 +34,7 @@ export class ProviderReader {
     private readonly pauses: ProviderPauseRepository,
   ) {}
 
-  /** By name: those that are known, and those that have a pause, a key, or runs. */
+  /** Lists providers by name: those that are known, and those that have a pause, a key, or runs. */
   async list(known: readonly string[]): Promise<ProviderState[]> {
     const [keys, load, pauses, outcomes] = await Promise.all([
       providerKeys(this.database),
@@ -60,15 +59,16 @@ export class ProviderReader {
     });
   }
 
-  /** Of the last hour and the last 24 hours, from the audit records. */
+  /** Counts the outcomes of the last hour and the last 24 hours, from the audit records. */
   private async outcomes(): Promise<(Outcomes & { provider: string })[]> {
-    return this.database.list<Outcomes & { provider: string }>(operators, {
-      text: `SELECT provider, bucket, count(*)::float AS "lastDay",
+    return this.database.list<Outcomes & { provider: string }>(
+      operators,
+      `SELECT provider, bucket, count(*)::float AS "lastDay",
           count(*) FILTER (WHERE completed_at > router_statement_now() - interval '1 hour')::float AS "lastHour"
         FROM audit_record WHERE completed_at > router_statement_now() - interval '1 day'
         GROUP BY provider, bucket ORDER BY count(*) DESC, bucket`,
-      values: [],
-    });
+      [],
+    );
   }
 }
 
@@ -76,15 +76,8 @@ const rowsOf = <Row extends { provider: string }>(rows: readonly Row[], name: st
   rows.flatMap(({ provider, ...row }) => (provider === name ? [row] : []));
 
 function byState(load: readonly Omit<Load, 'provider'>[]): ProviderState['load'] {
-  const of = (state: Load['state']) => {
-    const { runs = 0, oldestSeconds = 0 } = load.find((each) => each.state === state) ?? {};
-    return { runs, oldestSeconds };
-  };
-  return {
-    parked: of('parked'),
-    waiting: of('waiting'),
-    submitting: of('submitting'),
-    running: of('running'),
-    copying: of('copying'),
-  };
+  const none = { runs: 0, oldestSeconds: 0 };
+  const states = { parked: none, waiting: none, submitting: none, running: none, copying: none };
+  for (const { state, runs, oldestSeconds } of load) states[state] = { runs, oldestSeconds };
+  return states;
 }

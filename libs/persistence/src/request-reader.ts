@@ -1,6 +1,8 @@
 import type { Bucket } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import type { Run } from './entities/run.entity.js';
+import type { RunTimes } from './live-run.js';
 import { newestId } from './newest-first.js';
 import {
   type Basis,
@@ -29,21 +31,12 @@ export interface RequestFilter {
 }
 
 /** A run as it is listed, live or ended. Amounts are micro-dollars. */
-export interface ListedRequest {
+export interface ListedRequest
+  extends RunTimes, Pick<Run, 'model' | 'stage' | 'outcome' | 'reservedMicros' | 'billedMicros'> {
   requestId: string;
-  model: string;
-  stage: Stage;
-  outcome: Outcome | null;
   bucket: Bucket | null;
   keyId: string | null;
   keyName: string | null;
-  admittedAt: Date;
-  grantedAt: Date | null;
-  dispatchedAt: Date | null;
-  outputAt: Date | null;
-  completedAt: Date | null;
-  reservedMicros: number;
-  billedMicros: number | null;
   basis: Basis | null;
   /** It answers status and collect: it lives, or its result has not aged out. */
   isKept: boolean;
@@ -108,17 +101,19 @@ export class RequestReader {
     filter: RequestFilter,
     page: { after?: string | undefined; limit: number },
   ): Promise<ListedRequest[]> {
-    return this.database.list<ListedRequest>(workspaceId, {
-      text: `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
-      values: this.valuesOf(workspaceId, filter, page),
-    });
+    return this.database.list<ListedRequest>(
+      workspaceId,
+      `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
+      this.valuesOf(workspaceId, filter, page),
+    );
   }
 
   async find(workspaceId: string, requestId: string): Promise<RequestDetail | null> {
-    const [row] = await this.database.list<RequestDetail & { failure: FailureRow | null }>(workspaceId, {
-      text: `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
-      values: this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
-    });
+    const [row] = await this.database.list<RequestDetail & { failure: FailureRow | null }>(
+      workspaceId,
+      `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
+      this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
+    );
     return row ? { ...row, failure: failureOf(row.failure) } : null;
   }
 

@@ -5,42 +5,54 @@ import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './se
 /** Bounds of one call, so that none comes near the time limit of a statement. */
 const batchRows = 500;
 const batchBytes = 64 * 1024 * 1024;
-/** How long the codes and sessions of the console are listed after their end. */
-const endedSessionDays = 30;
+
+const ago = (interval: string) => `router_statement_now() - make_interval(${interval})`;
+
+/** The key of each table whose rows are deleted when they are old, the condition for that, and in which order they go. */
+function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: RetentionSettings) {
+  const forgotten = ago(`secs => ${RESULT_RETENTION_SECONDS + tombstoneSeconds}`);
+  const closed = ago(`months => ${LEDGER_RETENTION_MONTHS}`);
+  return {
+    idempotency_key: ['workspace_id, key', 'expires_at <= router_statement_now()'],
+    tombstone: ['run_id', `completed_at <= ${forgotten} ORDER BY completed_at`],
+    // Webhooks that ended are listed as long as their run is remembered. The range of ids is searched in the index.
+    webhook: ['run_id', `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`],
+    ledger_entry: ['workspace_id, id', `at <= ${closed}`],
+    audit_record: ['workspace_id, run_id', `completed_at <= ${closed}`],
+    // Keys end before every record that names them. The console lists its codes and sessions for a month after their end.
+    api_key: [
+      'id',
+      `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,
+    ],
+  } as const;
+}
 
 /**
- * What has to be done now and then so that the tables stay as they should be. Each verb does one short batch
- * and says how much that was; 0 means that nothing is left, or that another worker is at it. The clock is
- * `router_statement_now()`: an index can be searched with it, unlike with `router_now()`.
+ * Keeps the tables as they should be. Each verb does one short batch and says how much that was; 0 means that nothing is
+ * left, or that another worker is at it. The clock is `router_statement_now()`: an index can be searched with it, unlike
+ * with `router_now()`.
  */
 @Injectable()
 export class RetentionRepository {
+  private readonly oldRows: ReturnType<typeof oldRowsOf>;
+
   constructor(
     private readonly database: Database,
     @Inject(DATABASE_OPTIONS) private readonly periods: RetentionSettings,
-  ) {}
+  ) {
+    this.oldRows = oldRowsOf(periods);
+  }
 
   /** Makes the partitions of the coming days. Returns how many days have to be tried again. */
   async ensurePartitions(): Promise<number> {
-    const [row] = await this.database.write<{ missing: number }>('SELECT ensure_partitions(7) AS missing');
+    const text = 'SELECT ensure_partitions(7) AS missing';
+    const [row] = await this.database.work.query<{ missing: number }>(text);
     return row?.missing ?? 0;
-  }
-
-  /** Forgets keys that are past their 24 hours. */
-  async deleteExpiredKeys(): Promise<number> {
-    const rows = await this.database.write(
-      `DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
-          SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= router_statement_now()
-          LIMIT $1 FOR UPDATE SKIP LOCKED
-        ) RETURNING run_id`,
-      [batchRows],
-    );
-    return rows.length;
   }
 
   /** Deletes runs whose result has aged out, with their payloads, and leaves their tombstones. */
   async ageOut(): Promise<number> {
-    const [row] = await this.database.write<{ runs: number }>('SELECT age_out($1, $2, $3) AS runs', [
+    const [row] = await this.database.work.query<{ runs: number }>('SELECT age_out($1, $2, $3) AS runs', [
       this.periods.RESULT_RETENTION_SECONDS,
       batchRows,
       batchBytes,
@@ -48,73 +60,21 @@ export class RetentionRepository {
     return row?.runs ?? 0;
   }
 
-  async deleteTombstones(): Promise<number> {
-    const rows = await this.database.write(
-      `DELETE FROM tombstone WHERE run_id IN (
-          SELECT run_id FROM tombstone WHERE completed_at <= router_statement_now() - make_interval(secs => $1)
-          ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED
-        ) RETURNING run_id`,
-      [this.periods.RESULT_RETENTION_SECONDS + tombstoneSeconds, batchRows],
-    );
-    return rows.length;
-  }
-
-  /** Webhooks that ended are listed as long as their run is remembered. */
-  async deleteOldWebhooks(): Promise<number> {
-    const rows = await this.database.write(
-      // As with audit records.
-      `DELETE FROM webhook WHERE run_id IN (
-          SELECT run_id FROM webhook
-          WHERE run_id < v7_floor(router_statement_now() - make_interval(secs => $1))
-            AND ended_at <= router_statement_now() - make_interval(secs => $1)
-          ORDER BY run_id LIMIT $2 FOR UPDATE SKIP LOCKED
-        ) RETURNING run_id`,
-      [this.periods.RESULT_RETENTION_SECONDS + tombstoneSeconds, batchRows],
+  /** Deletes the next old rows of a table. */
+  async deleteOld(table: keyof ReturnType<typeof oldRowsOf>): Promise<number> {
+    const [key, isOld] = this.oldRows[table];
+    const rows = await this.database.work.query(
+      `DELETE FROM ${table} WHERE (${key}) IN (
+          SELECT ${key} FROM ${table} WHERE ${isOld} LIMIT $1 FOR UPDATE SKIP LOCKED
+        ) RETURNING 1`,
+      [batchRows],
     );
     return rows.length;
   }
 
   /** Drops one day that is over and empty. Returns it as `2026-11-21`; null when none can be dropped now. */
   async dropDay(): Promise<string | null> {
-    const [row] = await this.database.write<{ day: string | null }>('SELECT drop_day()::text AS day');
+    const [row] = await this.database.work.query<{ day: string | null }>('SELECT drop_day()::text AS day');
     return row?.day ?? null;
-  }
-
-  async deleteOldLedgerEntries(): Promise<number> {
-    const rows = await this.database.write(
-      `DELETE FROM ledger_entry WHERE (workspace_id, id) IN (
-          SELECT workspace_id, id FROM ledger_entry WHERE at <= router_statement_now() - make_interval(months => $1)
-          LIMIT $2 FOR UPDATE SKIP LOCKED
-        ) RETURNING id`,
-      [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
-    );
-    return rows.length;
-  }
-
-  /** Deletes keys that ended before every record that names them, and codes and sessions that ended a month ago. */
-  async deleteEndedKeys(): Promise<number> {
-    const rows = await this.database.write(
-      `DELETE FROM api_key WHERE id IN (
-          SELECT id FROM api_key
-          WHERE session_until <= router_statement_now() - make_interval(days => $1)
-            OR expires_at <= router_statement_now() - make_interval(months => $2)
-            OR revoked_at <= router_statement_now() - make_interval(months => $2)
-          LIMIT $3 FOR UPDATE SKIP LOCKED
-        ) RETURNING id`,
-      [endedSessionDays, this.periods.LEDGER_RETENTION_MONTHS, batchRows],
-    );
-    return rows.length;
-  }
-
-  async deleteOldAuditRecords(): Promise<number> {
-    const rows = await this.database.write(
-      `DELETE FROM audit_record WHERE (workspace_id, run_id) IN (
-          SELECT workspace_id, run_id FROM audit_record
-          WHERE completed_at <= router_statement_now() - make_interval(months => $1)
-          LIMIT $2 FOR UPDATE SKIP LOCKED
-        ) RETURNING run_id`,
-      [this.periods.LEDGER_RETENTION_MONTHS, batchRows],
-    );
-    return rows.length;
   }
 }

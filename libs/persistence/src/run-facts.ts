@@ -6,6 +6,10 @@ export type { Stage } from '#schemas';
 /** How a billed amount was found: the provider's reply, the price of this input, or a price that no input changes. */
 export type Basis = 'reported' | 'computed' | 'flat';
 
+/** Finds the outbox row of a run by the whole of its key. `run` has `id` and `workspace_id`. */
+export const outboxRowOf = (run: string): string =>
+  `outbox.workspace_id = ${run}.workspace_id AND outbox.run_id = ${run}.id`;
+
 /** When a run came from one stage to the next, by the names of the interface. */
 export const runTimes = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
   output_at AS "outputAt", completed_at AS "completedAt"`;
@@ -19,16 +23,16 @@ export interface RunFacts {
   assets: string[];
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   budgetMs: number;
-  /** Of the amount that is billed unless a reply has all of `reported`. */
+  /** The basis of the amount that is billed unless a reply has all of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
-  /** What names the model in the body and the caller left out. */
+  /** Members that name the model in the body and that the caller left out. */
   members?: Record<string, string | number | boolean>;
   /** W3C context of the call that admitted the run, when that is traced. */
   traceparent?: string;
-  /** Who serves it, by the name that callers know, where several could. */
+  /** The provider that serves it, by the name that callers know, where several could. */
   server?: string;
-  /** Who serves it instead when the provider provably did not take it, and with which facts. */
+  /** The provider that serves it instead when the first provably did not take it, and the facts for that. */
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }
 
@@ -41,7 +45,7 @@ export interface AdmittingCall {
   webhook?: WebhookAddress;
 }
 
-/** Who is called when the run is completed, in whose words. */
+/** The address that is called when the run is completed, and the form of the call. */
 export interface WebhookAddress {
   url: string;
   /** The origin of the URL. */
@@ -64,9 +68,15 @@ export interface PayloadRow {
   storedAs: string | null;
 }
 
-/** What the columns say; no bytes for a row without a payload. */
+export type OutputRow = PayloadRow & { mediaType: string | null };
+
+/** The body that the columns hold; no bytes for a row without a payload. */
 export const payloadBody = ({ body, storedAs }: PayloadRow): PayloadBody =>
   storedAs === null ? (body ?? Buffer.alloc(0)) : { storedAs };
+
+/** The output of a run, from the columns of its payload; null for a run without one. */
+export const outputOf = (row: OutputRow): { mediaType: string; body: PayloadBody } | null =>
+  row.mediaType === null ? null : { mediaType: row.mediaType, body: payloadBody(row) };
 
 /** How a run ended, as every later answer about it is composed. */
 export type Ending =
@@ -105,7 +115,7 @@ export interface FinishedRun {
   /** Null when nothing is billed. */
   basis: Basis | null;
   reservedMicros: number;
-  /** What the provider says that it cost, with the mark-up. */
+  /** The provider's own price, with the mark-up. */
   reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
@@ -146,7 +156,7 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
         reportedMicros,
       });
     case 'cancelled':
-      // Of the closed set this is the bucket that says "the caller withdrew".
+      // This bucket of the closed set says "the caller withdrew".
       return jsonText({
         outcome: 'cancelled',
         bucket: 'client_disconnected',

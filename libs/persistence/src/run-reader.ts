@@ -1,60 +1,47 @@
 import type { Bucket } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { byPlace, gathered } from './gathered.js';
-import { rowOf } from './outbox-row.js';
+import type { Run } from './entities/run.entity.js';
+import { Batches, byPlace } from './batches.js';
+import type { Queryable } from './pools.js';
 import {
-  type AdmittingCall,
-  endingRow,
   type FailureRow,
   failureOf,
-  type FinishedRun,
-  type Granted,
+  outboxRowOf,
+  outputOf,
+  type OutputRow,
   type PayloadBody,
   payloadBody,
   type PayloadRow,
   type RunFailure,
-  type Stage,
 } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** The run is remembered, its result is not: whether its row is still there makes no difference. */
 export type AgedOut = 'aged_out';
 
-export interface RunState {
-  stage: Stage;
-  outcome: 'succeeded' | 'failed' | 'cancelled' | null;
+export interface RunState extends Pick<Run, 'stage' | 'outcome' | 'billedMicros' | 'progress' | 'call'> {
   bucket: Bucket | null;
-  /** What was billed for it; null until it is completed. */
-  billedMicros: number | null;
   /** Runs of the workspace ahead of this one; null once dispatched. */
   position: number | null;
-  /** How far the provider is, as a share of 1; null where it does not say. */
-  progress: number | null;
-  /** Who serves it, by the name that callers know; null where only one could. */
+  /** The provider that serves it, by the name that callers know; null where only one could. */
   server: string | null;
-  call: AdmittingCall;
 }
 
-/** What changes in the life of a run. */
+/** The facts of a run that change during its life. */
 export type LiveState = Pick<RunState, 'stage' | 'bucket' | 'position' | 'progress'>;
 
 export interface RunResult extends RunState {
   status: number | null;
   failure: RunFailure | null;
-  /** Of a run that succeeded. */
+  /** Null unless the run succeeded. */
   output: { mediaType: string; body: PayloadBody } | null;
   /** The output holds asset URLs of the provider's own. */
   providerUrls: boolean;
 }
 
-export type CancelAnswer =
-  | { found: 'completed'; granted: Granted[] }
-  | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
-  | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
-
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
-    SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE ${rowOf('run')}
+    SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE ${outboxRowOf('run')}
   ) END AS position`;
 
 /** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */
@@ -67,7 +54,7 @@ interface Aged {
 type ResultRow = RunState &
   Pick<RunResult, 'status' | 'providerUrls'> &
   Aged &
-  PayloadRow & { mediaType: string | null; failure: FailureRow | null };
+  OutputRow & { failure: FailureRow | null };
 
 /** A run as its caller names it. */
 interface RunName {
@@ -76,11 +63,11 @@ interface RunName {
   runId: string;
 }
 
-/** What callers request of their runs. Another workspace's run, or one under a wrong model, is not found. */
+/** Reads runs for their callers. Another workspace's run, or one under a wrong model, is not found. */
 @Injectable()
 export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];
-  private readonly states = gathered((runs: readonly RunName[]) => this.statesOf(runs));
+  private readonly states = new Batches((runs: readonly RunName[]) => this.statesOf(runs));
 
   constructor(
     private readonly database: Database,
@@ -90,7 +77,7 @@ export class RunReader {
   }
 
   async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
-    const row = await this.states({ workspaceId, model, runId });
+    const row = await this.states.add({ workspaceId, model, runId });
     return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
   }
 
@@ -101,7 +88,7 @@ export class RunReader {
     runId: string,
     { withBody = true } = {},
   ): Promise<RunResult | AgedOut | null> {
-    const [row] = await this.database.read<ResultRow>(
+    const [row] = await this.database.reads.query<ResultRow>(
       `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
           media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
           provider_urls AS "providerUrls", ${position}
@@ -111,9 +98,7 @@ export class RunReader {
       [runId, workspaceId, model, ...this.periods, withBody],
     );
     if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
-    const { mediaType } = row;
-    const output = mediaType === null ? null : { mediaType, body: payloadBody(row) };
-    return { ...row, failure: failureOf(row.failure), output };
+    return { ...row, failure: failureOf(row.failure), output: outputOf(row) };
   }
 
   /** The input as the caller sent it, of a run of any model. */
@@ -122,7 +107,7 @@ export class RunReader {
     runId: string,
     { withBody = true } = {},
   ): Promise<{ mediaType: string; body: PayloadBody } | AgedOut | null> {
-    const [row] = await this.database.read<Aged & PayloadRow & { mediaType: string }>(
+    const [row] = await this.database.reads.query<Aged & PayloadRow & { mediaType: string }>(
       `SELECT ${age}, media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs"
         FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'
         WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
@@ -134,7 +119,7 @@ export class RunReader {
 
   /** The model of a run that is kept or remembered. */
   async modelOf(workspaceId: string, runId: string): Promise<string | null> {
-    const [row] = await this.database.read<{ model: string }>(
+    const [row] = await this.database.reads.query<{ model: string }>(
       `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
         UNION ALL
         SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
@@ -143,12 +128,12 @@ export class RunReader {
     return row?.model ?? null;
   }
 
-  /** What was admitted with the key, and the hex SHA-256 of the request; null where the key is free. */
+  /** The run that was admitted with the key, and the hex SHA-256 of the request; null where the key is free. */
   async admittedWith(
     workspaceId: string,
     key: string,
   ): Promise<{ runId: string; delivered: boolean; fingerprint: string } | null> {
-    const [row] = await this.database.read<{ runId: string; delivered: boolean; fingerprint: string }>(
+    const [row] = await this.database.reads.query<{ runId: string; delivered: boolean; fingerprint: string }>(
       `SELECT run_id AS "runId", deliveries > 0 AS delivered, encode(fingerprint, 'hex') AS fingerprint
         FROM idempotency_key WHERE workspace_id = $1 AND key = $2 AND expires_at > router_now()`,
       [workspaceId, key],
@@ -156,9 +141,9 @@ export class RunReader {
     return row ?? null;
   }
 
-  /** What the first answer to a key was made of, to repeat it. It is kept as long as the tombstone. */
+  /** The facts of the first answer to a key, to repeat it. It is kept as long as the tombstone. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
-    const [row] = await this.database.read<{ origin: string; position: number }>(
+    const [row] = await this.database.reads.query<{ origin: string; position: number }>(
       `SELECT call ->> 'origin' AS origin, admitted_position AS position
           FROM run WHERE id = $1 AND workspace_id = $2
         UNION ALL
@@ -169,24 +154,9 @@ export class RunReader {
     return row ?? null;
   }
 
-  async requestCancel(
-    workspaceId: string,
-    model: string,
-    runId: string,
-  ): Promise<CancelAnswer | AgedOut | null> {
-    const [row] = await this.database.write<{ answer: CancelAnswer | null }>(
-      'SELECT request_cancel($1, $2, $3, $4) AS answer',
-      [workspaceId, model, runId, endingRow({ outcome: 'cancelled' })],
-    );
-    const answer = row?.answer ?? null;
-    if (answer !== null && answer.found !== 'completed') return answer;
-    const age = await this.age(workspaceId, model, runId);
-    return age === 'kept' ? answer : age;
-  }
-
   /** Each is looked up for itself, so that only its own partition is read. */
   private async statesOf(runs: readonly RunName[]): Promise<((RunState & Aged) | null)[]> {
-    const rows = await this.database.read<RunState & Aged & { nth: number }>(
+    const rows = await this.database.reads.query<RunState & Aged & { nth: number }>(
       `SELECT nth::integer, found.*
         FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS named (run_id, space_id, model_id, nth)
         CROSS JOIN LATERAL (
@@ -204,24 +174,21 @@ export class RunReader {
     return byPlace(runs.length, rows).map((row) => row ?? null);
   }
 
-  private async remembered(
-    workspaceId: string,
-    model: string | null,
-    runId: string,
-  ): Promise<AgedOut | null> {
-    return (await this.age(workspaceId, model, runId)) === null ? null : 'aged_out';
+  private async remembered(...run: [string, string | null, string]): Promise<AgedOut | null> {
+    return (await this.ageOf(...run)) === null ? null : 'aged_out';
   }
 
   /**
    * The age of a run, under that model if one is given, or of its tombstone; null when neither is remembered. One statement over both tables: a
    * run that is replaced by its tombstone meanwhile is seen as one of them.
    */
-  private async age(
+  async ageOf(
     workspaceId: string,
     model: string | null,
     runId: string,
+    on: Queryable = this.database.reads,
   ): Promise<'kept' | AgedOut | null> {
-    const [row] = await this.database.read<Aged>(
+    const [row] = await on.query<Aged>(
       `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
         UNION ALL
         SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END

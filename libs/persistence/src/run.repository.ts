@@ -1,17 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { byPlace, gathered } from './gathered.js';
-import type { Claim, Copying, Poll } from './live-run.js';
-import { rowOf } from './outbox-row.js';
+import {
+  Batches,
+  type BatchResults,
+  byPlace,
+  joinedBodies,
+  workspaceResults,
+  workspaceRows,
+} from './batches.js';
+import type { Claim, ClaimedRun, Copying, Poll } from './live-run.js';
+import type { Queryable } from './pools.js';
 import {
   type Ending,
+  endingRow,
+  type FinishedRun,
+  type Granted,
   jsonText,
+  outboxRowOf,
   type PayloadBody,
   payloadBody,
   payloadColumns,
   type PayloadRow,
 } from './run-facts.js';
-import { type ClaimedRun, type Finished, RunEndings } from './run-endings.js';
+import { type AgedOut, RunReader } from './run-reader.js';
 
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
@@ -24,28 +35,46 @@ interface Leased {
   leaseMs: number;
 }
 
+interface EndingRun extends ClaimedRun {
+  /** The JSON of its row. */
+  ending: string;
+  body: Buffer | null;
+  bytes: number;
+}
+
+type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
+
+export type CancelAnswer =
+  | { found: 'completed'; granted: Granted[] }
+  | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
+  | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
+
 /** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
 @Injectable()
 export class RunRepository {
-  private readonly endings: RunEndings;
-  private readonly claiming = gathered((runs: readonly Leased[], waits) => this.claimAll(runs, waits));
-  private readonly beginning = gathered((runs: readonly (Leased & { epoch: number })[], waits) =>
+  private readonly claims = new Batches((runs: readonly Leased[], waits) => this.claimAll(runs, waits));
+  private readonly beginnings = new Batches((runs: readonly (Leased & { epoch: number })[], waits) =>
     this.beginAll(runs, waits),
   );
-  private readonly pollReads = gathered((runIds: readonly string[]) => this.readAllForPoll(runIds));
+  private readonly pollReads = new Batches((runIds: readonly string[]) => this.readAllForPoll(runIds));
+  private readonly endings = new Batches(
+    (runs: readonly EndingRun[], waits) => this.finishAll(runs, waits),
+    workspaceRows(retryForMs),
+  );
 
-  constructor(private readonly database: Database) {
-    this.endings = new RunEndings(database, retryForMs);
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly reader: RunReader,
+  ) {}
 
-  claim(runId: string, leaseMs: number): Promise<Claim> {
-    return this.claiming({ runId, leaseMs });
+  claimRun(runId: string, leaseMs: number): Promise<Claim> {
+    return this.claims.add({ runId, leaseMs });
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
   async beginSubmission(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
     try {
-      return await this.beginning({ runId, epoch, leaseMs });
+      return await this.beginnings.add({ runId, epoch, leaseMs });
     } catch (error) {
       // It may have been written, and nothing will be sent: it must not read as a submission in the air.
       await this.postpone(runId, epoch, 0);
@@ -58,7 +87,7 @@ export class RunRepository {
    * locked is passed over until the next time: who holds several must not wait for another.
    */
   async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `WITH mine AS (
           SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
           WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
@@ -67,7 +96,7 @@ export class RunRepository {
           FROM mine WHERE run.id = mine.id RETURNING run.id, workspace_id
         )
         UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
-        FROM renewed WHERE ${rowOf('renewed')}`,
+        FROM renewed WHERE ${outboxRowOf('renewed')}`,
       [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
     );
   }
@@ -84,7 +113,7 @@ export class RunRepository {
           RETURNING id, workspace_id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
         )
         UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
-        FROM back WHERE ${rowOf('back')} RETURNING after_ms AS "afterMs"`,
+        FROM back WHERE ${outboxRowOf('back')} RETURNING after_ms AS "afterMs"`,
       [runId, epoch, afterMs],
       retryForMs,
     );
@@ -105,7 +134,7 @@ export class RunRepository {
           RETURNING id, workspace_id, provider
         )
         UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
-        FROM moved WHERE ${rowOf('moved')} RETURNING moved.provider`,
+        FROM moved WHERE ${outboxRowOf('moved')} RETURNING moved.provider`,
       [runId, epoch],
       retryForMs,
     );
@@ -128,7 +157,7 @@ export class RunRepository {
           RETURNING id, workspace_id, cancel_requested_at IS NOT NULL AS cancel_requested
         ), moved AS (
           UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
-          FROM saved WHERE ${rowOf('saved')}
+          FROM saved WHERE ${outboxRowOf('saved')}
         )
         SELECT cancel_requested FROM saved`,
       [runId, epoch, jsonText(handle), afterMs, reportedMicros],
@@ -137,32 +166,28 @@ export class RunRepository {
     return row ? { cancelRequested: row.cancel_requested } : null;
   }
 
-  /** What a poll needs to know; null for an unknown run. */
+  /** The facts that a poll needs; null for an unknown run. */
   readForPoll(runId: string): Promise<Poll | null> {
-    return this.pollReads(runId);
+    return this.pollReads.add(runId);
   }
 
   /** The run's job is put off by `afterMs`: its row rests until well after that. */
   async moveDue(runId: string, afterMs: number): Promise<void> {
-    await this.setDue(runId, afterMs + restSeconds * 1000);
+    await this.leaveToReconciler(runId, afterMs + restSeconds * 1000);
   }
 
   /** No job is under way, so the row must not rest: the reconciler enqueues the run when it is due. */
   async leaveToReconciler(runId: string, afterMs: number): Promise<void> {
-    await this.setDue(runId, afterMs);
-  }
-
-  private async setDue(runId: string, inMs: number): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond'
-        FROM run WHERE run.id = $1 AND ${rowOf('run')}`,
-      [runId, inMs],
+        FROM run WHERE run.id = $1 AND ${outboxRowOf('run')}`,
+      [runId, afterMs],
     );
   }
 
   /** Marks the provider's cancel call as made, so that it is made once. */
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
-    const rows = await this.database.write(
+    const rows = await this.database.work.query(
       `UPDATE run SET cancel_sent_at = router_now()
         WHERE id = $1 AND epoch = $2 AND stage = 'running' AND cancel_sent_at IS NULL RETURNING id`,
       [runId, epoch],
@@ -172,7 +197,7 @@ export class RunRepository {
 
   /** Sets how often in a row the provider did not know the handle; `progress` is kept when it is not given. */
   async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
         WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       [runId, epoch, lostPolls, progress],
@@ -180,7 +205,7 @@ export class RunRepository {
   }
 
   async noteSlowReading(runId: string, epoch: number): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE run SET slow_readings = slow_readings + 1 WHERE id = $1 AND epoch = $2 AND stage = 'running'`,
       [runId, epoch],
     );
@@ -191,14 +216,14 @@ export class RunRepository {
    * that back when it returns: what is left are those that never returned.
    */
   async noteAttempt(runId: string, epoch: number): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE run SET crashes = crashes + 1 WHERE id = $1 AND epoch = $2 AND stage IN ('running', 'copying')`,
       [runId, epoch],
     );
   }
 
   async forgetCrashes(runId: string, epoch: number): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE run SET crashes = 0 WHERE id = $1 AND epoch = $2 AND stage IN ('running', 'copying') AND crashes > 0`,
       [runId, epoch],
     );
@@ -220,9 +245,9 @@ export class RunRepository {
     return row?.kept ?? false;
   }
 
-  /** What copying a run's assets starts from; null when there is nothing to copy any more. */
+  /** The facts that copying a run's assets needs; null when there is nothing to copy any more. */
   async readForCopying(runId: string): Promise<Copying | null> {
-    const [row] = await this.database.write<Copying & PayloadRow>(
+    const [row] = await this.database.work.query<Copying & PayloadRow>(
       `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes,
           coalesce(run.deadline_at <= router_now(), true) AS overdue, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
@@ -233,12 +258,49 @@ export class RunRepository {
   }
 
   /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
-  finish(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
-    return this.endings.write(run, ending, reportedMicros);
+  finishRun(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
+    const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
+    return this.endings.add({
+      ...run,
+      ending: endingRow(ending, reportedMicros),
+      body,
+      bytes: body?.length ?? 0,
+    });
+  }
+
+  /** Cancels a run that waits, and notes the request for one that was submitted. */
+  async requestCancel(
+    workspaceId: string,
+    model: string,
+    runId: string,
+    on: Queryable = this.database.work,
+  ): Promise<CancelAnswer | AgedOut | null> {
+    const [row] = await on.query<{ answer: CancelAnswer | null }>(
+      'SELECT request_cancel($1, $2, $3, $4) AS answer',
+      [workspaceId, model, runId, endingRow({ outcome: 'cancelled' })],
+    );
+    const answer = row?.answer ?? null;
+    if (answer !== null && answer.found !== 'completed') return answer;
+    const age = await this.reader.ageOf(workspaceId, model, runId, on);
+    return age === 'kept' ? answer : age;
+  }
+
+  private async finishAll(runs: readonly EndingRun[], waits: boolean): Promise<BatchResults<Finished>> {
+    const { places, joined } = joinedBodies(runs.map(({ body }) => body));
+    const entries = runs.map(({ runId, epoch, ending }, nth) => {
+      const head = JSON.stringify({ runId, epoch, ...places[nth] });
+      return `${head.slice(0, -1)},"ending":${ending}}`;
+    });
+    const rows = await this.database.persist<{ results: (Finished | null)[] }>(
+      'SELECT finish_all($1, $2, $3, $4) AS results',
+      [runs.map(({ workspaceId }) => workspaceId), `[${entries.join()}]`, joined, waits],
+      retryForMs,
+    );
+    return workspaceResults(rows, waits);
   }
 
   private async claimAll(runs: readonly Leased[], waits: boolean): Promise<(Claim | undefined)[]> {
-    const rows = await this.database.write<Claim & PayloadRow & { nth: number }>(
+    const rows = await this.database.work.query<Claim & PayloadRow & { nth: number }>(
       `SELECT nth::integer, kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
         FROM unnest($1::uuid[], $2::integer[]) WITH ORDINALITY AS each (run_id, lease_ms, nth),
           claim(run_id, lease_ms * interval '1 millisecond', $3)`,
@@ -254,7 +316,7 @@ export class RunRepository {
     runs: readonly (Leased & { epoch: number })[],
     waits: boolean,
   ): Promise<(boolean | undefined)[]> {
-    const rows = await this.database.write<{ nth: number; begun: boolean | null }>(
+    const rows = await this.database.work.query<{ nth: number; begun: boolean | null }>(
       `SELECT nth::integer, begin_submission(run_id, epoch, lease_ms * interval '1 millisecond', $4) AS begun
         FROM unnest($1::uuid[], $2::integer[], $3::integer[]) WITH ORDINALITY AS each (run_id, epoch, lease_ms, nth)`,
       [
@@ -269,7 +331,7 @@ export class RunRepository {
 
   /** Each is looked up for itself, so that only its own partition is read. */
   private async readAllForPoll(runIds: readonly string[]): Promise<(Poll | null)[]> {
-    const rows = await this.database.write<Poll & { nth: number }>(
+    const rows = await this.database.work.query<Poll & { nth: number }>(
       `SELECT nth::integer, found.*
         FROM unnest($1::uuid[]) WITH ORDINALITY AS each (polled_id, nth) CROSS JOIN LATERAL (
           SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
@@ -279,7 +341,7 @@ export class RunRepository {
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.slow_readings AS "slowReadings", run.progress, run.crashes,
             paused_ms(run.provider, 'poll') AS "pausedMs",
             outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
-          FROM run LEFT JOIN outbox ON ${rowOf('run')} WHERE run.id = polled_id LIMIT 1
+          FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = polled_id LIMIT 1
         ) AS found`,
       [runIds],
     );

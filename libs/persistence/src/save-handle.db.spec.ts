@@ -41,7 +41,7 @@ describe('a handle', () => {
   it('comes too late when the run was given up meanwhile, and when it has its outcome', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const later = fixture.at('61 minutes');
-    expect(await later.runs.claim(runId, leaseMs)).toMatchObject({
+    expect(await later.runs.claimRun(runId, leaseMs)).toMatchObject({
       kind: 'abandoned',
       epoch: epoch + 1,
     });
@@ -66,7 +66,7 @@ describe('a handle', () => {
   it('tells of a cancellation that was asked for while the submission was in the air', async () => {
     const spaceId = await fixture.space();
     const { runId, epoch } = await fixture.run('submitting', { spaceId });
-    expect(await fixture.second.runReader.requestCancel(spaceId, testModel, runId)).toMatchObject({
+    expect(await fixture.second.runs.requestCancel(spaceId, testModel, runId)).toMatchObject({
       found: 'dispatched',
     });
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 1000)).toEqual({

@@ -38,7 +38,7 @@ export const tombstoneSeconds = 7 * 86_400;
 export type DatabaseSettings = z.infer<z.ZodObject<typeof databaseSettings>>;
 export type RetentionSettings = z.infer<z.ZodObject<typeof retentionSettings>>;
 
-/** What `DatabaseModule` is given; `app` is the name of the process. */
+/** The options of `DatabaseModule`; `app` is the name of the process. */
 export type DatabaseOptions = DatabaseSettings & RetentionSettings & { app: string };
 
 /** Injects the `DatabaseOptions`. */

@@ -80,7 +80,7 @@ describe('the mark-up of a workspace', () => {
   it('is that of the admission', async () => {
     const spaceId = await fixture.space({ markup: 1.2 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
-    await (await fixture.first.workspaces()).change(spaceId, { markup: 3 }, 'test');
+    await fixture.first.workspaces.change(spaceId, { markup: 3 }, 'test');
     const finished = await fixture.first.finish(runId, epoch, succeeded, cents(10));
     expect(finished).toMatchObject({ record: { billedMicros: cents(12) } });
   });

@@ -1,6 +1,5 @@
 import { RouterError } from '#errors';
 import { DatabaseError } from 'pg';
-import { QueryFailedError, TypeORMError } from 'typeorm';
 
 /** A row that another one refers to is not there: a foreign key, and what is selected INTO STRICT. */
 const missingRowStates: readonly (string | undefined)[] = ['23503', 'P0002'];
@@ -24,19 +23,22 @@ export function translated(error: unknown, Kind: typeof RouterError = RouterErro
   });
 }
 
-/** The same of what is done past `Database`, by TypeORM itself. */
-export const orUnavailable = <Result>(work: Promise<Result>): Promise<Result> =>
-  work.catch((error: unknown) => {
-    if (error instanceof QueryFailedError) return translated(error.driverError);
-    if (error instanceof TypeORMError) throw error;
-    return translated(error);
-  });
-
-export const isMissingRow = (error: unknown): boolean => missingRowStates.includes(sqlState(error));
-
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof RouterError && error.bucket === 'service_unavailable';
 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
+
+export class UnknownWorkspace extends Error {
+  constructor(readonly nameOrId: string) {
+    super(`There is no workspace "${nameOrId}".`);
+    this.name = 'UnknownWorkspace';
+  }
+}
+
+/** Waits for a write in which no other row than the workspace's can be missing. */
+export const orUnknownWorkspace = <Result>(workspaceId: string, work: Promise<Result>): Promise<Result> =>
+  work.catch((error: unknown) => {
+    throw missingRowStates.includes(sqlState(error)) ? new UnknownWorkspace(workspaceId) : error;
+  });

@@ -10,13 +10,13 @@ it('the states of many runs at once are those of each alone, their places in the
   const runs: { spaceId: string; runId: string }[] = [];
   for (const spaceId of [...spaces, ...spaces, ...spaces, ...spaces, ...spaces]) {
     const admission = admissionOf(spaceId);
-    await first.admissions.admit(admission);
+    await first.admissions.admitRun(admission);
     runs.push({ spaceId, runId: admission.runId });
   }
   const [ahead, , second] = runs;
   await first.take(ahead?.runId ?? '', 'running', 60_000);
   await first.runs.notePoll(ahead?.runId ?? '', 1, 0, 0.25);
-  await first.runReader.requestCancel(second?.spaceId ?? '', testModel, second?.runId ?? '');
+  await first.runs.requestCancel(second?.spaceId ?? '', testModel, second?.runId ?? '');
   const found = await first.heldRuns.statesOf(runs.map(({ runId }) => runId));
   expect(found.length).toBe(runs.length);
   for (const { spaceId, runId } of runs) {

@@ -40,7 +40,7 @@ export class StoredObjectRepository {
 
   /** No run came to need them: they are deleted with the next round. */
   async discard(key: string): Promise<void> {
-    await this.database.write(
+    await this.database.work.query(
       `UPDATE stored_object SET delete_at = router_now() WHERE key = $1 AND delete_at < 'infinity'`,
       [key],
     );
@@ -48,7 +48,7 @@ export class StoredObjectRepository {
 
   /** Takes up to `limit` objects that are to be deleted now. A worker that dies over them leaves them for later. */
   async takeDue(limit: number): Promise<string[]> {
-    const rows = await this.database.write<{ key: string }>(
+    const rows = await this.database.work.query<{ key: string }>(
       `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
         WHERE key IN (
           SELECT key FROM stored_object WHERE ${dueForDeletion}
@@ -61,7 +61,7 @@ export class StoredObjectRepository {
 
   /** How many objects no run needs. */
   async unneeded(): Promise<UnneededObjects> {
-    const [row] = await this.database.read<UnneededObjects>(
+    const [row] = await this.database.reads.query<UnneededObjects>(
       `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
           count(*) FILTER (WHERE gone)::integer AS "leftBehind"
         FROM (SELECT deleting OR (${dueForDeletion}) AS gone FROM stored_object WHERE delete_at < 'infinity') AS noted`,
@@ -71,7 +71,7 @@ export class StoredObjectRepository {
 
   /** Whether the object is there and is the workspace's: a file that it uploaded, or of a run of its own. */
   async isOf(workspaceId: string, key: string): Promise<boolean> {
-    const rows = await this.database.read(
+    const rows = await this.database.reads.query(
       `SELECT 1 FROM stored_object WHERE key = $2 AND NOT deleting AND delete_at > router_now()
         AND (workspace_id = $1 OR EXISTS (SELECT 1 FROM run WHERE run.id = owner_id AND run.workspace_id = $1))`,
       [workspaceId, key],
@@ -81,7 +81,7 @@ export class StoredObjectRepository {
 
   /** The keys that no row names. */
   async unknown(keys: readonly string[]): Promise<Set<string>> {
-    const rows = await this.database.read<{ key: string }>(
+    const rows = await this.database.reads.query<{ key: string }>(
       `SELECT key FROM unnest($1::text[]) AS given (key)
         WHERE NOT EXISTS (SELECT FROM stored_object WHERE stored_object.key = given.key)`,
       [keys],
@@ -94,7 +94,7 @@ export class StoredObjectRepository {
    * the run, which may put it again. The place of a file is taken from now on. Returns how many had no row.
    */
   async condemn(objects: readonly { key: string; ownerId: string }[]): Promise<number> {
-    const rows = await this.database.write(
+    const rows = await this.database.work.query(
       `INSERT INTO stored_object (key, owner_id, delete_at, deleting)
         SELECT key, owner_id, router_now(), key LIKE 'files/%' FROM unnest($1::text[], $2::uuid[]) AS given (key, owner_id)
         ON CONFLICT (key) DO NOTHING RETURNING key`,
@@ -105,6 +105,6 @@ export class StoredObjectRepository {
 
   /** They are gone from the store. */
   async forget(keys: readonly string[]): Promise<void> {
-    await this.database.write('DELETE FROM stored_object WHERE key = ANY($1) AND deleting', [keys]);
+    await this.database.work.query('DELETE FROM stored_object WHERE key = ANY($1) AND deleting', [keys]);
   }
 }

@@ -23,7 +23,7 @@ it('a database whose disk is full takes no writes, until a probe finds room', as
   await operator.sql('CREATE EVENT TRIGGER disk_full ON ddl_command_start EXECUTE FUNCTION disk_full()');
   // Nothing has failed yet, so nothing is probed.
   expect(await database.takesWrites()).toBe(true);
-  await expect(database.write('CREATE TABLE larger ()')).rejects.toMatchObject({
+  await expect(database.work.query('CREATE TABLE larger ()')).rejects.toMatchObject({
     bucket: 'service_unavailable',
   });
   expect(await database.takesWrites()).toBe(false);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Ending } from './run-facts.js';
 import { leaseMs, openRunFixture } from './testing/run-fixture.js';
-import { presumeSent, unsentRuns } from './unsent-runs.js';
 
 const fixture = await openRunFixture();
 const { first: worker } = fixture;
@@ -14,7 +13,7 @@ const unknown: Ending = {
   billable: false,
 };
 
-const claim = (runId: string) => worker.runs.claim(runId, leaseMs);
+const claim = (runId: string) => worker.runs.claimRun(runId, leaseMs);
 
 describe('runs that a restored database has as not sent', () => {
   it('are presumed sent: no worker submits them, and their keys stay used', async () => {
@@ -26,10 +25,10 @@ describe('runs that a restored database has as not sent', () => {
     const parked = await worker.run(spaceId, { key: 'parked' });
     const before = await fixture.written(running.runId);
 
-    expect(await unsentRuns(worker.database)).toBe(3);
-    expect(await presumeSent(worker.database)).toBe(3);
-    expect(await unsentRuns(worker.database)).toBe(0);
-    expect(await presumeSent(worker.database)).toBe(0);
+    expect(await worker.outbox.unsentRuns()).toBe(3);
+    expect(await worker.outbox.presumeSent()).toBe(3);
+    expect(await worker.outbox.unsentRuns()).toBe(0);
+    expect(await worker.outbox.presumeSent()).toBe(0);
 
     expect(await fixture.written(running.runId)).toEqual(before);
     expect(await worker.stageOf(parked)).toBe('parked');
@@ -47,8 +46,8 @@ describe('runs that a restored database has as not sent', () => {
   it('cannot be withdrawn any more: a cancel is recorded, and the run stays to be ended', async () => {
     const { id } = await worker.workspace();
     const runId = await worker.run(id);
-    await presumeSent(worker.database);
-    expect(await worker.runReader.requestCancel(id, 'tested/model', runId)).toMatchObject({
+    await worker.outbox.presumeSent();
+    expect(await worker.runs.requestCancel(id, 'tested/model', runId)).toMatchObject({
       found: 'dispatched',
     });
     expect((await claim(runId)).kind).toBe('abandoned');

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { type Basis, keyId } from './run-facts.js';
+import type { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
+import { keyId, type Outcome } from './run-facts.js';
 
 /** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
 export interface UsageRange {
@@ -10,45 +11,27 @@ export interface UsageRange {
 }
 
 /** One finished run as it was billed. Amounts are micro-dollars; times are UTC, ISO 8601 to the microsecond. */
-export interface UsageRecord {
-  requestId: string;
-  runId: string;
+export interface UsageRecord extends Omit<
+  AuditRecord,
+  'workspaceId' | 'outcome' | 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'
+> {
   workspace: string;
-  /** `key:<id>` or `token:<subject>`, as it was when the run was admitted. */
-  credential: string;
-  /** What the key starts with; null for tokens. */
+  /** The first characters of the key; null for tokens. */
   keyPrefix: string | null;
-  model: string;
-  /** Who served it. */
-  provider: string;
-  route: string;
-  outcome: 'succeeded' | 'failed' | 'cancelled';
-  bucket: string | null;
-  status: number;
+  outcome: Outcome;
   admittedAt: string;
   completedAt: string;
   /** From admission to outcome. */
   latencyMs: number;
-  /** The upper bound that was reserved. */
-  costMicros: number;
-  /** What the ledger took, in an entry of the same transaction. */
-  billedMicros: number;
-  /** How that was found; null for a run that is not billed. */
-  basis: Basis | null;
-  callerLeft: boolean;
 }
 
 /** One line of a workspace's ledger: negative for a billed run, positive for credits added. */
-export interface LedgerLine {
+export interface LedgerLine extends Pick<
+  LedgerEntry,
+  'runId' | 'amountMicros' | 'balanceMicros' | 'basis' | 'note'
+> {
   id: number;
   at: string;
-  runId: string | null;
-  amountMicros: number;
-  /** After this entry; null while credits were unlimited. */
-  balanceMicros: number | null;
-  /** How the amount of a billed run was found. */
-  basis: Basis | null;
-  note: string;
 }
 
 const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -81,16 +64,16 @@ export interface UsageGroup {
   billedMicros: number;
 }
 
-/** What usage can be grouped by; a day is one of UTC, that on which the run ended. */
+/** Usage can be grouped by these. A day is one of UTC: that on which the run ended. */
 const groupings = {
   day: `to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
   model: 'model',
   key: keyId,
 } as const;
 
-export type UsageGrouping = keyof typeof groupings;
+type UsageGrouping = keyof typeof groupings;
 
-/** What was used and what it cost: read from the audit records and the ledger, which outlive the runs. */
+/** Reads usage and its cost from the audit records and the ledger, which outlive the runs. */
 @Injectable()
 export class UsageReader {
   constructor(private readonly database: Database) {}
@@ -100,7 +83,7 @@ export class UsageReader {
    * under its row lock, so that nothing can end later and yet be dated before a page that was read.
    */
   async page(range: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
-    return this.database.read<UsageRecord>(
+    return this.database.reads.query<UsageRecord>(
       `SELECT ${columns} FROM ${tables}
         WHERE ${inRange} AND (completed_at, audit_record.run_id) > ($4::timestamptz, $5::uuid)
         ORDER BY completed_at, audit_record.run_id LIMIT $6`,
@@ -115,7 +98,7 @@ export class UsageReader {
 
   /** The last records, newest first. */
   async latest(range: UsageRange, limit: number): Promise<UsageRecord[]> {
-    return this.database.read<UsageRecord>(
+    return this.database.reads.query<UsageRecord>(
       `SELECT ${columns} FROM ${tables} WHERE ${inRange}
         ORDER BY completed_at DESC, audit_record.run_id DESC LIMIT $4`,
       [...valuesOf(range), limit],
@@ -124,7 +107,7 @@ export class UsageReader {
 
   /** How many runs ended in the range, and what was billed for them. */
   async totals(range: UsageRange): Promise<{ runs: number; billedMicros: number }> {
-    const [row] = await this.database.read<{ runs: number; billedMicros: number }>(
+    const [row] = await this.database.reads.query<{ runs: number; billedMicros: number }>(
       `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
         FROM audit_record WHERE ${inRange}`,
       valuesOf(range),
@@ -135,18 +118,19 @@ export class UsageReader {
   /** At most `limit` groups, in the order of what they are grouped by. */
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
     const places = by.map((_, index) => index + 1).join(', ');
-    return this.database.list<UsageGroup>(range.workspaceId, {
-      text: `SELECT ${by.map((each) => groupings[each]).join(', ')}, count(*)::float AS runs,
+    return this.database.list<UsageGroup>(
+      range.workspaceId,
+      `SELECT ${by.map((each) => groupings[each]).join(', ')}, count(*)::float AS runs,
           count(*) FILTER (WHERE outcome = 'succeeded')::float AS succeeded,
           sum(billed_micros)::float AS "billedMicros"
         FROM audit_record WHERE ${inRange} GROUP BY ${places} ORDER BY ${places} LIMIT $4`,
-      values: [...valuesOf(range), limit],
-    });
+      [...valuesOf(range), limit],
+    );
   }
 
   /** The last entries of a workspace's ledger, newest first. */
   async ledger(workspaceId: string, limit: number): Promise<LedgerLine[]> {
-    return this.database.read<LedgerLine>(
+    return this.database.reads.query<LedgerLine>(
       `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",
           balance_micros::float AS "balanceMicros", basis, note
         FROM ledger_entry WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,

@@ -13,12 +13,12 @@ const newProvider = (): string => `p${v7()}`;
 async function waitingRuns(provider: string, spaceId: string, count: number): Promise<string[]> {
   const runIds: string[] = [];
   for (let n = 0; n < count; n += 1) runIds.push(await fixture.first.run(spaceId, { provider }));
-  for (const runId of runIds) await fixture.first.outbox.wait(runId);
+  for (const runId of runIds) await fixture.first.outbox.waitForSlot(runId);
   return runIds;
 }
 
 const take = (provider: string, held = nobody, { maxHeld = anyNumber, limit = 1, by = fixture.first } = {}) =>
-  by.outbox.takeWaiting(provider, held, { maxHeld, restMs: leaseMs, limit });
+  by.outbox.takeWaitingRuns(provider, held, { maxHeld, restMs: leaseMs, limit });
 
 /** The ids of the runs that get slots one after the other, none of which is given back. */
 async function taken(provider: string, count: number): Promise<(string | null)[]> {
@@ -103,7 +103,7 @@ describe('the runs that wait for a slot of a provider', () => {
       'SELECT model FROM run WHERE id = $1',
       [cancelled],
     );
-    await fixture.first.runReader.requestCancel(spaceId, model, cancelled);
+    await fixture.first.runs.requestCancel(spaceId, model, cancelled);
     await fixture.first.take(submitted, 'submitting');
     expect(await taken(provider, 1)).toEqual([null]);
   });

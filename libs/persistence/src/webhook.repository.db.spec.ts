@@ -11,7 +11,7 @@ const receiver = 'https://hooks.example';
 /** Admits a run that asks for a webhook. */
 async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): Promise<string> {
   const admission = admissionOf(spaceId, { budgetMs: 600_000 });
-  await first.admissions.admit({
+  await first.admissions.admitRun({
     ...admission,
     call: { ...admission.call, webhook: { url: `${receiver}/a`, receiver, form } },
   });
@@ -54,9 +54,9 @@ describe('a webhook', () => {
   it('is written for a run that is cancelled before its dispatch, or withdrawn', async () => {
     const spaceId = await fixture.space();
     const [cancelledId, withdrawnId] = [await asking(spaceId), await asking(spaceId)];
-    const answer = await first.runReader.requestCancel(spaceId, 'tested/model', cancelledId);
+    const answer = await first.runs.requestCancel(spaceId, 'tested/model', cancelledId);
     expect(answer).toMatchObject({ found: 'waiting', granted: [{ runId: cancelledId, queue: 'webhooks' }] });
-    await first.heldRuns.release(withdrawnId, true);
+    await first.heldRuns.releaseRun(withdrawnId, true);
     for (const runId of [cancelledId, withdrawnId])
       expect(await webhooks.begin(runId)).toMatchObject({ bucket: 'client_disconnected' });
   });
@@ -128,12 +128,12 @@ describe('a webhook', () => {
     const spaceId = await fixture.space();
     const runIds = [await ended('standard', succeeded, spaceId), await ended('standard', succeeded, spaceId)];
     const other = await ended();
-    for (const runId of [...runIds, other]) await webhooks.wait(runId, true);
+    for (const runId of [...runIds, other]) await webhooks.waitForSlot(runId, true);
     expect(await fixture.overdueAt('595 seconds')).not.toContain(runIds[0]);
-    expect(await webhooks.takeWaiting(spaceId, 'https://else.example')).toBeNull();
-    expect(await webhooks.takeWaiting(spaceId, receiver)).toMatchObject({ runId: runIds[0] });
-    expect(await webhooks.takeWaiting(spaceId, receiver)).toMatchObject({ runId: runIds[1] });
-    expect(await webhooks.takeWaiting(spaceId, receiver)).toBeNull();
+    expect(await webhooks.takeWaitingWebhook(spaceId, 'https://else.example')).toBeNull();
+    expect(await webhooks.takeWaitingWebhook(spaceId, receiver)).toMatchObject({ runId: runIds[0] });
+    expect(await webhooks.takeWaitingWebhook(spaceId, receiver)).toMatchObject({ runId: runIds[1] });
+    expect(await webhooks.takeWaitingWebhook(spaceId, receiver)).toBeNull();
   });
 
   it('is redelivered for its own workspace alone', async () => {
@@ -146,16 +146,16 @@ describe('a webhook', () => {
   it('is forgotten with its run, but not before it has ended', async () => {
     const [done, pending] = [await ended(), await ended()];
     await webhooks.delivered({ runId: done, redeliveries: 0 });
-    await fixture.at('7 days').retention.deleteOldWebhooks();
+    await fixture.at('7 days').retention.deleteOld('webhook');
     expect(await state(done)).toBeDefined();
-    await fixture.at('9 days').retention.deleteOldWebhooks();
+    await fixture.at('9 days').retention.deleteOld('webhook');
     expect(await state(done)).toBeUndefined();
     expect(await state(pending)).toBeDefined();
   });
 
   it('is signed with the former secret as well for a day after a rotation', async () => {
     const spaceId = await fixture.space();
-    const workspaces = await first.workspaces();
+    const workspaces = first.workspaces;
     const [before] = (await workspaces.find(spaceId)).webhookSecrets;
     const runId = await ended('standard', succeeded, spaceId);
     const [after] = (await workspaces.rotateWebhookSecret(spaceId)).webhookSecrets;

@@ -1,15 +1,15 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
-import { Database } from './database.js';
-import { operators } from './list-turns.js';
-import type { Webhook } from './entities/webhook.entity.js';
+import { Database, operators } from './database.js';
+import type { Webhook } from './entities/run.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
+import type { Queryable } from './pools.js';
 import {
   type FailureRow,
   failureOf,
+  outputOf,
+  type OutputRow,
   type PayloadBody,
-  payloadBody,
-  type PayloadRow,
   type RunFailure,
 } from './run-facts.js';
 
@@ -19,15 +19,15 @@ export interface DueWebhook extends Omit<
   'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
 > {
   bucket: Bucket | null;
-  /** What the workspace signs with, the newest first. */
+  /** The secrets that sign the call, newest first. */
   secrets: string[];
-  /** Of fal's form, while the run is kept. */
+  /** For fal's form, while the run is kept. */
   status: number | null;
   failure: RunFailure | null;
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
-/** Of which call something is noted. */
+/** The call that a note is about. */
 type WebhookTry = Pick<DueWebhook, 'runId' | 'tries' | 'redeliveries'>;
 
 export interface ListedWebhook extends Omit<
@@ -41,14 +41,13 @@ export interface ListedWebhook extends Omit<
   dueAt: Date | null;
 }
 
-type DueRow = Omit<DueWebhook, 'output' | 'failure'> &
-  PayloadRow & { mediaType: string | null; failure: FailureRow | null };
+type DueRow = Omit<DueWebhook, 'output' | 'failure'> & OutputRow & { failure: FailureRow | null };
 
 /** A worker that dies during a call leaves the row due after this time; no call takes as long. */
 const callSeconds = 30;
 const maxWaitSeconds = 600;
 
-/** Those that were not delivered have an index of their own. */
+/** Webhooks that were not delivered have an index of their own. */
 const states = {
   pending: 'NOT delivered AND ended_at IS NULL',
   delivered: 'delivered',
@@ -68,7 +67,7 @@ export class WebhookRepository {
   }
 
   /** Begins the oldest one that waits for a slot of the receiver; null when none does. */
-  takeWaiting(workspaceId: string, receiver: string): Promise<DueWebhook | null> {
+  takeWaitingWebhook(workspaceId: string, receiver: string): Promise<DueWebhook | null> {
     const oldest = `SELECT run_id FROM webhook WHERE workspace_id = $1 AND receiver = $2 AND waiting
       ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED`;
     return this.take(`run_id = (${oldest})`, [workspaceId, receiver]);
@@ -78,8 +77,8 @@ export class WebhookRepository {
    * The webhook found no slot and has no job from now on. If a call to its receiver is under way, whoever makes it takes
    * what waits, and the row falls due only in case that this is lost; else others of the workspace hold all slots.
    */
-  async wait(runId: string, isServed: boolean): Promise<void> {
-    await this.database.write(
+  async waitForSlot(runId: string, isServed: boolean): Promise<void> {
+    await this.database.work.query(
       `UPDATE webhook SET waiting = true, due_at = router_now() + make_interval(secs => $2)
         WHERE run_id = $1 AND ended_at IS NULL`,
       [runId, isServed ? maxWaitSeconds : callSeconds],
@@ -95,13 +94,13 @@ export class WebhookRepository {
     );
   }
 
-  /** The next try is due in `afterMs`; null gives up. False when another call of the same webhook came to its end before, or all tries were asked for anew. */
+  /** Schedules the next try in `afterMs`, or gives up if null. False if another try ended first or a redelivery was requested meanwhile. */
   async failed(
     { runId, tries, redeliveries }: WebhookTry,
     problem: string,
     afterMs: number | null,
   ): Promise<boolean> {
-    const rows = await this.database.write(
+    const rows = await this.database.work.query(
       `UPDATE webhook SET tries = tries + 1, problem = $3,
           ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
           due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
@@ -112,8 +111,8 @@ export class WebhookRepository {
   }
 
   /** Every try once more, from now on; false for a webhook that is not known. */
-  async redeliver(runId: string, workspaceId?: string): Promise<boolean> {
-    const rows = await this.database.write(
+  async redeliver(runId: string, workspaceId?: string, on: Queryable = this.database.work): Promise<boolean> {
+    const rows = await on.query(
       `UPDATE webhook SET redeliveries = redeliveries + 1, tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
         WHERE run_id = $1 AND workspace_id = coalesce($2, workspace_id) RETURNING run_id`,
       [runId, workspaceId],
@@ -139,19 +138,20 @@ export class WebhookRepository {
       workspaceId === null
         ? { where: '$1::uuid IS NULL AND run_id < $2', orderBy: 'run_id DESC' }
         : newestFirst('run_id');
-    return this.database.list<ListedWebhook>(workspaceId ?? operators, {
-      text: `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
+    return this.database.list<ListedWebhook>(
+      workspaceId ?? operators,
+      `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
           completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
         FROM webhook JOIN workspace ON workspace.id = workspace_id
         WHERE ${where} AND ($3::uuid IS NULL OR run_id = $3) AND ${only === undefined ? 'true' : states[only]}
         ORDER BY ${orderBy} LIMIT $4`,
-      values: [workspaceId, after, runId, limit],
-    });
+      [workspaceId, after, runId, limit],
+    );
   }
 
   /** How long the oldest call that no receiver holds up has been due, in seconds; 0 when none is. */
   async oldestDueSeconds(): Promise<number> {
-    const [row] = await this.database.write<{ seconds: number }>(
+    const [row] = await this.database.work.query<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
         FROM webhook WHERE ended_at IS NULL AND NOT waiting`,
     );
@@ -159,7 +159,7 @@ export class WebhookRepository {
   }
 
   private async take(which: string, values: unknown[]): Promise<DueWebhook | null> {
-    const [row] = await this.database.write<DueRow>(
+    const [row] = await this.database.work.query<DueRow>(
       `WITH due AS (
           UPDATE webhook SET waiting = false, due_at = router_now() + interval '${callSeconds} seconds'
           WHERE ${which} RETURNING *
@@ -175,8 +175,6 @@ export class WebhookRepository {
       values,
     );
     if (!row) return null;
-    const { mediaType } = row;
-    const output = mediaType === null ? null : { mediaType, body: payloadBody(row) };
-    return { ...row, failure: failureOf(row.failure), output };
+    return { ...row, failure: failureOf(row.failure), output: outputOf(row) };
   }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { cents } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
-import { UnknownWorkspace } from './unknown-workspace.js';
+import { UnknownWorkspace } from './sql-errors.js';
 import type { WorkspaceLimits } from './workspace.repository.js';
 
 const file = await SpecDatabase.create();
 const process = file.process();
-const workspaces = await process.workspaces();
+const workspaces = process.workspaces;
 
 describe('a workspace', () => {
   it('has modest allowances, unlimited credits and every model until something else is said', async () => {

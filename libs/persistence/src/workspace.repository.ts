@@ -1,13 +1,12 @@
 import { isOneLine, isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, Repository } from 'typeorm';
 import { v7 } from 'uuid';
-import { orUnavailable } from './sql-errors.js';
-import { OperatorAction } from './entities/operations.entity.js';
-import { Workspace } from './entities/workspace.entity.js';
+import { Database, operators } from './database.js';
+import { IdempotencyKey, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
+import { ApiKey, Workspace } from './entities/workspace.entity.js';
+import { recordOperatorAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
-import { UnknownWorkspace } from './unknown-workspace.js';
+import { UnknownWorkspace } from './sql-errors.js';
 
 export type WorkspaceSettings = Partial<Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup'>>;
 
@@ -27,6 +26,56 @@ export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
   note?: string;
 }
 
+/**
+ * The limits of a workspace, and how much of each is in use now. Amounts are micro-dollars; `windowCount` are the runs that
+ * were admitted in this minute of the database's clock.
+ */
+export type WorkspaceStanding = Pick<
+  Workspace,
+  | 'inflight'
+  | 'inflightLimit'
+  | 'committedMicros'
+  | 'committedLimitMicros'
+  | 'backlog'
+  | 'backlogLimit'
+  | 'windowCount'
+  | 'windowLimit'
+  | 'balanceMicros'
+  | 'heldMicros'
+  | 'markup'
+>;
+
+const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
+  committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
+  CASE WHEN is_current_window(window_started_at, date_trunc('minute', router_now())) THEN window_count ELSE 0 END AS "windowCount",
+  window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
+  markup::float AS markup`;
+
+/** A workspace with its limits, how much of each is in use, and its spend since midnight UTC. */
+export interface WorkspaceState
+  extends
+    WorkspaceStanding,
+    Pick<Workspace, 'id' | 'name' | 'enabled' | 'visible' | 'runnable' | 'createdAt'>,
+    Pick<Workspace, 'fileLimit' | 'fileBytesLimit'> {
+  files: number;
+  fileBytes: number;
+  runsToday: number;
+  succeededToday: number;
+  billedMicrosToday: number;
+}
+
+const workspaceStates = `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
+    file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
+  FROM workspace, LATERAL (
+    SELECT count(*)::integer AS files, coalesce(sum(bytes), 0)::float AS "fileBytes"
+    FROM stored_object WHERE workspace_id = workspace.id AND NOT deleting AND delete_at > router_statement_now()
+  ) AS uploads, LATERAL (
+    SELECT count(*)::float AS "runsToday", count(*) FILTER (WHERE outcome = 'succeeded')::float AS "succeededToday",
+      coalesce(sum(billed_micros), 0)::float AS "billedMicrosToday"
+    FROM audit_record
+    WHERE workspace_id = workspace.id AND completed_at >= date_trunc('day', router_statement_now(), 'UTC')
+  ) AS today`;
+
 const setBalance = `WITH before AS (
     SELECT id, balance_micros FROM workspace WHERE id = $1 FOR NO KEY UPDATE
   ), changed AS (
@@ -43,17 +92,16 @@ const addToBalance = `WITH changed AS (
   INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
   SELECT id, $2, balance_micros, $3 FROM changed`;
 
-/** Operators' commands on workspaces and credits. */
+/** Workspaces and their credits: what operators do with them, and what callers request of their own. */
 @Injectable()
 export class WorkspaceRepository {
-  constructor(@InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>) {}
+  constructor(private readonly database: Database) {}
 
   async create(
     name: string,
     settings: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null },
   ): Promise<Workspace> {
-    const id = v7();
-    await this.workspaces.insert({ id, name, ...settings });
+    await this.database.withManager((manager) => manager.insert(Workspace, { id: v7(), name, ...settings }));
     return this.find(name);
   }
 
@@ -68,7 +116,7 @@ export class WorkspaceRepository {
     by: string,
   ): Promise<Workspace> {
     const id = v7();
-    await this.transaction(async (manager) => {
+    await this.database.transaction(async ({ manager }) => {
       await manager.insert(Workspace, {
         id,
         name,
@@ -76,7 +124,7 @@ export class WorkspaceRepository {
         balanceMicros: creditsMicros === null ? null : 0,
       });
       if (creditsMicros) await manager.query(addToBalance, [id, creditsMicros, 'opening credits']);
-      await manager.insert(OperatorAction, {
+      await recordOperatorAction(manager, {
         actor: by,
         action: 'workspace.create',
         subject: name,
@@ -86,19 +134,19 @@ export class WorkspaceRepository {
     return this.find(id);
   }
 
-  /** By name or id. */
+  /** Finds one by its name or id. */
   async find(nameOrId: string): Promise<Workspace> {
-    // What cannot be stored names nothing, and Postgres would not take it as a parameter either.
+    // A text that cannot be stored names nothing, and Postgres would not take it as a parameter either.
     if (!isOneLine(nameOrId)) throw new UnknownWorkspace(nameOrId);
-    const found = await orUnavailable(
-      this.workspaces.findOneBy(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }),
+    const found = await this.database.withManager((manager) =>
+      manager.findOneBy(Workspace, isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }),
     );
     if (!found) throw new UnknownWorkspace(nameOrId);
     return found;
   }
 
   async list(): Promise<Workspace[]> {
-    return this.workspaces.find({ order: { name: 'ASC' } });
+    return this.database.withManager((manager) => manager.find(Workspace, { order: { name: 'ASC' } }));
   }
 
   /**
@@ -112,11 +160,11 @@ export class WorkspaceRepository {
   ): Promise<{ workspace: Workspace; granted: Granted[] }> {
     const { id, name } = await this.find(nameOrId);
     const { balanceMicros, addedMicros, note = 'credits set', ...columns } = change;
-    const granted = await this.transaction(async (manager) => {
-      if (Object.keys(columns).length > 0) await manager.getRepository(Workspace).update({ id }, columns);
+    const granted = await this.database.transaction(async ({ manager }) => {
+      if (Object.keys(columns).length > 0) await manager.update(Workspace, { id }, columns);
       if (balanceMicros !== undefined) await manager.query(setBalance, [id, balanceMicros, note]);
       if (addedMicros !== undefined) await manager.query(addToBalance, [id, addedMicros, note]);
-      await manager.insert(OperatorAction, {
+      await recordOperatorAction(manager, {
         actor: by,
         action: 'workspace.change',
         subject: name,
@@ -133,17 +181,15 @@ export class WorkspaceRepository {
    */
   async delete(nameOrId: string, by: string): Promise<boolean> {
     const { id, name } = await this.find(nameOrId);
-    return this.transaction(async (manager) => {
-      // Whoever admits a run takes this lock first.
+    return this.database.transaction(async ({ manager }) => {
+      // An admission takes this lock first.
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
-      const live = await manager.query<unknown[]>('SELECT FROM outbox WHERE workspace_id = $1 LIMIT 1', [id]);
-      if (live.length > 0) return false;
-      await manager.query('UPDATE stored_object SET delete_at = router_now() WHERE workspace_id = $1', [id]);
-      await manager.query('DELETE FROM webhook WHERE workspace_id = $1', [id]);
-      await manager.query('DELETE FROM idempotency_key WHERE workspace_id = $1', [id]);
-      await manager.query('DELETE FROM api_key WHERE workspace_id = $1', [id]);
-      await manager.query('DELETE FROM workspace WHERE id = $1', [id]);
-      await manager.insert(OperatorAction, {
+      if (await manager.existsBy(Outbox, { workspaceId: id })) return false;
+      await manager.update(StoredObject, { workspaceId: id }, { deleteAt: () => 'router_now()' });
+      for (const entity of [Webhook, IdempotencyKey, ApiKey])
+        await manager.delete(entity, { workspaceId: id });
+      await manager.delete(Workspace, { id });
+      await recordOperatorAction(manager, {
         actor: by,
         action: 'workspace.delete',
         subject: name,
@@ -156,31 +202,56 @@ export class WorkspaceRepository {
   /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */
   async rotateWebhookSecret(nameOrId: string, operator?: string): Promise<Workspace> {
     const { id, name } = await this.find(nameOrId);
-    return this.transaction(async (manager) => {
+    return this.database.transaction(async ({ manager }) => {
       await manager.query(
         `UPDATE workspace SET webhook_secrets = ARRAY[new_webhook_secret(), webhook_secrets[1]],
           webhook_secret_rotated_at = router_now() WHERE id = $1`,
         [id],
       );
       if (operator !== undefined) {
-        const action = { actor: operator, action: 'webhook.rotate_secret', subject: name, details: {} };
-        await manager.insert(OperatorAction, action);
+        const action = { actor: operator, action: 'webhook.rotate_secret', subject: name };
+        await recordOperatorAction(manager, action);
       }
       // Still under the lock of its row: the next rotation has not begun.
       return manager.findOneByOrFail(Workspace, { id });
     });
   }
 
-  /** Those that were deleted, by the name or id that they had, as long as that is recorded. */
-  async deleted(nameOrId?: string): Promise<{ id: string; name: string }[]> {
-    return this.workspaces.query(
+  /** The workspaces that were deleted, by the name or id that they had, as long as that is recorded. */
+  async deleted(nameOrId = ''): Promise<{ id: string; name: string }[]> {
+    return this.database.work.query(
       `SELECT details ->> 'id' AS id, subject AS name FROM operator_action
-       WHERE action = 'workspace.delete' AND $1 IN (subject, details ->> 'id', '') ORDER BY id`,
-      [nameOrId ?? ''],
+        WHERE action = 'workspace.delete' AND $1 IN (subject, details ->> 'id', '') ORDER BY id`,
+      [nameOrId],
     );
   }
 
-  private transaction<Result>(use: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return orUnavailable(this.workspaces.manager.transaction(use));
+  /** How much of the workspace's limits is in use. */
+  async standing(id: string): Promise<WorkspaceStanding | null> {
+    const [row] = await this.database.reads.query<WorkspaceStanding>(
+      `SELECT ${standingColumns} FROM workspace WHERE id = $1`,
+      [id],
+    );
+    return row ?? null;
+  }
+
+  /** Lists workspaces by name, behind `after`; `like` is a part of the name, or the id. For operators: it may take long. */
+  async states(
+    like: string | undefined,
+    { after = '', limit }: { after?: string | undefined; limit: number },
+  ): Promise<WorkspaceState[]> {
+    return this.database.list<WorkspaceState>(
+      operators,
+      `${workspaceStates}
+        WHERE name > $1 AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0 OR id::text = $2)
+        ORDER BY name LIMIT $3`,
+      [after, like ?? null, limit],
+    );
+  }
+
+  async state(id: string): Promise<WorkspaceState | null> {
+    const text = `${workspaceStates} WHERE id = $1`;
+    const [state] = await this.database.list<WorkspaceState>(operators, text, [id]);
+    return state ?? null;
   }
 }

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../../libs/persistence/src/data-source.js';
 import { migrate } from '../../../libs/persistence/src/migrate.js';
+import { Pools } from '../../../libs/persistence/src/pools.js';
 import { migrationsFolder, readMigrations } from '../../../libs/persistence/src/migrations.js';
 import { databaseSettings } from '../../../libs/persistence/src/settings.js';
 import { readSettings } from '#schemas';
@@ -69,7 +70,10 @@ async function connected(
     DATABASE_URL: database.url,
     DATABASE_STATEMENT_MS: '600000',
   });
-  const dataSource = await new DataSource({ ...dataSourceOptions(settings), migrations }).initialize();
+  const dataSource = await new DataSource({
+    ...dataSourceOptions(new Pools(settings)),
+    migrations,
+  }).initialize();
   try {
     await act(dataSource);
   } finally {

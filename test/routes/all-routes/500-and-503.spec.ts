@@ -43,7 +43,7 @@ describe('while the database does not answer', () => {
 });
 
 describe('with a fault that nobody foresaw', () => {
-  beforeAll(() => gateway().database.write('ALTER TABLE workspace RENAME TO lost'));
+  beforeAll(() => gateway().database.work.query('ALTER TABLE workspace RENAME TO lost'));
 
   it.each(routes)('$method $path is internal_error, and keeps its words', async (route) => {
     const answer = await call(route);

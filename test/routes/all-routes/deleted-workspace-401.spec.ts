@@ -9,10 +9,10 @@ async function deletedCaller() {
   const { workspace } = await gateway().caller();
   const headers: Record<string, string> = await bearer(workspace.id);
   expect((await fetch(`${gateway().url}/v2/workspace`, { headers })).status).toBe(200);
-  await gateway().database.atOnce(async (database) => {
-    await database.write('SET LOCAL session_replication_role = replica');
-    await database.write('DELETE FROM api_key WHERE workspace_id = $1', [workspace.id]);
-    await database.write('DELETE FROM workspace WHERE id = $1', [workspace.id]);
+  await gateway().database.transaction(async ({ query }) => {
+    await query('SET LOCAL session_replication_role = replica');
+    await query('DELETE FROM api_key WHERE workspace_id = $1', [workspace.id]);
+    await query('DELETE FROM workspace WHERE id = $1', [workspace.id]);
   });
   return headers;
 }

@@ -123,7 +123,7 @@ describe('a run that ends otherwise than well', () => {
     });
     // The line comes as the connection closes, the note on the run after it.
     const noted = 'SELECT FROM run WHERE id = $1 AND caller_left_at IS NOT NULL';
-    await waitFor(async () => (await usual().database.read(noted, [run.requestId])).length === 1, {
+    await waitFor(async () => (await usual().database.reads.query(noted, [run.requestId])).length === 1, {
       withinMs: 60_000,
       what: 'the note on the run',
     });
@@ -132,7 +132,7 @@ describe('a run that ends otherwise than well', () => {
     const audited =
       'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1';
     // An attribution, not an outcome: what the provider completed is billed.
-    expect(await usual().database.read(audited, [run.requestId])).toEqual([
+    expect(await usual().database.reads.query(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },
     ]);
   });

@@ -5,7 +5,7 @@ const gateway = sharedGateway();
 
 /** Rows that stand for keys which the callers of a workspace have made. */
 const fill = (workspaceId: string, columns: string) =>
-  gateway().database.write(
+  gateway().database.work.query(
     `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, revoked_at)
       SELECT ${columns}, $1, 'filler', gen_random_uuid()::text, '', '{}', NULL,
         CASE WHEN $2 THEN router_now() END FROM generate_series(1, 999)`,

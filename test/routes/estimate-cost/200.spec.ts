@@ -27,7 +27,7 @@ it('is what a run reserves, to the micro-dollar', async () => {
   const estimate = await caller.call('POST', `${model}/cost`, { body });
   expect(estimate.json()).toMatchObject({ reserved_cents: 4.95 });
   const run = await caller.submit('bfl/flux-2-pro', body);
-  const rows = await gateway().database.read(
+  const rows = await gateway().database.reads.query(
     'SELECT reserved_micros::integer AS micros FROM run WHERE id = $1',
     [run.requestId],
   );

@@ -25,7 +25,7 @@ it('knows a file no more once it has expired, or is deleted', async () => {
     ids.push(String((await caller.call('POST', '/v2/files', { body })).json()['id']));
   const [expired, deleted] = ids;
   const text = `UPDATE stored_object SET delete_at = delete_at - interval '24 hours' WHERE owner_id = $1`;
-  await gateway().database.write(text, [expired]);
+  await gateway().database.work.query(text, [expired]);
   expect((await caller.call('DELETE', `/v2/files/${deleted}`)).status).toBe(204);
   for (const id of ids) {
     expect((await caller.call('GET', `/v2/files/${id}`)).status).toBe(404);

@@ -69,7 +69,7 @@ it('lists live runs that nobody takes, that are over their time, or that stand s
   const runs = [];
   for (let count = 0; count < 5; count += 1) runs.push(await caller.submit(model, input));
   const [overdue, late, still, , parked] = runs;
-  const set = (text: string, run = overdue) => gateway().database.write(text, [run?.requestId]);
+  const set = (text: string, run = overdue) => gateway().database.work.query(text, [run?.requestId]);
   if (late) await gateway().dispatch(late);
   await set("UPDATE outbox SET due_at = router_now() - interval '2 minutes' WHERE run_id = $1");
   await set("UPDATE run SET deadline_at = router_now() - interval '2 minutes' WHERE id = $1", late);

@@ -29,7 +29,7 @@ const failure: Ending = {
 
 async function deliveries({ id }: Workspace): Promise<number | undefined> {
   const statement = 'SELECT deliveries FROM idempotency_key WHERE workspace_id = $1';
-  return (await gateway().database.read<{ deliveries: number }>(statement, [id]))[0]?.deliveries;
+  return (await gateway().database.reads.query<{ deliveries: number }>(statement, [id]))[0]?.deliveries;
 }
 
 /** A call with a key that reads nothing beyond the head of its answer. */

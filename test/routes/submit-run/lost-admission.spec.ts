@@ -85,7 +85,7 @@ it.each(['', '/requests'])(
     expect([acted.status, acted.bucket]).toEqual([503, 'service_unavailable']);
     const statement = `SELECT inflight, billed_micros::integer AS billed FROM run JOIN workspace ON workspace.id = workspace_id
         WHERE workspace_id = $1 AND outcome = 'cancelled'`;
-    const withdrawn = async () => (await gateway().database.read(statement, [workspace.id]))[0];
+    const withdrawn = async () => (await gateway().database.reads.query(statement, [workspace.id]))[0];
     const run = await waitFor(withdrawn, { withinMs: 60_000, what: 'the run to be withdrawn' });
     expect(run).toEqual({ inflight: 0, billed: 0 });
   },

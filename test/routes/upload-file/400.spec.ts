@@ -7,7 +7,7 @@ const gateway = sharedGateway();
 
 const rowsOf = async (workspaceId: string) => {
   const text = 'SELECT key FROM stored_object WHERE workspace_id = $1 AND delete_at > router_now()';
-  return gateway().database.read<{ key: string }>(text, [workspaceId]);
+  return gateway().database.reads.query<{ key: string }>(text, [workspaceId]);
 };
 
 it('refuses an empty file', async () => {

@@ -21,6 +21,6 @@ it('refuses one byte more than the limit, announced or not, and keeps nothing of
   await chunked.body?.cancel();
 
   const text = 'SELECT bytes FROM stored_object WHERE workspace_id = $1 AND delete_at > router_now()';
-  const kept = await gateway().database.read(text, [workspace.id]);
+  const kept = await gateway().database.reads.query(text, [workspace.id]);
   expect(kept).toEqual([{ bytes: '10000' }]);
 });

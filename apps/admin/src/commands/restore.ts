@@ -2,11 +2,10 @@ import {
   type Change,
   changesSince,
   type Database,
-  presumeSent,
+  OutboxRepository,
   recordOperatorAction,
   runningProcesses,
   StoredObjectRepository,
-  unsentRuns,
 } from '#persistence';
 import { readSettings } from '#schemas';
 import { createStore, type OwnedObject, storageSettings } from '#storage';
@@ -81,12 +80,13 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
       `Scale gateways and workers to 0, and wait for 100 s. Last seen: ${names.slice(0, 3).join(', ')}.`,
     );
   }
-  const runs = await unsentRuns(database);
+  const outbox = new OutboxRepository(database);
+  const runs = await outbox.unsentRuns();
   if (runs > 0) await desk.confirm(`This ends ${runs} waiting runs as internal_error, outcome unknown.`);
-  const marked = await database.atOnce(async (all) => {
-    const count = await presumeSent(all);
+  const marked = await database.transaction(async (transaction) => {
+    const count = await outbox.presumeSent(transaction);
     const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };
-    await recordOperatorAction(all, action);
+    await recordOperatorAction(transaction.manager, action);
     return count;
   });
   return {
@@ -115,12 +115,8 @@ async function leftObjects(database: Database, options: ObjectsOptions, desk: De
       await desk.confirm(
         `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}, which only this database may use.`,
       );
-      await recordOperatorAction(database, {
-        actor: actor(),
-        action: 'restore.objects',
-        subject,
-        details: found,
-      });
+      const action = { actor: actor(), action: 'restore.objects', subject, details: found };
+      await database.withManager((manager) => recordOperatorAction(manager, action));
       // Listed again, so that a million of them need not be held in memory.
       for await (const batch of unknownObjects(search)) deleting += await objects.condemn(batch);
     }

@@ -4,9 +4,10 @@ import {
   OperatorReader,
   type OperatorRun,
   RequestReader,
-  RunReader,
   recordOperatorAction,
   retentionSettings,
+  RunReader,
+  RunRepository,
   WebhookRepository,
 } from '#persistence';
 import {
@@ -103,12 +104,14 @@ export const runCommands: CommandGroup = (program, desk) => {
         await withWorkspaces(desk.env, async (_workspaces, database) => {
           const { workspace, workspaceId, model } = await find(database, runId);
           await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
-          const answer = await database.atOnce(async (all) => {
-            const reader = new RunReader(all, readSettings(retentionSettings, desk.env));
-            const found = await reader.requestCancel(workspaceId, model, runId);
+          const reader = new RunReader(database, readSettings(retentionSettings, desk.env));
+          const runs = new RunRepository(database, reader);
+          const answer = await database.transaction(async (transaction) => {
+            const found = await runs.requestCancel(workspaceId, model, runId, transaction);
             if (found === null || found === 'aged_out') throw unknown(runId);
             if (found.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
-            await recordOperatorAction(all, { actor: actor(), action: 'run.cancel', subject: runId });
+            const action = { actor: actor(), action: 'run.cancel', subject: runId };
+            await recordOperatorAction(transaction.manager, action);
             return found;
           });
           return {
@@ -132,10 +135,10 @@ export const runCommands: CommandGroup = (program, desk) => {
 /** As `webhook redeliver` does. */
 export async function redeliver(desk: Desk, runId: string): Promise<Answer> {
   const isKnown = await withWorkspaces(desk.env, (_workspaces, database) =>
-    database.atOnce(async (all) => {
-      const found = await new WebhookRepository(all).redeliver(runId);
-      if (found)
-        await recordOperatorAction(all, { actor: actor(), action: 'webhook.redeliver', subject: runId });
+    database.transaction(async (transaction) => {
+      const found = await new WebhookRepository(database).redeliver(runId, undefined, transaction);
+      const action = { actor: actor(), action: 'webhook.redeliver', subject: runId };
+      if (found) await recordOperatorAction(transaction.manager, action);
       return found;
     }),
   );

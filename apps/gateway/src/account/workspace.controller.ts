@@ -1,4 +1,4 @@
-import { WorkspaceReader } from '#persistence';
+import { WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { Access, CallerGuard, Calling, noCredential } from '../auth/caller.guard.js';
@@ -9,7 +9,7 @@ import { answer, ApiRoute, json } from '../http/api-route.js';
 @Controller('v2/workspace')
 @UseGuards(CallerGuard)
 export class WorkspaceController {
-  constructor(private readonly workspaces: WorkspaceReader) {}
+  constructor(private readonly workspaces: WorkspaceRepository) {}
 
   @Get()
   @Access({ scope: 'workspace' })

@@ -1,7 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import {
-  OperatorReader,
   UnknownWorkspace,
   type Workspace,
   type WorkspaceChange,
@@ -42,7 +41,6 @@ const unknownWorkspace = failure(404, ['invalid_input'], 'There is no such works
 @UseGuards(CallerGuard)
 export class OperatorWorkspacesController {
   constructor(
-    private readonly reader: OperatorReader,
     private readonly workspaces: WorkspaceRepository,
     private readonly bodies: BodyReader,
     private readonly queues: RunQueues,
@@ -65,7 +63,7 @@ export class OperatorWorkspacesController {
     @Query(new QueryPipe(workspaceQuery)) { q, ...query }: z.output<typeof workspaceQuery>,
   ): Promise<OperatorWorkspaceListResponse> {
     return listPage(query, 'workspaces', this.settings, {
-      read: (page) => this.reader.workspaces(q, page),
+      read: (page) => this.workspaces.states(q, page),
       placeOf: ({ name }) => name,
       entryOf: shown,
     });
@@ -118,7 +116,7 @@ export class OperatorWorkspacesController {
   }
 
   private async stateOf({ id }: Workspace): Promise<OperatorWorkspace> {
-    const state = await this.reader.workspace(id);
+    const state = await this.workspaces.state(id);
     if (state === null) throw new Error('the workspace is gone');
     return shown(state);
   }

@@ -1,4 +1,4 @@
-import { WorkspaceReader } from '#persistence';
+import { WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas';
 import { Controller, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -21,7 +21,7 @@ export class CostController {
     private readonly servers: ModelServers,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
-    private readonly workspaces: WorkspaceReader,
+    private readonly workspaces: WorkspaceRepository,
   ) {}
 
   @Post()

@@ -74,7 +74,7 @@ export class RunAdmission {
     const origin = request.publicOrigin;
     const traceparent = request.span?.traceparent;
     const measured = this.metrics.admissionSeconds.startTimer();
-    const admitting = this.admissions.admit({
+    const admitting = this.admissions.admitRun({
       runId,
       workspaceId,
       model: model.id,

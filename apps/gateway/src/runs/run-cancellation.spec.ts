@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createLog, Metrics } from '#observability';
-import type { HeldRunRepository, RunReader } from '#persistence';
+import type { HeldRunRepository, RunRepository } from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import { RunCancellation } from './run-cancellation.js';
 
@@ -12,11 +12,11 @@ it('a gateway that stops first withdraws what it owes: its database closes after
       if (asked.push(runId) < 3) throw new Error('away');
       return { found: 'dispatched', isRepeated: true, granted: [] };
     },
-  } as unknown as RunReader;
+  } as unknown as RunRepository;
   const cancellation = new RunCancellation(
     runs,
     {} as HeldRunRepository,
-    { enqueueGranted: async () => {} } as unknown as RunQueues,
+    { enqueue: async () => {} } as unknown as RunQueues,
     {} as RunSignals,
     createLog('gateway', 'silent'),
     new Metrics(),

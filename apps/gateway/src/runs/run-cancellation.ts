@@ -8,7 +8,7 @@ import {
   HeldRunRepository,
   recordRun,
   type Released,
-  RunReader,
+  RunRepository,
 } from '#persistence';
 import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
@@ -27,7 +27,7 @@ export class RunCancellation implements OnApplicationShutdown {
   private readonly lost = new Map<string, Promise<void>>();
 
   constructor(
-    private readonly runs: RunReader,
+    private readonly runs: RunRepository,
     private readonly held: HeldRunRepository,
     private readonly queues: RunQueues,
     private readonly signals: RunSignals,
@@ -61,7 +61,7 @@ export class RunCancellation implements OnApplicationShutdown {
 
   /** To be called when a held connection ends without a result: the run is withdrawn if nobody could collect it. */
   async leaveRun(runId: string, isDisconnected: boolean): Promise<Released> {
-    const left = await this.held.release(runId, isDisconnected);
+    const left = await this.held.releaseRun(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
     await this.queues.enqueue(left.granted);

@@ -34,7 +34,7 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   claim(runId: string): Promise<Claim> {
-    return this.runs.claim(runId, this.settings.CLAIM_LEASE_MS);
+    return this.runs.claimRun(runId, this.settings.CLAIM_LEASE_MS);
   }
 
   /** Renews the claim's lease until it is disposed of. Null when the run is a suspect and has to wait for another one. */

@@ -46,7 +46,7 @@ describe('a failure with the words of a provider', () => {
   const outcomes = (error: Error) =>
     new Outcomes(
       {
-        finish: async (_run: ClaimedRun, ending: Ending) => {
+        finishRun: async (_run: ClaimedRun, ending: Ending) => {
           written.push(ending);
           if (JSON.stringify(ending).includes('unwritable')) throw error;
           return { won: false, granted: [] };

@@ -161,7 +161,7 @@ export class Outcomes {
   /** True when this was the write that counts. */
   async finishRun(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
-    const finished = await this.runs.finish(run, ending, run.reportedMicros);
+    const finished = await this.runs.finishRun(run, ending, run.reportedMicros);
     await failpoint('finish.afterCommit', run.runId);
     if (finished.won) {
       recordRun(run.runId, finished.record, this.log, this.metrics, note);

@@ -14,7 +14,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const end = once(round, 'end');
   const verb = (name: string) => async () => {
     calls.push(name);
-    if (name === 'deleteOldAuditRecords') round.emit('end');
+    if (name === 'audit_record') round.emit('end');
     const next = script[name]?.shift() ?? 0;
     if (next instanceof Error) throw next;
     return next;
@@ -22,13 +22,9 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const dropDay = async () => ((await verb('dropDay')()) === 0 ? null : '2026-01-01');
   const upkeep = {
     ensurePartitions: verb('ensurePartitions'),
-    deleteExpiredKeys: verb('deleteExpiredKeys'),
     ageOut: verb('ageOut'),
-    deleteTombstones: verb('deleteTombstones'),
     dropDay,
-    deleteOldLedgerEntries: verb('deleteOldLedgerEntries'),
-    deleteEndedKeys: verb('deleteEndedKeys'),
-    deleteOldAuditRecords: verb('deleteOldAuditRecords'),
+    deleteOld: (table: string) => verb(table)(),
   };
   const objects = {
     takeDue: async () => Array.from({ length: await verb('deleteDue')() }, () => 'key'),
@@ -69,20 +65,21 @@ describe('a round of retention', () => {
   it('repeats each verb until nothing is left', async () => {
     expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
       'ensurePartitions',
-      'deleteExpiredKeys',
+      'idempotency_key',
       'ageOut',
       'ageOut',
       'ageOut',
       'deleteDue',
       'deleteDue',
       'abortStale',
-      'deleteTombstones',
+      'tombstone',
+      'webhook',
       'dropDay',
       'dropDay',
       'dropDay',
-      'deleteOldLedgerEntries',
-      'deleteEndedKeys',
-      'deleteOldAuditRecords',
+      'ledger_entry',
+      'api_key',
+      'audit_record',
     ]);
   });
 
@@ -92,8 +89,8 @@ describe('a round of retention', () => {
   });
 
   it('goes on with the next verb when one fails', async () => {
-    const calls = await oneRound({ deleteExpiredKeys: [new Error('away')], ageOut: [new Error('away')] });
-    expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'deleteExpiredKeys', 'ageOut', 'deleteDue']);
+    const calls = await oneRound({ idempotency_key: [new Error('away')], ageOut: [new Error('away')] });
+    expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'idempotency_key', 'ageOut', 'deleteDue']);
   });
 
   it('stops between two batches', async () => {
@@ -106,6 +103,6 @@ describe('a round of retention', () => {
     const retention = retentionOf({ upkeep: { ...upkeep, ageOut }, objects, store });
     retention.onApplicationBootstrap();
     await retention.onModuleDestroy();
-    expect(calls).not.toContain('deleteTombstones');
+    expect(calls).not.toContain('tombstone');
   });
 });

@@ -45,16 +45,16 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async round(signal: AbortSignal): Promise<void> {
     await this.each(signal, 'partitions', () => this.repository.ensurePartitions(), 'once');
-    await this.each(signal, 'expired idempotency keys', () => this.repository.deleteExpiredKeys());
+    await this.each(signal, 'expired idempotency keys', () => this.repository.deleteOld('idempotency_key'));
     await this.each(signal, 'aged-out runs', () => this.repository.ageOut());
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
-    await this.each(signal, 'tombstones', () => this.repository.deleteTombstones());
-    await this.each(signal, 'webhooks', () => this.repository.deleteOldWebhooks());
+    await this.each(signal, 'tombstones', () => this.repository.deleteOld('tombstone'));
+    await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
     await this.each(signal, 'finished days', () => this.dropDay());
-    await this.each(signal, 'ledger entries', () => this.repository.deleteOldLedgerEntries());
-    await this.each(signal, 'ended API keys', () => this.repository.deleteEndedKeys());
-    await this.each(signal, 'audit records', () => this.repository.deleteOldAuditRecords());
+    await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
+    await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
+    await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));
   }
 
   /** Repeats a verb until nothing is left. A verb that fails does not keep the others from their turn. */

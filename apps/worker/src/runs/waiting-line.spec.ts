@@ -6,10 +6,10 @@ import { WaitingLine } from './waiting-line.js';
 /** A line in which one workspace's runs wait without end, and what each look at it allowed. */
 function crowdedLine(slots: number) {
   const allowed: { held: number; max: number }[] = [];
-  const outbox: Pick<OutboxRepository, 'wait' | 'takeWaiting' | 'awaitedProviders'> = {
-    wait: async () => {},
+  const outbox: Pick<OutboxRepository, 'waitForSlot' | 'takeWaitingRuns' | 'awaitedProviders'> = {
+    waitForSlot: async () => {},
     awaitedProviders: async () => ['p'],
-    takeWaiting: async (_provider, byWorkspace, { maxHeld, limit }) => {
+    takeWaitingRuns: async (_provider, byWorkspace, { maxHeld, limit }) => {
       const held = byWorkspace.get('crowd') ?? 0;
       allowed.push({ held, max: maxHeld });
       const length = Math.max(0, Math.min(limit, maxHeld - held));
@@ -54,9 +54,9 @@ it('lets nobody pass those who wait', async () => {
 
 it('is awaited once a run has joined, whatever a look saw meanwhile', async () => {
   const marking = new AbortController();
-  const outbox: Pick<OutboxRepository, 'wait' | 'takeWaiting'> = {
-    wait: async () => void (await once(marking.signal, 'abort')),
-    takeWaiting: async () => ({ runs: [], othersWait: false }),
+  const outbox: Pick<OutboxRepository, 'waitForSlot' | 'takeWaitingRuns'> = {
+    waitForSlot: async () => void (await once(marking.signal, 'abort')),
+    takeWaitingRuns: async () => ({ runs: [], othersWait: false }),
   };
   const settings = { WORKER_DISPATCH_CONCURRENCY: 2, CLAIM_LEASE_MS: 1_000 };
   const line = new WaitingLine(outbox as OutboxRepository, settings);

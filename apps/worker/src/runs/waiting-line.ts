@@ -38,7 +38,7 @@ export class WaitingLine {
 
   /** From now on the run waits, and its job may end. */
   async join(provider: string, runId: string): Promise<void> {
-    await this.outbox.wait(runId);
+    await this.outbox.waitForSlot(runId);
     // The mark is set only after the row is written: a read that found the line empty meanwhile would have cleared it.
     this.awaited.add(provider);
   }
@@ -62,7 +62,7 @@ export class WaitingLine {
     if (free.length === 0) return [];
     try {
       const { byWorkspace, unknown } = this.slots.held(provider);
-      const { runs, othersWait } = await this.outbox.takeWaiting(provider, byWorkspace, {
+      const { runs, othersWait } = await this.outbox.takeWaitingRuns(provider, byWorkspace, {
         // A run that is being claimed may belong to any workspace; the slots that were just taken have no run yet.
         maxHeld: this.maxHeld - (unknown - free.length),
         restMs: this.settings.CLAIM_LEASE_MS,

@@ -44,11 +44,11 @@ export class WebhooksProcessor extends RunProcessor {
     while (next && !signal.aborted && this.isTaking) {
       if (this.slots.acquire(next)) await this.try(next, signal).finally(() => this.slots.release(first));
       else {
-        await this.webhooks.wait(next.runId, this.slots.isServed(next));
+        await this.webhooks.waitForSlot(next.runId, this.slots.isServed(next));
         // The holder of a slot reads the line after giving it back, perhaps before this row was in it.
         if (!this.slots.isFree(next)) return;
       }
-      next = await this.webhooks.takeWaiting(first.workspaceId, first.receiver);
+      next = await this.webhooks.takeWaitingWebhook(first.workspaceId, first.receiver);
     }
   }
 

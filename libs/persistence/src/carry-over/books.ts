@@ -1,4 +1,4 @@
-import type { Sql } from './columns.js';
+import type { Query } from '../pools.js';
 import { amounts, type CarriedTable } from './tables.js';
 
 /** Micro-dollars as digits: a sum may exceed what a number holds exactly. */
@@ -16,7 +16,7 @@ export interface Books {
 
 /** Reads both from the tables themselves, so that they also prove that every row was written. */
 export async function readBooks(
-  sql: Sql,
+  sql: Query,
   tables: ReadonlyMap<CarriedTable, readonly string[]>,
 ): Promise<Books> {
   const books: Books = { rows: {}, sums: {} };

@@ -1,7 +1,5 @@
+import type { Query } from '../pools.js';
 import { type CarriedTable, carriedTables, liveCounters } from './tables.js';
-
-/** Runs one statement on the connection of the snapshot or of the import. */
-export type Sql = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
 interface Column {
   name: string;
@@ -14,7 +12,7 @@ interface Column {
 export type CarriedColumns = ReadonlyMap<CarriedTable, readonly Column[]>;
 
 /** Leaves out what is computed: generated columns, and counters of live runs. */
-export async function carriedColumns(sql: Sql): Promise<CarriedColumns> {
+export async function carriedColumns(sql: Query): Promise<CarriedColumns> {
   const rows = await sql<Column & { table: CarriedTable }>(
     `SELECT name AS "table", attname::text AS name, format_type(atttypid, atttypmod) AS type, attidentity <> '' AS "isIdentity"
       FROM unnest($1::text[]) WITH ORDINALITY AS wanted (name, place)

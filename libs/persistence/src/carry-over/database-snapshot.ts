@@ -1,6 +1,7 @@
 import type { Database } from '../database.js';
+import type { Query } from '../pools.js';
 import { type Books, readBooks } from './books.js';
-import { carriedColumns, quoted, type Sql } from './columns.js';
+import { carriedColumns, quoted } from './columns.js';
 import { type CarriedTable, carriedTables, formerColumns, refilledTables } from './tables.js';
 
 /** Rows that are held at once. */
@@ -21,7 +22,7 @@ interface Carried {
 /** A database as it was at one moment: what is carried over from it, and what is left behind. */
 export class DatabaseSnapshot {
   private constructor(
-    private readonly sql: Sql,
+    private readonly sql: Query,
     private readonly carried: ReadonlyMap<CarriedTable, readonly Carried[]>,
   ) {}
 
@@ -33,8 +34,7 @@ export class DatabaseSnapshot {
     database: Database,
     use: (snapshot: DatabaseSnapshot) => Promise<Result>,
   ): Promise<Result> {
-    return database.listAtOnce(async (list) => {
-      const sql: Sql = (text, values = []) => list({ text, values });
+    return database.registry.snapshot(async (sql) => {
       await sql(exactText);
       const columns = await carriedColumns(sql);
       if (!columns.has('workspace'))

@@ -1,7 +1,8 @@
-import type { Database } from '../database.js';
+import type { Database, Transaction } from '../database.js';
 import { recordOperatorAction } from '../operator-actions.js';
 import { type Books, readBooks } from './books.js';
-import { type CarriedColumns, carriedColumns, quoted, type Sql } from './columns.js';
+import type { Query } from '../pools.js';
+import { type CarriedColumns, carriedColumns, quoted } from './columns.js';
 import { type CarriedTable, carriedTables } from './tables.js';
 
 /** One value for each column, as Postgres writes it as text. */
@@ -10,7 +11,7 @@ export type CarriedRow = Record<string, string | null>;
 /** A database that holds nothing yet and is filled with what another one held: completely, or not at all. */
 export class NewDatabase {
   private constructor(
-    private readonly transaction: Database,
+    private readonly transaction: Transaction,
     private readonly columns: CarriedColumns,
     /** Columns of each table that are in the file and here. */
     private readonly shared: ReadonlyMap<CarriedTable, readonly string[]>,
@@ -25,8 +26,8 @@ export class NewDatabase {
     given: Readonly<Record<string, readonly string[]>>,
     use: (target: NewDatabase) => Promise<Result>,
   ): Promise<Result> {
-    return database.atOnce(async (transaction) => {
-      const sql: Sql = (text, values) => transaction.write(text, values);
+    return database.transaction(async (transaction) => {
+      const { query: sql } = transaction;
       await sql(`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`);
       // A rotated key is newer than the keys below it, and so comes behind them.
       await sql('SET CONSTRAINTS ALL DEFERRED');
@@ -66,7 +67,7 @@ export class NewDatabase {
     const columns = (this.columns.get(table as CarriedTable) ?? []).filter(({ name }) =>
       names.includes(name),
     );
-    await this.transaction.write(
+    await this.transaction.query(
       `INSERT INTO ${table} (${names.map(quoted).join(', ')}) OVERRIDING SYSTEM VALUE
         SELECT ${columns.map(({ name, type }) => `${quoted(name)}::${type}`).join(', ')}
         FROM json_to_recordset($1::json) AS texts (${names.map((name) => `${quoted(name)} text`).join(', ')})`,
@@ -76,25 +77,30 @@ export class NewDatabase {
 
   /** Read from what was inserted. */
   async books(): Promise<Books> {
-    return readBooks((text, values) => this.transaction.write(text, values), this.shared);
+    return readBooks(this.transaction.query, this.shared);
   }
 
   /** Numbers go on after the highest that was inserted; the planner learns the sizes; the import is recorded. */
   async finish(actor: string, subject: string, details: object): Promise<void> {
     for (const [table, columns] of this.columns) {
       for (const { name } of columns.filter(({ isIdentity }) => isIdentity)) {
-        await this.transaction.write(
+        await this.transaction.query(
           `SELECT setval(pg_get_serial_sequence('${table}', '${name}'), max(${quoted(name)}))
             FROM ${table} HAVING count(*) > 0`,
         );
       }
     }
-    await this.transaction.write(`ANALYZE ${carriedTables.join(', ')}`);
-    await recordOperatorAction(this.transaction, { actor, action: 'database.import', subject, details });
+    await this.transaction.query(`ANALYZE ${carriedTables.join(', ')}`);
+    await recordOperatorAction(this.transaction.manager, {
+      actor,
+      action: 'database.import',
+      subject,
+      details,
+    });
   }
 }
 
-async function refuseIfFilled(sql: Sql): Promise<void> {
+async function refuseIfFilled(sql: Query): Promise<void> {
   const counts = await sql<{ table: string; rows: string }>(
     carriedTables
       .map((table) => `SELECT '${table}' AS "table", count(*)::text AS rows FROM ${table}`)

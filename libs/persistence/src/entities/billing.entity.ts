@@ -17,7 +17,7 @@ export class LedgerEntry {
   @Column('text') note: string;
 }
 
-/** What a finished run was, and what it cost. It outlives the run. */
+/** The facts and the cost of a finished run. It outlives the run. */
 @Entity()
 @Index('audit_record_workspace', ['workspaceId', 'completedAt'])
 @Index('audit_record_age', ['completedAt'], { type: 'brin' })
@@ -25,9 +25,10 @@ export class AuditRecord {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;
   @Column('uuid') requestId: string;
+  /** `key:<id>` or `token:<subject>`, as it was when the run was admitted. */
   @Column('text') credential: string;
   @Column('text') model: string;
-  /** Who served it. */
+  /** The provider that served it. */
   @Column('text') provider: string;
   @Column('text') route: string;
   @Column('text') outcome: string;
@@ -39,7 +40,9 @@ export class AuditRecord {
   @Column('timestamptz', { nullable: true }) dispatchedAt: Date | null;
   @Column('timestamptz', { nullable: true }) outputAt: Date | null;
   @Column('timestamptz') completedAt: Date;
+  /** The upper bound that was reserved. */
   @Column(bigint) costMicros: number;
+  /** The ledger took it, in an entry of the same transaction. */
   @Column(bigint) billedMicros: number;
   /** Null for a run that is not billed. */
   @Column('text', { nullable: true }) basis: Basis | null;

@@ -15,7 +15,7 @@ export class ProviderPauseRow {
   @Column('text') reason: string;
 }
 
-/** What a running gateway or worker says about itself. */
+/** A running gateway or worker, as it reports itself. */
 @Entity({ name: 'process' })
 export class ProcessRow {
   @PrimaryColumn('uuid') id: string;
@@ -24,9 +24,9 @@ export class ProcessRow {
   @Column('integer') pid: number;
   @Column('text') catalogRevision: string;
   @Column('text', { nullable: true }) catalogProblem: string | null;
-  /** Of a worker: whether it has a key, by provider. */
+  /** Whether a worker has a key, by provider. Null for a gateway. */
   @Column('jsonb', { nullable: true }) providers: Record<string, boolean> | null;
-  /** Of a worker: how many submissions to one provider it makes at once. */
+  /** The number of submissions that a worker makes to one provider at once. Null for a gateway. */
   @Column('integer', { nullable: true }) slots: number | null;
   @Column(createdNow) startedAt: Date;
   @Column(createdNow) seenAt: Date;

@@ -22,7 +22,7 @@ export class Publisher {
   @Column('text', { nullable: true }) sourceCodeRepo: string | null;
   @Column({ ...milliseconds, nullable: true }) createdAt: Date | null;
   @Column('text') status: string;
-  /** What an operator decided here; it outlives every import. */
+  /** An operator's decision, which outlives every import. */
   @Column('text', { nullable: true }) moderatedStatus: string | null;
   @Column({ type: 'text', ...stored('COALESCE(moderated_status, status)') }) listedStatus: string;
 }
@@ -76,7 +76,7 @@ export class Node {
   @Column('text', { nullable: true }) supportedAppVersion: string | null;
   @Column('text', { nullable: true }) supportedAppFrontendVersion: string | null;
   @Column('jsonb', { nullable: true }) translations: unknown;
-  /** What an operator decided here; it outlives every import. */
+  /** An operator's decision, which outlives every import. */
   @Column({ ...sortable, nullable: true }) moderatedStatus: string | null;
   @Column('text', { nullable: true }) moderatedDetail: string | null;
   @Column('text', { array: true, nullable: true }) moderatedTags: string[] | null;

@@ -21,6 +21,7 @@ export class Run {
   @Column(numeric) markup: number;
   /** The provider's own price, without the mark-up. */
   @Column({ ...bigint, nullable: true }) reportedMicros: number | null;
+  /** `key:<id>` or `token:<subject>` of the caller that was admitted. */
   @Column('text') credential: string;
   @Column('jsonb') call: AdmittingCall;
   @Column('integer') admittedPosition: number;
@@ -62,7 +63,7 @@ export class Payload {
   @Column('text', { nullable: true }) storedAs: string | null;
 }
 
-/** What is left of a run whose result has aged out. */
+/** The rest of a run whose result has aged out. */
 @Entity()
 @Index('tombstone_completion', ['completedAt'])
 export class Tombstone {
@@ -72,4 +73,96 @@ export class Tombstone {
   @Column('timestamptz') completedAt: Date;
   @Column('text', { nullable: true }) origin: string | null;
   @Column('integer', { nullable: true }) admittedPosition: number | null;
+}
+
+/** One row a live run: the transactional outbox of its job, the reconciler's list, and the workspace's backlog. */
+@Entity()
+@Index('outbox_due', ['dueAt'])
+@Index('outbox_undispatched', ['workspaceId', 'queue', 'place'], { where: 'NOT dispatched' })
+@Index('outbox_waiting', ['provider', 'workspaceId', 'place'], { where: 'waiting' })
+export class Outbox {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn('uuid') runId: string;
+  @Column('text') provider: string;
+  @Column('text') queue: 'backlog' | 'dispatch' | 'poll' | 'assets';
+  @Column({ ...bigint, default: () => "nextval('admission_order')" }) place: number;
+  @Column(bigint) reservedMicros: number;
+  @Column('boolean', { default: false }) dispatched: boolean;
+  /** It found no concurrency slot of its provider. */
+  @Column('boolean', { default: false }) waiting: boolean;
+  @Column('timestamptz') dueAt: Date;
+}
+
+/** How many runs of a workspace are parked from this place on, up to the next chunk. */
+@Entity()
+@Check('backlog_chunk_runs_check', 'runs > 0')
+export class BacklogChunk {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn(bigint) firstPlace: number;
+  @Column('integer') runs: number;
+}
+
+/** A caller's key and the run that its first use made; kept for 24 hours. */
+@Entity()
+@Index('idempotency_key_expiry', ['expiresAt'])
+export class IdempotencyKey {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn('text') key: string;
+  @Column('bytea') fingerprint: Buffer;
+  @Column('uuid') runId: string;
+  @Column('timestamptz') expiresAt: Date;
+  /** How many callers got the result in full, or are getting the last of it. */
+  @Column('integer', { default: 0 }) deliveries: number;
+  /** When the last of them was noted. */
+  @Column('timestamptz', { nullable: true }) deliveredAt: Date | null;
+}
+
+/** The call that tells a caller's own address that its run is completed. */
+@Entity()
+@Check('webhook_form_check', `form IN ('standard', 'fal')`)
+@Index('webhook_due', ['dueAt'], { where: 'ended_at IS NULL' })
+@Index('webhook_waiting', ['workspaceId', 'receiver', 'runId'], { where: 'waiting' })
+@Index('webhook_workspace', ['workspaceId', 'runId'])
+@Index('webhook_undelivered', ['workspaceId', 'runId'], { where: 'NOT delivered' })
+export class Webhook {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('text') model: string;
+  /** The beginning of the URLs in its body. */
+  @Column('text') origin: string;
+  @Column('text', { nullable: true }) bucket: string | null;
+  @Column('timestamptz') completedAt: Date;
+  @Column('text') url: string;
+  @Column('text') receiver: string;
+  @Column('text') form: 'standard' | 'fal';
+  /** Calls that failed. */
+  @Column('integer', { default: 0 }) tries: number;
+  /** How often all tries were asked for once more. */
+  @Column('integer', { default: 0 }) redeliveries: number;
+  /** It found no slot of its receiver. */
+  @Column('boolean', { default: false }) waiting: boolean;
+  @Column('timestamptz') dueAt: Date;
+  @Column('timestamptz', { nullable: true }) endedAt: Date | null;
+  @Column('boolean', { default: false }) delivered: boolean;
+  /** The failure of the last try that failed. */
+  @Column('text', { nullable: true }) problem: string | null;
+}
+
+/** An object of the asset store. The row comes before its object and goes after it, so nothing is left behind there. */
+@Entity()
+@Index('stored_object_due', ['deleteAt'], { where: "delete_at < 'infinity'" })
+@Index('stored_object_owner', ['ownerId'])
+@Index('stored_object_file', ['workspaceId', 'ownerId'], { where: 'workspace_id IS NOT NULL' })
+export class StoredObject {
+  @PrimaryColumn('text') key: string;
+  /** The run that it belongs to, or, for a file of a caller's, the file's own id. */
+  @Column('uuid') ownerId: string;
+  @Column('timestamptz') deleteAt: Date;
+  @Column('timestamptz', { default: () => "'-infinity'" }) linkExpiresAt: Date;
+  @Column('boolean', { default: false }) deleting: boolean;
+
+  // Uploaded files only: owner, size (reserved size until stored) and content type (once stored).
+  @Column('uuid', { nullable: true }) workspaceId: string | null;
+  @Column({ ...bigint, nullable: true }) bytes: number | null;
+  @Column('text', { nullable: true }) contentType: string | null;
 }

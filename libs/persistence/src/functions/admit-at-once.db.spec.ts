@@ -29,7 +29,7 @@ async function crowd(
 ): Promise<Admitted[]> {
   return Promise.all(
     Array.from({ length: count }, (_each, index) =>
-      (lines[index % lines.length] as AdmissionRepository).admit(admissionOf(workspaceId, facts(index))),
+      (lines[index % lines.length] as AdmissionRepository).admitRun(admissionOf(workspaceId, facts(index))),
     ),
   );
 }
@@ -103,7 +103,7 @@ describe('admissions at once on two gateways', () => {
     const answers = await Promise.all(
       Array.from({ length: 120 }, async (_each, index) => {
         const line = lines[index % lines.length] as AdmissionRepository;
-        const answer = await line.admit(
+        const answer = await line.admitRun(
           admissionOf(id, { mode: 'sync', reservedMicros: cents((index % 9) + 1) }),
         );
         if (answer.kind === 'admitted') await gateway(index).finish(answer.runId, 0, cancelled);

@@ -85,7 +85,7 @@ describe('a key that is in use', () => {
     const { id, name } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const none = { inflightLimit: 0, committedLimitMicros: 0, backlogLimit: 0, windowLimit: 0 };
-    await (await gateway.workspaces()).change(name, none, 'test');
+    await gateway.workspaces.change(name, none, 'test');
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
   });
 
@@ -191,7 +191,7 @@ describe('a key ends', () => {
   it('with a refusal', async () => {
     const { id, name } = await gateway.workspace({ windowLimit: 0 });
     expect(await gateway.admit(id, { key: 'mine' })).toMatchObject({ kind: 'refused' });
-    await (await gateway.workspaces()).change(name, { windowLimit: 100 }, 'test');
+    await gateway.workspaces.change(name, { windowLimit: 100 }, 'test');
     expect(await gateway.admit(id, { key: 'mine', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
   });
 
@@ -209,7 +209,7 @@ describe('a key ends', () => {
   it('when its run is cancelled while it waits, or fails after the provider provably refused it', async () => {
     const { id } = await gateway.workspace();
     const waiting = await gateway.run(id, { key: 'waiting' });
-    await gateway.runReader.requestCancel(id, testModel, waiting);
+    await gateway.runs.requestCancel(id, testModel, waiting);
     expect(await gateway.admit(id, { key: 'waiting' })).toMatchObject({ kind: 'admitted' });
     const refused = await gateway.run(id, { key: 'refused' });
     const epoch = await gateway.take(refused, 'submitting');

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { offsetToSecond, type TestProcess } from '../testing/runs.js';
 import { SpecDatabase } from '../testing/spec-database.js';
-import { WorkspaceReader } from '../workspace-reader.js';
 
 const windowLimit = 3;
 
@@ -62,10 +61,9 @@ describe('the windowed allowance', () => {
     const [ahead, right] = [at(86_400), at(0)];
     const { id } = await ahead.workspace({ windowLimit });
     expect(await crowd([ahead], id, 4)).toEqual(exactly(windowLimit, 4));
-    const standing = new WorkspaceReader(right.database);
-    expect(await standing.standing(id)).toMatchObject({ windowCount: 0 });
+    expect(await right.workspaces.standing(id)).toMatchObject({ windowCount: 0 });
     expect(await crowd([right], id, 4)).toEqual(exactly(windowLimit, 4));
-    expect(await standing.standing(id)).toMatchObject({ windowCount: windowLimit });
+    expect(await right.workspaces.standing(id)).toMatchObject({ windowCount: windowLimit });
   });
 
   it('is not touched by refusals for another limit, nor given back by a run that ends', async () => {
@@ -73,9 +71,9 @@ describe('the windowed allowance', () => {
     const { id } = await gateway.workspace({ windowLimit: 2, inflightLimit: 1 });
     const first = await gateway.run(id, { mode: 'sync' });
     expect(await gateway.admit(id, { mode: 'sync' })).toMatchObject({ limit: 'inflight' });
-    await gateway.runReader.requestCancel(id, 'tested/model', first);
+    await gateway.runs.requestCancel(id, 'tested/model', first);
     const second = await gateway.run(id, { mode: 'sync' });
-    await gateway.runReader.requestCancel(id, 'tested/model', second);
+    await gateway.runs.requestCancel(id, 'tested/model', second);
     expect(await gateway.admit(id, { mode: 'sync' })).toMatchObject({ limit: 'window', windowLimit: 2 });
   });
 

@@ -86,7 +86,7 @@ describe('a refusal', () => {
       backlogLimit: 0,
     };
     const { id, name } = await gateway.workspace(settings);
-    const workspaces = await gateway.workspaces();
+    const workspaces = gateway.workspaces;
     const note = async () => {
       const [queued, held] = await admitAll(id, [dear, sync]);
       named.push([queued, held].map((each) => (each?.kind === 'refused' ? each.limit : each?.kind)));
@@ -203,7 +203,7 @@ describe('an admitted run', () => {
     const { id } = await gateway.workspace({ inflightLimit });
     const body = Buffer.from('{"prompt":"\\u0000 bytes as they came "}');
     const admission = admissionOf(id, { reservedMicros: cents(7), key: 'whole', body });
-    expect(await gateway.admissions.admit(admission)).toMatchObject({ kind: 'admitted' });
+    expect(await gateway.admissions.admitRun(admission)).toMatchObject({ kind: 'admitted' });
     const [row] = await gateway.sql(
       `SELECT run.workspace_id AS workspace, run.model, run.provider, mode, stage, epoch, facts, call, queue, dispatched,
          run.reserved_micros::float AS reserved, outbox.reserved_micros::float AS delivered, body, stored_as,

@@ -11,7 +11,7 @@ const operator: KeyMaker = { actor: 'admin:ops@host' };
 const facts = { name: 'a key', scopes: ['run'], expiresAt: null };
 
 const fill = (workspaceId: string, count: number, columns: string) =>
-  first.database.write(
+  first.database.work.query(
     `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, created_at, expires_at, revoked_at)
       SELECT gen_random_uuid(), $1, 'filler', gen_random_uuid()::text, '', '{}', ${columns} FROM generate_series(1, $2)`,
     [workspaceId, count],
@@ -34,7 +34,7 @@ describe('the number of keys of a workspace', () => {
   it('that callers make is bounded by the day, so that revoking them makes no room', async () => {
     const { id } = await first.workspace();
     const root = await keys.create(id, facts, operator);
-    await first.database.write(
+    await first.database.work.query(
       `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, revoked_at)
         SELECT overlay(gen_random_uuid()::text PLACING left($2::text, 13) FROM 1)::uuid, $1, 'filler',
           gen_random_uuid()::text, '', '{}', router_now() FROM generate_series(1, 999)`,

@@ -39,7 +39,7 @@ async function family() {
 }
 
 const actions = (subject: string) =>
-  first.database.read<{ actor: string; action: string; details: Record<string, unknown> }>(
+  first.database.reads.query<{ actor: string; action: string; details: Record<string, unknown> }>(
     'SELECT actor, action, details FROM operator_action WHERE subject = $1 ORDER BY id',
     [subject],
   );
@@ -115,7 +115,9 @@ describe('revoking a key', () => {
 
   it('ends a key whose row does not say so, as a gateway of the release before leaves it', async () => {
     const { root, grandchild, unused } = await family();
-    await first.database.write('UPDATE api_key SET revoked_at = router_now() WHERE id = $1', [root.row.id]);
+    await first.database.work.query('UPDATE api_key SET revoked_at = router_now() WHERE id = $1', [
+      root.row.id,
+    ]);
     expect(await works(grandchild)).toBe(false);
     expect(await keys.find(grandchild.row.id)).toMatchObject({ state: 'revoked', revokedAt: null });
     expect([await keys.isCode(unused.code), await keys.exchange(unused.code)]).toEqual([false, null]);
@@ -158,7 +160,7 @@ describe('a key that ends', () => {
 
   it('ends what it made also when its own end came later', async () => {
     const { child, grandchild, root } = await family();
-    await first.database.write(`UPDATE api_key SET expires_at = router_now() + '1 hour' WHERE id = $1`, [
+    await first.database.work.query(`UPDATE api_key SET expires_at = router_now() + '1 hour' WHERE id = $1`, [
       root.row.id,
     ]);
     const found = await keys.byApiKey(grandchild.key);
@@ -229,7 +231,7 @@ async function left(offset: string, workspaceId: string) {
     RESULT_RETENTION_SECONDS: 86_400,
     LEDGER_RETENTION_MONTHS: 13,
   });
-  while ((await retention.deleteEndedKeys()) > 0);
+  while ((await retention.deleteOld('api_key')) > 0);
   return (await keys.list({ workspaceId }, all)).map(({ id }) => id).toSorted();
 }
 
@@ -253,7 +255,7 @@ describe('a gateway of the release before', () => {
   it('makes keys and codes, exchanges codes and revokes keys', async () => {
     const { id } = await first.workspace();
     const insert = (oneTime: boolean, prefix: string) =>
-      first.database.write(
+      first.database.work.query(
         `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time)
           VALUES ($1, $2, 'old', $3, '', '{run}', router_now() + interval '15 minutes', $4)`,
         [v7(), id, prefix, oneTime],
@@ -262,7 +264,7 @@ describe('a gateway of the release before', () => {
     await insert(true, `code-${id}`);
     const { row } = await keys.createCode(id, ['run'], operator);
     for (const prefix of [`code-${id}`, row.prefix])
-      await first.database.write(
+      await first.database.work.query(
         `UPDATE api_key SET one_time = false, expires_at = router_now() + interval '12 hours' WHERE prefix = $1`,
         [prefix],
       );
@@ -280,7 +282,7 @@ describe('a row of the release before', () => {
   it('is a key of the workspace; its code opens a session that this release ends', async () => {
     const { id } = await first.workspace();
     const { code, row } = await keys.createCode(id, ['run'], operator);
-    await first.database.write('UPDATE api_key SET session_until = NULL WHERE id = $1', [row.id]);
+    await first.database.work.query('UPDATE api_key SET session_until = NULL WHERE id = $1', [row.id]);
     const opened = await keys.exchange(code);
     expect(opened?.row).toMatchObject({ kind: 'session', madeBy: null });
     expect(Number(opened?.row.expiresAt) - Date.now()).toBeLessThanOrEqual(12 * 3_600_000 + 2_000);

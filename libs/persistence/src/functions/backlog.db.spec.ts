@@ -21,10 +21,10 @@ it('a place in a line of several chunks is exact, also after runs have left it a
   const places = async () =>
     Promise.all([0, 299, 300, 450, 699].map(async (index) => positionOf(id, runs[index] ?? '')));
   expect(await places()).toEqual([0, 299, 300, 450, 699]);
-  for (const runId of runs.slice(100, 299)) await gateway.runReader.requestCancel(id, testModel, runId);
+  for (const runId of runs.slice(100, 299)) await gateway.runs.requestCancel(id, testModel, runId);
   expect(await places()).toEqual([0, 100, 101, 251, 500]);
   // All of the first chunk are granted or gone; those that are granted were not dispatched yet.
-  await (await gateway.workspaces()).change(name, { inflightLimit: 150 }, 'test');
+  await gateway.workspaces.change(name, { inflightLimit: 150 }, 'test');
   expect(await places()).toEqual([0, 100, 101, 251, 500]);
   expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 501 });
   await gateway.take(runs[0] ?? '', 'submitting');

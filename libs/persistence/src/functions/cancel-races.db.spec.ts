@@ -20,10 +20,10 @@ beforeAll(async () => {
 type Act<Result> = (run: Claimed) => Promise<Result>;
 
 const ask: Act<string | null> = async ({ spaceId, runId }) => {
-  const answer = await fixture.first.runReader.requestCancel(spaceId, testModel, runId);
+  const answer = await fixture.first.runs.requestCancel(spaceId, testModel, runId);
   return answer === null || answer === 'aged_out' ? answer : answer.found;
 };
-const leave: Act<string> = async ({ runId }) => (await fixture.first.heldRuns.release(runId, true)).found;
+const leave: Act<string> = async ({ runId }) => (await fixture.first.heldRuns.releaseRun(runId, true)).found;
 const begin: Act<boolean> = ({ runId, epoch }) => fixture.second.runs.beginSubmission(runId, epoch, leaseMs);
 const succeed: Act<boolean> = async ({ runId, epoch }) =>
   (await fixture.second.finish(runId, epoch, succeeded)).won;

@@ -5,7 +5,7 @@ import { failed, testHandle, testModel, testProvider } from '../testing/runs.js'
 
 const fixture = await openRunFixture();
 
-const claim = (runId: string, worker = fixture.first) => worker.runs.claim(runId, leaseMs);
+const claim = (runId: string, worker = fixture.first) => worker.runs.claimRun(runId, leaseMs);
 
 describe('claim', () => {
   it('gives a run, its input and its facts to one of the workers that ask, and tells the others when it is free', async () => {
@@ -86,7 +86,7 @@ describe('claim', () => {
       `UPDATE run SET lease_until = router_now() + interval '24 days 21 hours' WHERE id = $1`,
       [runId],
     );
-    expect(await fixture.second.runs.claim(runId, 2 ** 31 - 1)).toMatchObject({
+    expect(await fixture.second.runs.claimRun(runId, 2 ** 31 - 1)).toMatchObject({
       kind: 'held',
       freeInMs: 2 ** 31 - 1,
     });

@@ -169,7 +169,7 @@ describe('an outcome', () => {
 
   it('is that of no run that is not there', async () => {
     const { id: workspaceId } = await fixture.first.workspace();
-    const none = fixture.first.runs.finish({ runId: v7(), epoch: 1, workspaceId }, succeeded);
+    const none = fixture.first.runs.finishRun({ runId: v7(), epoch: 1, workspaceId }, succeeded);
     expect(await none).toEqual({ won: false, granted: [] });
   });
 
@@ -215,7 +215,7 @@ describe('a worker that slept past its lease', () => {
   it('and comes back with the handle and the result of a submission that was given up: too late for both', async () => {
     const { runId, epoch, spaceId } = await fixture.run('submitting', { key: 'given-up' });
     const finder = fixture.at('61 minutes');
-    expect(await finder.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
+    expect(await finder.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
     expect((await finder.finish(runId, 2, failed('provider_error'))).won).toBe(true);
     const before = [await fixture.written(runId), await fixture.counters(spaceId)];
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();

@@ -48,7 +48,7 @@ describe('an output that is kept while its assets are copied', () => {
   it('is refused to a worker that slept past its lease, and after the outcome', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const finder = fixture.at('61 minutes');
-    expect(await finder.runs.claim(runId, leaseMs)).toMatchObject({
+    expect(await finder.runs.claimRun(runId, leaseMs)).toMatchObject({
       kind: 'abandoned',
       epoch: epoch + 1,
     });
@@ -71,7 +71,7 @@ describe('an output that is kept while its assets are copied', () => {
   it('ends polling and dispatching: whoever still holds the run as such changes nothing', async () => {
     const { runId, epoch } = await fixture.run('copying');
     const before = await fixture.written(runId);
-    expect(await fixture.second.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
+    expect(await fixture.second.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'gone' });
     expect(await fixture.second.runs.readForPoll(runId)).toMatchObject({ stage: 'copying' });
     expect(await fixture.second.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
     expect(await fixture.second.runs.postpone(runId, epoch, 0)).toBeNull();

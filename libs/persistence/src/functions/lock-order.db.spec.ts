@@ -14,9 +14,9 @@ describe('workspaces are locked before their runs, so that no two verbs wait for
     ['finish', (process, _workspaceId, runId) => process.finish(runId, 0, cancelled)],
     [
       'request_cancel',
-      (process, workspaceId, runId) => process.runReader.requestCancel(workspaceId, testModel, runId),
+      (process, workspaceId, runId) => process.runs.requestCancel(workspaceId, testModel, runId),
     ],
-    ['release_held_run', (process, _workspaceId, runId) => process.heldRuns.release(runId, true)],
+    ['release_held_run', (process, _workspaceId, runId) => process.heldRuns.releaseRun(runId, true)],
   ])('%s holds no run while it waits for a workspace', async (_name, verb) => {
     const { id } = await one.workspace();
     const runId = await one.run(id);

@@ -23,7 +23,7 @@ const end = async (process: TestProcess, runId: string): Promise<string[]> =>
 const ids = (granted: readonly Granted[]): string[] => granted.map(({ runId }) => runId);
 
 const setLimits = async (process: TestProcess, name: string, limits: WorkspaceLimits): Promise<string[]> =>
-  ids((await (await process.workspaces()).change(name, limits, 'test')).granted);
+  ids((await process.workspaces.change(name, limits, 'test')).granted);
 
 const stages = (runs: string[]) => Promise.all(runs.map((runId) => one.stageOf(runId)));
 
@@ -79,7 +79,7 @@ describe('parked runs', () => {
 
   it('leave the line when they are cancelled, and give way to those behind them', async () => {
     const { id, at } = await line({ inflightLimit: 3, committedLimitMicros: cents(10) }, 7, 5, 3, 1);
-    const cancel = await one.runReader.requestCancel(id, testModel, at(1));
+    const cancel = await one.runs.requestCancel(id, testModel, at(1));
     expect(cancel).toMatchObject({ found: 'waiting', granted: [{ runId: at(2) }] });
     expect(await end(one, at(0))).toEqual([at(3)]);
   });
@@ -125,7 +125,7 @@ describe('a changed limit', () => {
     await one.sql('UPDATE workspace SET inflight_limit = 1 WHERE id = ANY($1)', [[first?.id, second?.id]]);
     expect(new Set(ids(await one.outbox.promoteAll()))).toEqual(new Set([first?.at(0), second?.at(0)]));
     expect(await one.outbox.promoteAll()).toEqual([]);
-    expect(await one.outbox.promote(closed?.id ?? '')).toEqual([]);
+    expect(await one.promote(closed?.id ?? '')).toEqual([]);
   });
 });
 
@@ -134,8 +134,8 @@ describe('at once', () => {
     const { id, runs } = await line({ inflightLimit: 0 }, ...Array.from({ length: 12 }, () => 1));
     await one.sql('UPDATE workspace SET inflight_limit = 7 WHERE id = $1', [id]);
     const looks = Array.from({ length: 12 }, (_each, index) => {
-      const { outbox } = index % 2 ? one : other;
-      return index % 3 ? outbox.promote(id) : outbox.promoteAll();
+      const by = index % 2 ? one : other;
+      return index % 3 ? by.promote(id) : by.outbox.promoteAll();
     });
     expect(ids((await Promise.all(looks)).flat())).toEqual(runs.slice(0, 7));
     expect(await one.counters(id)).toMatchObject({ inflight: 7, backlog: 5 });
@@ -168,7 +168,7 @@ describe('at once', () => {
     'a run that parks while a limit is raised is not left behind: first it %s',
     async (first) => {
       const { id, name } = await one.workspace({ inflightLimit: 0 });
-      await other.workspaces();
+      await other.workspaces.find(name);
       const letGo = await holdWorkspace(file.url, id);
       const park = () => one.admit(id);
       const raise = () => setLimits(other, name, { inflightLimit: 1 });

@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 let cases = 0;
 /** Each case has a provider of its own: a pause concerns all runs of one. */
 const nextProvider = () => `provider-${(cases += 1)}`;
-const claim = (runId: string, by = fixture.first) => by.runs.claim(runId, leaseMs);
+const claim = (runId: string, by = fixture.first) => by.runs.claimRun(runId, leaseMs);
 const held = async (runId: string, by = fixture.first) => {
   const answer = await claim(runId, by);
   if (answer.kind !== 'held') throw new Error(`The run is ${answer.kind}`);

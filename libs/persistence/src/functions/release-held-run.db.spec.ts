@@ -5,7 +5,8 @@ import { cents, succeeded, testModel, testPollMs, testProvider } from '../testin
 
 const fixture = await openRunFixture();
 
-const release = (runId: string, disconnected = true) => fixture.second.heldRuns.release(runId, disconnected);
+const release = (runId: string, disconnected = true) =>
+  fixture.second.heldRuns.releaseRun(runId, disconnected);
 
 describe('a held call whose caller hangs up', () => {
   it.each([
@@ -35,7 +36,7 @@ describe('a held call whose caller hangs up', () => {
       outbox: null,
       ledger: null,
     });
-    expect(await fixture.first.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
+    expect(await fixture.first.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'gone' });
   });
 
   it('passes the slot of a withdrawn run on', async () => {

@@ -6,7 +6,7 @@ import { cancelled, cents, failed, succeeded, testModel, testProvider } from '..
 const fixture = await openRunFixture();
 
 const asked = (spaceId: string, runId: string, by = fixture.first) =>
-  by.runReader.requestCancel(spaceId, testModel, runId);
+  by.runs.requestCancel(spaceId, testModel, runId);
 const foundOf = async (spaceId: string, runId: string, by = fixture.first) => {
   const answer = await asked(spaceId, runId, by);
   return answer === null || answer === 'aged_out' ? answer : answer.found;
@@ -60,7 +60,7 @@ describe('a cancellation that is asked for before the run is sent', () => {
       output: null,
     });
     expect(await fixture.written(runId)).toMatchObject({ outbox: null, ledger: null, keys: null });
-    expect(await fixture.first.runs.claim(runId, leaseMs)).toMatchObject({ kind: 'gone' });
+    expect(await fixture.first.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'gone' });
   });
 
   it('gives everything back once, however often it is asked for', async () => {
@@ -134,7 +134,7 @@ it('finds no run of another workspace, under another model, or that never was', 
   const { runId, spaceId } = await fixture.run('claimed');
   const before = await fixture.written(runId);
   expect(await asked(await fixture.space(), runId)).toBeNull();
-  expect(await fixture.first.runReader.requestCancel(spaceId, 'tested/other', runId)).toBeNull();
+  expect(await fixture.first.runs.requestCancel(spaceId, 'tested/other', runId)).toBeNull();
   expect(await asked(spaceId, v7())).toBeNull();
   expect(await fixture.written(runId)).toEqual(before);
 });

@@ -8,10 +8,10 @@ const fixture = await openRunFixture();
 const ageOut = (offset: string) => fixture.at(offset).retention.ageOut();
 /** Status, result and cancellation as their owner is answered, by the clock of a gateway. */
 async function answers({ runId, spaceId }: Claimed, offset = '0', by = spaceId): Promise<unknown[]> {
-  const gateway = fixture.at(offset).runReader;
+  const { runReader: gateway, runs } = fixture.at(offset);
   const state = await gateway.state(by, testModel, runId);
   const result = await gateway.result(by, testModel, runId);
-  const asked = await gateway.requestCancel(by, testModel, runId);
+  const asked = await runs.requestCancel(by, testModel, runId);
   return [
     state === null || state === 'aged_out' ? state : state.outcome,
     result === null || result === 'aged_out' ? result : result.output?.body,
@@ -69,10 +69,10 @@ describe('a result', () => {
   it('is forgotten with its tombstone', async () => {
     const run = await fixture.run('completed');
     await ageOut('25 hours');
-    expect(await fixture.at('190 hours').retention.deleteTombstones()).toBe(0);
+    expect(await fixture.at('190 hours').retention.deleteOld('tombstone')).toBe(0);
     // The answer does not wait for the sweep.
     expect(await tombstoneOf(run)).toBeDefined();
-    expect(await fixture.at('194 hours').retention.deleteTombstones()).toBeGreaterThan(0);
+    expect(await fixture.at('194 hours').retention.deleteOld('tombstone')).toBeGreaterThan(0);
     expect(await tombstoneOf(run)).toBeUndefined();
     expect(await answers(run, '25 hours')).toEqual(gone);
   });
@@ -186,7 +186,7 @@ describe('a key', () => {
     const spaceId = await fixture.space();
     const run = await fixture.run('completed', { spaceId, key: 'unremembered' });
     await ageOut('25 hours');
-    await fixture.at('194 hours').retention.deleteTombstones();
+    await fixture.at('194 hours').retention.deleteOld('tombstone');
     expect(await fixture.first.runReader.admission(spaceId, run.runId)).toBeNull();
     expect(await fixture.first.admit(spaceId, { key: 'unremembered' })).toMatchObject({ kind: 'existing' });
   });
@@ -194,8 +194,8 @@ describe('a key', () => {
   it('is forgotten after 24 hours, and may buy again', async () => {
     const spaceId = await fixture.space();
     const { runId } = await fixture.run('completed', { spaceId, key: 'forgotten' });
-    expect(await fixture.at('23 hours').retention.deleteExpiredKeys()).toBe(0);
-    expect(await fixture.at('25 hours').retention.deleteExpiredKeys()).toBeGreaterThan(0);
+    expect(await fixture.at('23 hours').retention.deleteOld('idempotency_key')).toBe(0);
+    expect(await fixture.at('25 hours').retention.deleteOld('idempotency_key')).toBeGreaterThan(0);
     expect((await fixture.written(runId))['keys']).toBeNull();
     expect(await fixture.first.admit(spaceId, { key: 'forgotten' })).toMatchObject({ kind: 'admitted' });
   });
@@ -210,8 +210,8 @@ it('ledger and audit record are kept for thirteen months', async () => {
   };
   const before = await books();
   const deleted = async (offset: string) => [
-    await fixture.at(offset).retention.deleteOldLedgerEntries(),
-    await fixture.at(offset).retention.deleteOldAuditRecords(),
+    await fixture.at(offset).retention.deleteOld('ledger_entry'),
+    await fixture.at(offset).retention.deleteOld('audit_record'),
   ];
   expect(await deleted('12 months 25 days')).toEqual([0, 0]);
   expect(await books()).toEqual(before);

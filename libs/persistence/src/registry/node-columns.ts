@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Query } from '../pools.js';
 import { listedStatusDetail } from './nodes-by-id.js';
 
 /** The columns that pages are sorted by, under the names of the interface, and what Postgres compares for each. */
@@ -36,7 +37,7 @@ export interface NodeSort {
   descending: boolean;
 }
 
-/** What filters tell nodes apart by. Few nodes have requirements of their own, so a filter decides on each facet once. */
+/** The properties that filters decide by. Few nodes have requirements of their own, so a filter decides on each facet once. */
 export interface NodeFacet {
   supportedOs: readonly string[];
   supportedAccelerators: readonly string[];
@@ -57,9 +58,6 @@ export interface NodeRange {
   offset: number;
   limit: number;
 }
-
-/** Reads within one snapshot of the database. */
-type Read = <Row extends object>(query: { text: string; values: unknown[] }) => Promise<Row[]>;
 
 const listed = `FROM node WHERE status <> 'NodeStatusDeleted'`;
 const facetColumns = 'supported_os, supported_accelerators, supported_app_version, banned';
@@ -85,14 +83,11 @@ export class NodeColumns {
     private readonly facets: readonly NodeFacet[],
   ) {}
 
-  static async read(read: Read, revision: string): Promise<NodeColumns> {
-    const facets = await read<NodeFacet>({
-      text: `
+  static async read(read: Query, revision: string): Promise<NodeColumns> {
+    const facets = await read<NodeFacet>(`
         SELECT coalesce(supported_os, '{}') AS "supportedOs", coalesce(supported_accelerators, '{}') AS "supportedAccelerators",
           supported_app_version AS "supportedAppVersion", banned
-        FROM (SELECT DISTINCT ${facetColumns} ${listed} ORDER BY ${facetColumns}) AS facet`,
-      values: [],
-    });
+        FROM (SELECT DISTINCT ${facetColumns} ${listed} ORDER BY ${facetColumns}) AS facet`);
     return new NodeColumns(
       revision,
       await values(read, 'id'),
@@ -106,8 +101,8 @@ export class NodeColumns {
     return sort.every(({ column }) => column === 'id' || this.ranks.has(column));
   }
 
-  /** Of the same snapshot as the other columns. A missing value sorts first, and last where the order is descending. */
-  async readRanks(read: Read, columns: Iterable<NodeSortColumn>): Promise<void> {
+  /** Reads ranks in the same snapshot as the other columns. A missing value sorts first, and last where the order is descending. */
+  async readRanks(read: Query, columns: Iterable<NodeSortColumn>): Promise<void> {
     for (const column of columns) {
       if (column === 'id' || this.ranks.has(column)) continue;
       const expression = nodeSortExpressions[column];
@@ -173,11 +168,10 @@ export class NodeColumns {
 }
 
 /** A value of each listed node, in the order of ids. */
-async function values<Value = string>(read: Read, expression: string): Promise<Value[]> {
-  const [row] = await read<{ values: Value[] | null }>({
-    text: `SELECT json_agg(value ORDER BY id) AS values FROM (SELECT id, ${expression} AS value ${listed}) AS node`,
-    values: [],
-  });
+async function values<Value = string>(read: Query, expression: string): Promise<Value[]> {
+  const [row] = await read<{ values: Value[] | null }>(
+    `SELECT json_agg(value ORDER BY id) AS values FROM (SELECT id, ${expression} AS value ${listed}) AS node`,
+  );
   return row?.values ?? [];
 }
 

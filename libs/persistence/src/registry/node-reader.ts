@@ -61,7 +61,7 @@ export class NodeReader {
     ids: string[],
     includeBanned: boolean,
   ): Promise<{ revision: string; nodes: RegistryNode[] }> {
-    const [row] = await this.database.readRegistry<NodesById>({ ...nodesById, values: [ids, includeBanned] });
+    const [row] = await this.database.registry.query<NodesById>(nodesById, [ids, includeBanned]);
     if (row === undefined) throw new Error('The table registry_revision has lost its row.');
     const nodes = row.nodes?.filter((node) => node !== null) ?? [];
     return { revision: row.revision, nodes: nodes.map(listedNode) };
@@ -70,11 +70,8 @@ export class NodeReader {
   /** Replaces the columns when nodes have been written, and reads the ranks that are missing, all in one snapshot. */
   private async refresh(): Promise<void> {
     const startedMs = performance.now();
-    this.columns = await this.database.listAtOnce(async (read) => {
-      const [current] = await read<{ revision: string }>({
-        text: 'SELECT revision FROM registry_revision',
-        values: [],
-      });
+    this.columns = await this.database.registry.snapshot(async (read) => {
+      const [current] = await read<{ revision: string }>('SELECT revision FROM registry_revision');
       const revision = current?.revision ?? '';
       const kept = this.columns;
       const columns = kept?.revision === revision ? kept : await NodeColumns.read(read, revision);

@@ -6,7 +6,7 @@ type Columns = Record<string, unknown>;
 type GivenPublisher = Columns & { id: string; members?: Columns[] };
 
 /**
- * What is to be written of one node, by the names of the columns. What is not named stays as it is, null clears it.
+ * One node to be written, by the names of the columns. A column that is not named stays as it is, null clears it.
  * Members are replaced as a whole.
  */
 export interface NodeRecord {
@@ -61,7 +61,7 @@ const minAnalyzedNodes = 1000;
 
 /** Writes what imports and mirrors read. */
 export class NodeRepository {
-  /** What was last written of each publisher: all of its nodes bring the same facts. */
+  /** The last text written of each publisher: all of its nodes bring the same facts. */
   private readonly writtenPublishers = new Map<string, string>();
 
   constructor(private readonly dataSource: DataSource) {}

@@ -1,6 +1,6 @@
 import type { RegistryNode } from '#schemas';
 
-/** What the database found, under the names of the interface; what has no value is null. */
+/** A node as the database has it, under the names of the interface; a missing value is null. */
 type FoundNode = Record<string, unknown>;
 
 export interface NodesById {
@@ -48,13 +48,10 @@ const node = `
   ) AS listed`;
 
 /** Nodes in the order of their ids, and the revision that they are of. Each is looked up, so that no table is read as a whole. */
-export const nodesById = {
-  name: 'nodes by id',
-  text: `
-    SELECT revision, (
-      SELECT json_agg((${node}) ORDER BY place) FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place)
-    ) AS nodes FROM registry_revision`,
-};
+export const nodesById = `
+  SELECT revision, (
+    SELECT json_agg((${node}) ORDER BY place) FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place)
+  ) AS nodes FROM registry_revision`;
 
 /** A node as it is listed: what has no value is absent. */
 export function listedNode({ translations, ...facts }: FoundNode): RegistryNode {

@@ -1,9 +1,9 @@
 interface Table {
   name: string;
   keys: readonly string[];
-  /** What a record can set. */
+  /** The columns that a record can set. */
   columns: readonly string[];
-  /** What a new row has in a column for which its record has no value. `$2` is the time of the writing. */
+  /** The value of a column in a new row whose record has none. `$2` is the time of the writing. */
   defaults: Readonly<Record<string, string>>;
 }
 

@@ -2,6 +2,7 @@ import { readSettings } from '#schemas';
 import { DataSource, MigrationExecutor } from 'typeorm';
 import { v7 } from 'uuid';
 import { dataSourceOptions } from '../data-source.js';
+import { Pools } from '../pools.js';
 import { readMigrations } from '../migrations.js';
 import { databaseSettings } from '../settings.js';
 import { testProvider } from './runs.js';
@@ -13,7 +14,7 @@ export async function withMigrations<T>(
   use: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings(databaseSettings, { DATABASE_URL: url });
-  const dataSource = new DataSource({ ...dataSourceOptions(settings), migrations });
+  const dataSource = new DataSource({ ...dataSourceOptions(new Pools(settings)), migrations });
   await dataSource.initialize();
   try {
     return await use(dataSource);

@@ -8,14 +8,17 @@ export async function planOf(
 ): Promise<{ node: string; rows: number }[]> {
   const queries: { text: string; values: unknown[] }[] = [];
   const listening = {
-    list: async (_workspaceId: string, query: (typeof queries)[number]) => (queries.push(query), []),
+    list: async (_workspaceId: string, text: string, values: unknown[]) => (
+      queries.push({ text, values }),
+      []
+    ),
   };
   await read(listening as unknown as Database);
   const [{ text, values } = { text: '', values: [] }] = queries;
-  const rows = await database.readRegistry<{ 'QUERY PLAN': string }>({
-    text: `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF) ${text}`,
+  const rows = await database.registry.queryUnprepared<{ 'QUERY PLAN': string }>(
+    `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF) ${text}`,
     values,
-  });
+  );
   return rows
     .map((row) => row['QUERY PLAN'])
     .filter((line) => / using (\w+) on|(Seq Scan|Sort|Bitmap \w+ Scan)|rows=/.test(line))

@@ -5,12 +5,12 @@ import { type Admission, AdmissionRepository, type Admitted } from '../admission
 import { Database } from '../database.js';
 import { OutboxRepository } from '../outbox.repository.js';
 import { RunRepository } from '../run.repository.js';
-import { Workspace } from '../entities/workspace.entity.js';
+import type { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
 import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
-import type { Ending } from '../run-facts.js';
+import type { Ending, Granted } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
 import { StoredObjectRepository } from '../stored-object.repository.js';
 import { RetentionRepository } from '../retention.repository.js';
@@ -42,38 +42,34 @@ export class TestProcess {
   readonly pauses: ProviderPauseRepository;
   readonly providers: ProviderReader;
   readonly retention: RetentionRepository;
+  readonly workspaces: WorkspaceRepository;
 
   constructor(url: string, settings: Record<string, string> = {}) {
     this.database = Database.create(
       readSettings(databaseSettings, { DATABASE_URL: url, ...longTimeouts, ...settings }),
     );
     this.admissions = new AdmissionRepository(this.database);
-    this.runs = new RunRepository(this.database);
     this.heldRuns = new HeldRunRepository(this.database);
     this.outbox = new OutboxRepository(this.database);
     const periods = readSettings(retentionSettings, {});
     this.runReader = new RunReader(this.database, periods);
+    this.runs = new RunRepository(this.database, this.runReader);
+    this.workspaces = new WorkspaceRepository(this.database);
     this.storedObjects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
     this.providers = new ProviderReader(this.database, this.outbox, this.pauses);
     this.retention = new RetentionRepository(this.database, periods);
   }
 
-  /** What operators’ commands use. */
-  async workspaces(): Promise<WorkspaceRepository> {
-    const dataSource = await this.database.dataSource();
-    return new WorkspaceRepository(dataSource.getRepository(Workspace));
-  }
-
   /** A workspace with room for everything but what is given. */
   async workspace(
     settings: WorkspaceLimits & WorkspaceSettings & { balanceMicros?: number | null } = {},
   ): Promise<Workspace> {
-    return (await this.workspaces()).create(`workspace-${v7()}`, { ...roomy, ...settings });
+    return this.workspaces.create(`workspace-${v7()}`, { ...roomy, ...settings });
   }
 
   async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.database.write<Row>(text, values);
+    return this.database.work.query<Row>(text, values);
   }
 
   /** Several statements, which cannot be prepared as one. */
@@ -82,7 +78,12 @@ export class TestProcess {
   }
 
   async admit(workspaceId: string, facts: AdmissionFacts = {}): Promise<Admitted> {
-    return this.admissions.admit(admissionOf(workspaceId, facts));
+    return this.admissions.admitRun(admissionOf(workspaceId, facts));
+  }
+
+  /** Grants the free slots of one workspace. */
+  async promote(workspaceId: string): Promise<Granted[]> {
+    return this.sql<Granted>('SELECT run_id AS "runId", provider FROM promote($1)', [workspaceId]);
   }
 
   /** The id of a run that was admitted, parked or ready. */
@@ -98,7 +99,7 @@ export class TestProcess {
     stage: 'claimed' | 'submitting' | 'running' | 'copying',
     lastingMs = leaseMs,
   ): Promise<number> {
-    const claim = await this.runs.claim(runId, lastingMs);
+    const claim = await this.runs.claimRun(runId, lastingMs);
     if (claim.kind !== 'claimed') throw new Error(`run ${runId} is ${claim.kind}`);
     const { epoch } = claim;
     const steps = {
@@ -114,7 +115,7 @@ export class TestProcess {
   }
 
   /** The whole life of a ready run, up to its outcome. */
-  async runTo(runId: string, ending: Ending): ReturnType<RunRepository['finish']> {
+  async runTo(runId: string, ending: Ending): ReturnType<RunRepository['finishRun']> {
     return this.finish(runId, await this.take(runId, 'running'), ending);
   }
 
@@ -124,12 +125,16 @@ export class TestProcess {
     epoch: number,
     ending: Ending,
     reportedMicros?: number,
-  ): ReturnType<RunRepository['finish']> {
+  ): ReturnType<RunRepository['finishRun']> {
     const [run] = await this.sql<{ workspaceId: string }>(
       'SELECT workspace_id AS "workspaceId" FROM run WHERE id = $1',
       [runId],
     );
-    return this.runs.finish({ runId, epoch, workspaceId: run?.workspaceId ?? v7() }, ending, reportedMicros);
+    return this.runs.finishRun(
+      { runId, epoch, workspaceId: run?.workspaceId ?? v7() },
+      ending,
+      reportedMicros,
+    );
   }
 
   /** What is counted of a workspace’s live runs, and the highest values that it ever had. */

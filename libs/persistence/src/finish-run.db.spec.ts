@@ -41,7 +41,7 @@ async function commitsOf(runs: { runId: string }[]): Promise<number | undefined>
 describe('outcomes', () => {
   it('that come while a statement is under way travel together in the next, of all workspaces', async () => {
     const runs = await runningIn(6, 4);
-    const finished = await Promise.all(runs.map((run) => worker.runs.finish(run, echoed(run))));
+    const finished = await Promise.all(runs.map((run) => worker.runs.finishRun(run, echoed(run))));
     expect(finished.map(({ won }) => won)).toEqual(runs.map(() => true));
     expect(await commitsOf(runs)).toBe(2);
     const rows = await worker.sql<{ id: string; body: Buffer }>(
@@ -59,7 +59,7 @@ describe('outcomes', () => {
   it('that are failures keep the order of their members, and rows of earlier releases are read', async () => {
     const [run] = (await runningIn(1, 1)) as [Running];
     const fields = [{ type: 't', msg: 'm', loc: ['body', 'a'], ctx: { limit: 1, b: 2, a: 3 } }];
-    await worker.runs.finish(run, {
+    await worker.runs.finishRun(run, {
       outcome: 'failed',
       bucket: 'invalid_input',
       status: 422,
@@ -84,9 +84,9 @@ describe('outcomes', () => {
   it('of a workspace whose row is locked hold up those of no other one', async () => {
     const [held, free] = (await runningIn(2, 1)) as [Running, Running];
     const letGo = await holdWorkspace(file.url, held.workspaceId);
-    const waiting = worker.runs.finish(held, succeeded);
+    const waiting = worker.runs.finishRun(held, succeeded);
     try {
-      expect((await worker.runs.finish(free, succeeded)).won).toBe(true);
+      expect((await worker.runs.finishRun(free, succeeded)).won).toBe(true);
       expect(await worker.stageOf(held.runId)).toBe('running');
     } finally {
       await letGo();
@@ -98,7 +98,7 @@ describe('outcomes', () => {
     const runs = await runningIn(1, 5);
     const stored: Ending = { outcome: 'succeeded', mediaType: 'image/png', body: { storedAs: v7() } };
     const written = await Promise.allSettled(
-      runs.map((run, index) => worker.runs.finish(run, index === 3 ? stored : succeeded)),
+      runs.map((run, index) => worker.runs.finishRun(run, index === 3 ? stored : succeeded)),
     );
     expect(written.map(({ status }) => status)).toEqual(
       runs.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
@@ -117,7 +117,7 @@ describe('outcomes', () => {
     }
     const parked = [];
     for (let nth = 0; nth < 5; nth += 1) parked.push(await worker.run(space.id));
-    const finished = await Promise.all(running.map((run) => worker.runs.finish(run, succeeded)));
+    const finished = await Promise.all(running.map((run) => worker.runs.finishRun(run, succeeded)));
 
     expect(await commitsOf(running)).toBe(2);
     expect(finished.flatMap(({ granted }) => idsOf(granted))).toEqual(parked.slice(0, 4));
@@ -139,9 +139,9 @@ describe('outcomes', () => {
   it('written twice in one batch count once', async () => {
     const [first, run] = (await runningIn(1, 2)) as [Running, Running];
     const won = await Promise.all([
-      worker.runs.finish(first, succeeded),
-      worker.runs.finish(run, succeeded),
-      worker.runs.finish(run, failed('provider_error')),
+      worker.runs.finishRun(first, succeeded),
+      worker.runs.finishRun(run, succeeded),
+      worker.runs.finishRun(run, failed('provider_error')),
     ]);
     expect(won.map((each) => each.won)).toEqual([true, true, false]);
   });
@@ -156,7 +156,7 @@ describe('outcomes', () => {
     );
     const all = [...runs, ...claims].toSorted(() => Math.random() - 0.5);
     const renewed = Array.from({ length: 20 }, () => other.runs.renewLeases(all, 60_000));
-    const finished = runs.map((run, index) => (index % 2 ? worker : other).runs.finish(run, succeeded));
+    const finished = runs.map((run, index) => (index % 2 ? worker : other).runs.finishRun(run, succeeded));
     await Promise.all([...renewed, ...finished]);
     expect((await Promise.all(finished)).every(({ won }) => won)).toBe(true);
     const [row] = await worker.sql<{ deadlocks: string }>(
