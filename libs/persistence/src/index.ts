@@ -72,6 +72,17 @@ export { recordRun } from './run-record.js';
 export { databaseSettings, retentionSettings } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
+export {
+  deliveryView,
+  keyView,
+  operatorRunView,
+  providerView,
+  requestDetailView,
+  requestView,
+  runLimits,
+  usageView,
+  workspaceView,
+} from './views.js';
 export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
 export { presumeSent, unsentRuns } from './unsent-runs.js';
 export {

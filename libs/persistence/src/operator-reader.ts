@@ -1,4 +1,5 @@
 import type { Bucket } from '#errors';
+import { isOneLine, isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { operators } from './list-turns.js';
@@ -60,7 +61,7 @@ interface FailedFilter {
   bucket?: Bucket | undefined;
 }
 
-/** Both are of the reconciler's and of the workers' doing within seconds. */
+/** The reconciler and the workers normally clear both within seconds. */
 const maxLate = `interval '1 minute'`;
 
 const workspaceStates = `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
@@ -90,15 +91,18 @@ export class OperatorReader {
     });
   }
 
-  async workspace(id: string): Promise<WorkspaceState | null> {
+  /** By name or id. */
+  async workspace(nameOrId: string): Promise<WorkspaceState | null> {
+    // What cannot be stored names nothing, and Postgres would not take it as a parameter either.
+    if (!isOneLine(nameOrId)) return null;
     const [state] = await this.database.list<WorkspaceState>(operators, {
-      text: `${workspaceStates} WHERE id = $1`,
-      values: [id],
+      text: `${workspaceStates} WHERE ${isUuid(nameOrId) ? 'id' : 'name'} = $1`,
+      values: [nameOrId],
     });
     return state ?? null;
   }
 
-  /** Whose run it is, as long as it or its audit record is kept. */
+  /** The workspace and model of a run, as long as it or its audit record is kept. */
   async find(runId: string): Promise<{ workspaceId: string; workspace: string; model: string } | null> {
     const [row] = await this.database.list<{ workspaceId: string; workspace: string; model: string }>(
       operators,

@@ -11,7 +11,7 @@ import { UsageController } from './usage.controller.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WorkspaceController } from './workspace.controller.js';
 
-/** What a workspace may know of itself: its runs, what they cost, its limits and its keys. */
+/** A workspace's own view: its runs, what they cost, its limits and its keys. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule, RunsModule],
   controllers: [

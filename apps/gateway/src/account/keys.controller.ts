@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { ApiKeyRepository } from '#persistence';
+import { ApiKeyRepository, keyView } from '#persistence';
 import {
   routerKeyInput,
   routerKeyKind,
@@ -31,7 +31,7 @@ import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
-import { holdTo, orRefused, shownKey, tooManyKeys } from './key-answers.js';
+import { holdTo, orRefused, tooManyKeys } from './key-answers.js';
 
 const keyInput = routerKeyInput.strict();
 const keyQuery = pageQuery.extend({
@@ -68,7 +68,7 @@ export class KeysController {
     return listPage(query, 'keys', this.settings, {
       read: (page) => this.keys.list({ workspaceId, kind }, page),
       placeOf: ({ id }) => id,
-      entryOf: shownKey,
+      entryOf: keyView,
     });
   }
 
@@ -106,7 +106,7 @@ export class KeysController {
     }
     const facts = { name, scopes: [...new Set(scopes)], expiresAt };
     const { key, row } = await orRefused(this.keys.create(caller.workspaceId, facts, makerOf(caller)));
-    return { ...shownKey(row), key };
+    return { ...keyView(row), key };
   }
 
   @Delete(':keyId')

@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { type ListedWebhook, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
+import { deliveryView, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
 import {
   routerQueueRequestId,
   type RouterWebhookDelivery,
@@ -24,7 +24,7 @@ const deliveryQuery = pageQuery.extend({
   state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
 });
 
-/** What tells callers that their runs are completed: the deliveries, and the secret that signs them. */
+/** The calls that tell callers that their runs are completed, and the secret that signs them. */
 @Controller('v2/webhooks')
 @UseGuards(CallerGuard)
 export class WebhooksController {
@@ -54,7 +54,7 @@ export class WebhooksController {
     return listPage(query, 'deliveries', this.settings, {
       read: (page) => this.webhooks.list({ workspaceId, state, ...page }),
       placeOf: ({ runId }) => runId,
-      entryOf: shownDelivery,
+      entryOf: deliveryView,
     });
   }
 
@@ -78,7 +78,7 @@ export class WebhooksController {
     const isKnown =
       routerQueueRequestId.safeParse(runId).success && (await this.webhooks.redeliver(runId, workspaceId));
     const [webhook] = isKnown ? await this.webhooks.list({ workspaceId, runId, limit: 1 }) : [];
-    if (webhook) return shownDelivery(webhook);
+    if (webhook) return deliveryView(webhook);
     throw new RouterError('invalid_input', 'There is no such webhook.', { status: 404 });
   }
 
@@ -111,19 +111,5 @@ export class WebhooksController {
     return secretOf(await unlessDeleted(this.workspaces.rotateWebhookSecret(workspaceId)));
   }
 }
-
-export const shownDelivery = (webhook: ListedWebhook): RouterWebhookDelivery => ({
-  request_id: webhook.runId,
-  model: webhook.model,
-  ...(webhook.bucket !== null && { error_type: webhook.bucket }),
-  url: webhook.url,
-  form: webhook.form,
-  state: webhook.state,
-  tries: webhook.tries,
-  ...(webhook.problem !== null && { problem: webhook.problem }),
-  created_at: webhook.completedAt.toISOString(),
-  ...(webhook.dueAt && { next_try_at: webhook.dueAt.toISOString() }),
-  ...(webhook.endedAt && { ended_at: webhook.endedAt.toISOString() }),
-});
 
 const secretOf = ({ webhookSecrets: [secret = ''] }: Workspace): RouterWebhookSecret => ({ secret });

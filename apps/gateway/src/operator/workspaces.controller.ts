@@ -1,15 +1,7 @@
 import { RouterError } from '#errors';
-import {
-  OperatorReader,
-  UnknownWorkspace,
-  type Workspace,
-  type WorkspaceChange,
-  WorkspaceRepository,
-  type WorkspaceState,
-} from '#persistence';
+import { OperatorReader, type WorkspaceChange, WorkspaceRepository, workspaceView } from '#persistence';
 import { RunQueues } from '#queue';
 import {
-  centsFromMicros,
   microsFromCents,
   oneLine,
   type OperatorWorkspace,
@@ -21,7 +13,6 @@ import {
 import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { runLimits } from '../account/workspace.controller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
@@ -67,7 +58,7 @@ export class OperatorWorkspacesController {
     return listPage(query, 'workspaces', this.settings, {
       read: (page) => this.reader.workspaces(q, page),
       placeOf: ({ name }) => name,
-      entryOf: shown,
+      entryOf: workspaceView,
     });
   }
 
@@ -80,7 +71,7 @@ export class OperatorWorkspacesController {
     answers: [answer(200, 'As it is now.', json(operatorWorkspace)), unknownWorkspace],
   })
   async read(@Param('workspace') name: string): Promise<OperatorWorkspace> {
-    return this.stateOf(await this.find(name));
+    return this.find(name);
   }
 
   @Patch(':workspace')
@@ -105,26 +96,19 @@ export class OperatorWorkspacesController {
   ): Promise<OperatorWorkspace> {
     const body = await this.bodies.object(request.raw, workspaceId, operatorWorkspaceChange);
     const { id } = await this.find(name);
-    const { workspace, granted } = await this.workspaces.change(id, changeOf(body), credential);
+    const { granted } = await this.workspaces.change(id, changeOf(body), credential);
     await this.queues.enqueueGranted(granted);
-    return this.stateOf(workspace);
+    return this.find(id);
   }
 
-  private async find(nameOrId: string): Promise<Workspace> {
-    return this.workspaces.find(nameOrId).catch((error: unknown) => {
-      if (!(error instanceof UnknownWorkspace)) throw error;
-      throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
-    });
-  }
-
-  private async stateOf({ id }: Workspace): Promise<OperatorWorkspace> {
-    const state = await this.reader.workspace(id);
-    if (state === null) throw new Error('the workspace is gone');
-    return shown(state);
+  private async find(nameOrId: string): Promise<OperatorWorkspace> {
+    const state = await this.reader.workspace(nameOrId);
+    if (state) return workspaceView(state);
+    throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
   }
 }
 
-/** What is not given is absent: an absent column stays as it is. */
+/** A field that is not given is absent: an absent column stays as it is. */
 function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChange {
   const { limits = {}, credits_cents, add_credits_cents, note, ...facts } = body;
   const { committed_spend_cents } = limits;
@@ -142,25 +126,3 @@ function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChan
   };
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
-
-const shown = (state: WorkspaceState): OperatorWorkspace => ({
-  id: state.id,
-  name: state.name,
-  created_at: state.createdAt.toISOString(),
-  enabled: state.enabled,
-  visible: state.visible,
-  runnable: state.runnable,
-  markup: state.markup,
-  limits: {
-    ...runLimits(state),
-    files: { limit: state.fileLimit, current: state.files },
-    file_bytes: { limit: state.fileBytesLimit, current: state.fileBytes },
-  },
-  credits_cents: state.balanceMicros === null ? null : centsFromMicros(state.balanceMicros),
-  held_cents: centsFromMicros(state.heldMicros),
-  today: {
-    runs: state.runsToday,
-    succeeded: state.succeededToday,
-    cost_cents: centsFromMicros(state.billedMicrosToday),
-  },
-});
