@@ -1,4 +1,4 @@
-// What the framework alone takes of a short answer: Nest on Fastify with one guard, the same bytes. Prints its address.
+// The framework's share of a short answer: Nest on Fastify with one guard, the same bytes. Prints its address.
 import 'reflect-metadata';
 import { Controller, Get, Module, Res, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

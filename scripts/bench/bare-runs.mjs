@@ -7,12 +7,12 @@ import { Pool } from 'pg';
 import { v7 } from 'uuid';
 
 const { databaseUrl, redisUrl, bytes = '' } = JSON.parse(process.env.BARE ?? '{}');
-const pool = new Pool({ connectionString: databaseUrl, max: 8 });
+const pool = databaseUrl && new Pool({ connectionString: databaseUrl, max: 8 });
 const queue =
   redisUrl && new Queue('bare', { connection: new Redis(redisUrl, { maxRetriesPerRequest: null }) });
-await pool.query('CREATE TABLE IF NOT EXISTS bare_run (id uuid PRIMARY KEY, body bytea NOT NULL)');
 const known = v7();
-await pool.query('INSERT INTO bare_run VALUES ($1, $2)', [known, Buffer.from('{}')]);
+await pool?.query('CREATE TABLE IF NOT EXISTS bare_run (id uuid PRIMARY KEY, body bytea NOT NULL)');
+await pool?.query('INSERT INTO bare_run VALUES ($1, $2)', [known, Buffer.from('{}')]);
 
 const server = Fastify({ bodyLimit: 1024 * 1024 });
 server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>

@@ -37,7 +37,7 @@ async function ours(service) {
   const gateway = await service.start('gateway');
   await submitRuns(service, gateway, { model, body, runs });
   await gateway.stop();
-  // Of one workspace's runs a quarter of the slots is kept free for another's.
+  // A quarter of the slots is kept free for another workspace.
   const slots = Math.ceil(concurrency / 0.75);
   return drained(service, () => service.start('worker', { WORKER_DISPATCH_CONCURRENCY: String(slots) }));
 }
@@ -47,7 +47,7 @@ async function bare(service) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
   const callUrl = `${service.provider.url}/openai/images/generations`;
   const settings = { databaseUrl, redisUrl, callUrl, body, jobs: runs, concurrency };
-  return drained(service, () => startScript('bare-drain.mjs', { BARE: JSON.stringify(settings) }));
+  return drained(service, () => startScript('bare-drain.mjs', settings));
 }
 
 /** The provider lets the first calls wait until the worker has come to rest. Those and the last tenth are not counted. */

@@ -1,6 +1,6 @@
-// What a queued submit and a whole run cost where Postgres is the transport, beside Redis. The aims are half of what
+// The cost of a queued submit and of a whole run where Postgres is the transport, beside Redis. The aims are half of what
 // Postgres spent when each job was added in a batch of one.
-import { perSecond } from './load.mjs';
+import { answeredInRound } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, startService, until } from './service.mjs';
 
@@ -24,11 +24,9 @@ async function* costs(transport) {
   });
   try {
     const gateway = await service.start('gateway');
-    const submits = async (model) => {
-      const counted = { requests: 0 };
+    const submits = (model) => {
       const request = { path: `/v2/models/${model}/requests`, method: 'POST', headers, body };
-      await perSecond(gateway.url, request, { status: 201, counted });
-      return counted.requests;
+      return answeredInRound(gateway.url, request, { status: 201 });
     };
     await submits(atOnce);
     const alone = await processesOf(service, { gateway });

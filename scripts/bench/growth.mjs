@@ -1,9 +1,9 @@
-// What runs that are there already cost the next one. In a workspace: 50,000 of them against 1,000, parked, granted a slot
+// The cost of existing runs for the next one. In a workspace: 50,000 of them against 1,000, parked, granted a slot
 // and not yet dispatched, or with their provider. In the database: 1,000,000 that have ended, against none. No worker runs.
 import { v7 } from 'uuid';
-import { against, growth, perSecond } from './load.mjs';
+import { against, answeredInRound, growth, perSecond } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { hasRedis, startService } from './service.mjs';
+import { startService } from './service.mjs';
 
 const model = 'bfl/flux-2-pro';
 const body = '{"prompt":"a cat"}';
@@ -13,7 +13,7 @@ const admission = `SELECT admit(ARRAY[$1::uuid], $2, '', true)`;
 const admissionValues = (workspaceId) => [workspaceId, JSON.stringify([newRun()])];
 
 export async function* run() {
-  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  const service = await startService();
   try {
     const gateway = await service.start('gateway');
     yield* afterFinished(service, gateway);
@@ -120,18 +120,14 @@ async function* afterFinished(service, gateway) {
 }
 
 async function costs(service, gateway, pids, { id, workspaceId, submit, status }) {
-  const times = async (request, terms) => {
-    const counted = { requests: 0 };
-    await perSecond(gateway.url, request, { ...terms, counted });
-    return counted.requests;
-  };
   const found = {};
   for (const [what, request, code] of [
     ['status', status, 200],
     ['submit', submit, 201],
   ]) {
-    await times(request, { status: code });
-    found[what] = await metered(service, pids, () => times(request, { status: code }));
+    const times = () => answeredInRound(gateway.url, request, { status: code });
+    await times();
+    found[what] = await metered(service, pids, times);
   }
   found.submit.buffers = await buffersOf(service.client, admission, admissionValues(workspaceId));
   found.status.buffers = await buffersOf(service.client, 'SELECT * FROM run WHERE id = $1', [id]);

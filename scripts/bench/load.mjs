@@ -2,16 +2,20 @@ import { Pool } from 'undici';
 
 const roundMs = Number(process.env.BENCH_ROUND_MS ?? 3000);
 
+/** How many requests a second are answered. */
+export const perSecond = async (origin, request, terms) =>
+  ((await answeredInRound(origin, request, terms)) * 1000) / roundMs;
+
 /**
- * How many requests a second are answered, with so many under way at once. Any other status ends it. `request` may be a
- * function that makes each of them; `counted.requests` is set to their number. A caller that is `awake` never sleeps
- * between answers: a server that is slower than its caller has to wake it with each of them, which takes 15 to 40 µs on
- * a virtual machine, and one that is faster never does.
+ * How many requests are answered in a round, with so many under way at once. Any other status ends it. `request` may be a
+ * function that makes each of them. A caller that is `awake` never sleeps between answers: a server that is slower than
+ * its caller has to wake it with each of them, which takes 15 to 40 µs on a virtual machine, and one that is faster
+ * never does.
  */
-export async function perSecond(
+export async function answeredInRound(
   origin,
   request,
-  { concurrency = 16, status = 200, counted = {}, awake = false } = {},
+  { concurrency = 16, status = 200, awake = false } = {},
 ) {
   const pool = new Pool(origin, { connections: concurrency });
   const untilMs = performance.now() + roundMs;
@@ -27,8 +31,7 @@ export async function perSecond(
     }),
   );
   await pool.close();
-  counted.requests = done;
-  return (done * 1000) / roundMs;
+  return done;
 }
 
 /** How long each of `count` requests takes, in milliseconds, in order of length. */
@@ -87,3 +90,11 @@ export function growth(what, rounds, aim) {
     reached: ratio <= aim,
   };
 }
+
+/** A result whose measure is to stay below a bound; without a bound it is only told. */
+export const atMost = (what, value, max, unit = '', digits = 0) => ({
+  what,
+  measured: `${value.toFixed(digits)} ${unit}`.trim(),
+  aim: max === Infinity ? '' : `≤ ${max} ${unit}`.trim(),
+  reached: value <= max,
+});

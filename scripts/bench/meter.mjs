@@ -1,13 +1,15 @@
-// What a load costs each process: CPU from /proc, commits and write-ahead log from Postgres. These hold on a busy machine.
-import { readFileSync, readdirSync } from 'node:fs';
+// The cost of a load for each process: CPU from /proc, commits and write-ahead log from Postgres. These hold on a busy machine.
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { childrenOf } from '../../dist/test/harness/servers.js';
 
 const ticksPerSecond = 100;
 
 /** The processes of a service by name, each with what it has started. Apps are added by their pid. */
 export async function processesOf({ client, env }, apps) {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
-  const pids = { postgres: parentOf(rows[0].pid) };
+  const pids = { postgres: Number(fieldsOf(rows[0].pid)[1]) };
   if (env.REDIS_URL !== undefined) {
     const redis = new Redis(env.REDIS_URL);
     pids.redis = Number(/process_id:(\d+)/.exec(await redis.info('server'))[1]);
@@ -47,10 +49,10 @@ export const costText = ({ cpu, totalMs, commits, walBytes }) =>
     .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
     .join(', ')}), ${commits.toFixed(2)} commits, ${(walBytes / 1024).toFixed(2)} KiB WAL`;
 
-/** What other sessions have committed, as far as they have reported it, and where the log stands. */
+/** The commits of other sessions, as far as they have reported them, and the position of the log. */
 async function written(client, restMs) {
   // Sessions report what they did when they have been idle for a moment.
-  await new Promise((resolve) => setTimeout(resolve, restMs));
+  await pause(restMs);
   const { rows } = await client.query(
     `SELECT pg_stat_clear_snapshot(), xact_commit::float AS commits, (pg_current_wal_lsn() - '0/0')::float AS wal
      FROM pg_stat_database WHERE datname = current_database()`,
@@ -62,17 +64,14 @@ function cpuMs(pids) {
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, treeMs(pid)]));
 }
 
-/** Of the process and its children; those that have ended are in its own account. */
+/** The time of the process and its children; children that have ended are in its own account. */
 function treeMs(pid) {
   const [user, system, endedUser, endedSystem] = fieldsOf(pid).slice(11, 15).map(Number);
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid);
-  return children.reduce(
-    (sum, child) => sum + treeMs(Number(child)),
+  return childrenOf(pid).reduce(
+    (sum, child) => sum + treeMs(child),
     ((user + system + endedUser + endedSystem) * 1000) / ticksPerSecond,
   );
 }
-
-const parentOf = (pid) => Number(fieldsOf(pid)[1]);
 
 /** From the state on; the name before it may contain anything. None of a process that is gone. */
 function fieldsOf(pid) {

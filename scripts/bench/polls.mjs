@@ -1,6 +1,7 @@
 // How often one worker polls with many runs outstanding, beside BullMQ alone that makes the same calls, and what it holds
 // for them.
-import { share } from './load.mjs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { atMost, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, residentBytes, skipped, startScript, startService, submitRuns } from './service.mjs';
 
@@ -10,7 +11,6 @@ const everyMs = 500;
 const maxMs = 180_000;
 const rounds = 3;
 const roundMs = 4000;
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The aims: how often it polls 4,000 of them, and what it holds for 10,000. */
 export async function* run() {
@@ -31,9 +31,7 @@ async function* compared(outstanding, aims) {
     );
     const pollUrl = `${service.provider.url}/bfl/v1/get_result?id=1&readyAt=${Date.now() + 3_600_000}`;
     const settings = { redisUrl: service.env.REDIS_URL, pollUrl, jobs: outstanding, everyMs };
-    const floor = await polled(service, outstanding, () =>
-      startScript('bare-polls.mjs', { BARE: JSON.stringify(settings) }),
-    );
+    const floor = await polled(service, outstanding, () => startScript('bare-polls.mjs', settings));
     const each = ours.rounds.map((rate, round) => ({ ours: rate, floor: floor.rounds[round] }));
     const what = `polls of one worker with ${outstanding} outstanding runs against bare BullMQ`;
     yield {
@@ -41,10 +39,8 @@ async function* compared(outstanding, aims) {
       more: [`a poll: ${costText(ours.cost)}`, `bare: ${costText(floor.cost)}`],
     };
     yield {
-      what: `its memory with ${outstanding} outstanding runs`,
-      measured: `${Math.round(ours.mebibytes)} MiB (bare BullMQ ${Math.round(floor.mebibytes)})`,
-      aim: aims.mebibytes === Infinity ? '' : `≤ ${aims.mebibytes} MiB`,
-      reached: ours.mebibytes <= aims.mebibytes,
+      ...atMost(`its memory with ${outstanding} outstanding runs`, ours.mebibytes, aims.mebibytes, 'MiB'),
+      more: [`bare BullMQ: ${Math.round(floor.mebibytes)} MiB`],
     };
     await service.holdToInvariants();
   } finally {

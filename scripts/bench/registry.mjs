@@ -1,43 +1,25 @@
 import { execFile } from 'node:child_process';
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
-import { freePort } from '../../dist/apps/local/src/ports.js';
-import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
-import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
-import { Database, NodeReader, nodeSortColumns } from '../../dist/libs/persistence/src/index.js';
-import { against, perSecond, share } from './load.mjs';
-import { main, startApp, startScript } from './service.mjs';
+import { appMain } from '../../dist/apps/local/src/checkout.js';
+import { NodeReader, nodeSortColumns } from '../../dist/libs/persistence/src/index.js';
+import { harnessDatabase } from '../../dist/test/harness/long-timeouts.js';
+import { temporaryFolder } from '../../dist/test/harness/running.js';
+import { against, atMost, perSecond, share } from './load.mjs';
+import { startScript, startService } from './service.mjs';
 
 const nodes = Number(process.env.BENCH_NODES ?? 100_000);
 const versionsEach = 10;
 
 /** Imports 100,000 nodes, adds versions up to a million, and asks for pages. */
 export async function* run() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'bench-registry-'));
-  const records = new ProcessRecords(path.join(folder, 'running'));
-  const closing = [async () => rmSync(folder, { recursive: true, force: true }), () => records.endAll()];
+  // A server's own memory would be set like this; the default does not hold the indexes.
+  const service = await startService({ transport: 'postgres', settings: { shared_buffers: '1GB' } });
   try {
-    const { url, server } = await startPostgres({
-      records,
-      port: await freePort(),
-      folder: path.join(folder, 'postgres'),
-      logPath: path.join(folder, 'postgres.log'),
-      password: 'bench',
-      // As a server's own memory would be set; the default does not hold the indexes.
-      settings: { shared_buffers: '1GB' },
-    });
-    closing.push(() => server.stop());
-    const env = { PATH: process.env.PATH, DATABASE_URL: url };
-    await admin(env, 'migrate');
-    yield await importing(env, path.join(folder, 'nodes.jsonl'));
-
-    const client = new Client(url);
-    await client.connect();
-    closing.push(async () => client.end());
+    const { client, env } = service;
+    yield await importing(env);
     await client.query(
       `INSERT INTO node_version (node_id, version, changelog, created_at, status)
         SELECT node.id, '2.' || n, 'Small repairs.', node.created_at + n * interval '1 day', 'NodeVersionStatusActive'
@@ -45,25 +27,23 @@ export async function* run() {
       [versionsEach],
     );
     await client.query('VACUUM (ANALYZE)');
-    yield* reading(url);
+    yield* reading(env.DATABASE_URL);
 
-    const gateway = await startGateway(env);
-    closing.push(() => gateway.stop());
-    yield await cachedFirstPage(gateway.url, folder);
+    const gateway = await service.start('gateway', { REGISTRY_READS_PER_MINUTE: '1000000' });
+    yield await cachedFirstPage(gateway.url);
     yield* freshPages(gateway.url);
   } finally {
-    for (const close of closing.toReversed()) await close();
+    await service.stop();
   }
 }
 
-const admin = (env, ...words) => promisify(execFile)(process.execPath, [main('admin'), ...words], { env });
-
-async function importing(env, file) {
+async function importing(env) {
+  const file = path.join(temporaryFolder('nodes'), 'nodes.jsonl');
   const out = createWriteStream(file);
   for (let n = 0; n < nodes; n += 1) out.write(`${JSON.stringify(node(n))}\n`);
   await new Promise((resolve) => out.end(resolve));
   const startedMs = performance.now();
-  await admin(env, 'registry', 'import', file);
+  await promisify(execFile)(process.execPath, [appMain('admin'), 'registry', 'import', file], { env });
   const perSecond = Math.round((nodes * 1000) / (performance.now() - startedMs));
   return {
     what: `import of ${nodes} nodes`,
@@ -114,14 +94,7 @@ const orders = [
 
 /** Reads the columns of all nodes, as a gateway does for the first page and after nodes were written. */
 async function* reading(url) {
-  const database = Database.create({
-    DATABASE_URL: url,
-    DATABASE_POOL: 1,
-    DATABASE_READ_POOL: 1,
-    DATABASE_REGISTRY_POOL: 2,
-    DATABASE_ACQUIRE_MS: 2000,
-    DATABASE_STATEMENT_MS: 5000,
-  });
+  const database = harnessDatabase(url);
   const reader = new NodeReader(database);
   const page = { offset: 0, limit: 1, maxAgeMs: 0, includeBanned: true };
   const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -134,45 +107,17 @@ async function* reading(url) {
   const allMs = performance.now() - startedMs;
   loop.disable();
   await database.close();
-  yield {
-    what: 'first page after a start',
-    measured: `${firstMs.toFixed(0)} ms`,
-    aim: '≤ 2000 ms',
-    reached: firstMs <= 2000,
-  };
-  yield {
-    what: 'first pages in every order',
-    measured: `${allMs.toFixed(0)} ms`,
-    aim: '≤ 10000 ms',
-    reached: allMs <= 10_000,
-  };
-  const blockMs = loop.max / 1e6;
-  yield {
-    what: 'longest turn of the event loop meanwhile',
-    measured: `${blockMs.toFixed(0)} ms`,
-    aim: '≤ 50 ms',
-    reached: blockMs <= 50,
-  };
+  yield atMost('first page after a start', firstMs, 2000, 'ms');
+  yield atMost('first pages in every order', allMs, 10_000, 'ms');
+  yield atMost('longest turn of the event loop meanwhile', loop.max / 1e6, 50, 'ms');
 }
 
-const startGateway = (env) =>
-  startApp('gateway', {
-    ...env,
-    LOG_LEVEL: 'warn',
-    REGISTRY_READS_PER_MINUTE: '1000000',
-    JWT_SECRET: 'b'.repeat(32),
-    SIGNING_SECRET: 'b'.repeat(32),
-  });
-
-async function cachedFirstPage(url, folder) {
-  const bytes = Buffer.from(await (await fetch(`${url}/nodes`)).arrayBuffer());
-  const file = path.join(folder, 'page.json');
-  writeFileSync(file, bytes);
-  const bare = await startScript('bare-server.mjs', { BARE: file });
-  const page = { path: '/nodes' };
+async function cachedFirstPage(url) {
+  const bytes = await (await fetch(`${url}/nodes`)).text();
+  const bare = await startScript('bare-runs.mjs', { bytes });
   const best = await against(
-    () => perSecond(bare.url, page),
-    () => perSecond(url, page),
+    () => perSecond(bare.url, { path: '/bytes' }),
+    () => perSecond(url, { path: '/nodes' }),
   );
   await bare.stop();
   return share('cached first page against bare Fastify with the same bytes', best, 0.6);
@@ -216,12 +161,8 @@ async function* freshPages(url) {
   }
   for (const [place, found] of Object.entries(times)) {
     const p99 = found.toSorted((a, b) => a - b)[Math.floor(found.length * 0.99)];
-    yield {
-      what: `fresh ${place} pages of ${filters.length} filters in ${sorts.length} orders, p99`,
-      measured: `${p99.toFixed(1)} ms`,
-      aim: '≤ 50 ms',
-      reached: p99 <= 50,
-    };
+    const what = `fresh ${place} pages of ${filters.length} filters in ${sorts.length} orders, p99`;
+    yield atMost(what, p99, 50, 'ms', 1);
   }
   process.stdout.write(`        slowest: ${slowest.query}: ${slowest.ms.toFixed(1)} ms\n`);
 
@@ -233,11 +174,6 @@ async function* freshPages(url) {
   for (const sort of ['sort=id', 'sort=downloads;desc', 'sort=name', 'sort=category&sort=downloads;desc']) {
     const first = await median(`${sort}&page=1`);
     const last = await median(`${sort}&page=${nodes / 10}`);
-    yield {
-      what: `last page against the first, ${sort}`,
-      measured: (last / first).toFixed(2),
-      aim: '≤ 3',
-      reached: last <= 3 * first,
-    };
+    yield atMost(`last page against the first, ${sort}`, last / first, 3, '', 2);
   }
 }

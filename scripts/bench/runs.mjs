@@ -1,10 +1,11 @@
-// What a gateway costs beyond what no router could do without.
+// The cost of a gateway beside the floor that every router needs.
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { AdmissionRepository, Database } from '../../dist/libs/persistence/src/index.js';
-import { against, perSecond, share } from './load.mjs';
+import { against, answeredInRound, atMost, perSecond, share } from './load.mjs';
 import { metered } from './meter.mjs';
-import { hasRedis, residentBytes, startScript, startService, until } from './service.mjs';
+import { residentBytes, startScript, startService, until } from './service.mjs';
 
 const once = 'openai/gpt-image-2';
 const polled = 'bfl/flux-2-pro';
@@ -12,7 +13,7 @@ const onceBody = '{"model":"gpt-image-2","prompt":"a cat"}';
 const heldCalls = Number(process.env.BENCH_HELD_CALLS ?? 5000);
 
 export async function* run() {
-  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  const service = await startService();
   try {
     const gateway = await service.start('gateway');
     yield* routes(service, gateway);
@@ -31,10 +32,6 @@ async function* routes(service, gateway) {
   const headers = headersOf(service);
   const post = (path, body) =>
     fetch(`${gateway.url}${path}`, { method: 'POST', headers, body }).then((answer) => answer.json());
-  const bare = (more = {}) =>
-    startScript('bare-runs.mjs', {
-      BARE: JSON.stringify({ databaseUrl: service.env.DATABASE_URL, ...more }),
-    });
 
   // A run that is dispatched and stays so.
   await service.provider.settings({ takesMs: 3_600_000 });
@@ -45,7 +42,7 @@ async function* routes(service, gateway) {
     return rows[0].stage === 'running';
   }, 'a running run');
   await worker.stop();
-  const reading = await bare();
+  const reading = await startScript('bare-runs.mjs', { databaseUrl: service.env.DATABASE_URL });
   yield share(
     'status of a dispatched run against bare Fastify with one read of one row',
     await against(
@@ -61,8 +58,8 @@ async function* routes(service, gateway) {
     const answer = await fetch(`${gateway.url}${path}`, { headers });
     const etag = answer.headers.get('etag');
     const settings = { bytes: await answer.text() };
-    const floor = await bare(settings);
-    const nest = await startScript('bare-nest.mjs', { BARE: JSON.stringify(settings) });
+    const floor = await startScript('bare-runs.mjs', settings);
+    const nest = await startScript('bare-nest.mjs', settings);
     const compare = async function* (what, floorPath, ours, status) {
       const terms = { status, awake: true };
       // The floor is sent the very same headers: to read them is its work as well.
@@ -96,11 +93,7 @@ async function* routes(service, gateway) {
 }
 
 async function cpuMicros(service, app, request, terms) {
-  const counted = {};
-  const work = async () => {
-    await perSecond(app.url, request, { ...terms, counted });
-    return counted.requests;
-  };
+  const work = () => answeredInRound(app.url, request, terms);
   const { totalMs } = await metered(service, { app: app.pid }, work, { restMs: 0 });
   return totalMs * 1000;
 }
@@ -136,20 +129,15 @@ async function memory(service) {
       sockets.push(socket);
       if (each % 50 === 0) await untilAdmitted(before + each);
     }
-    // What admitting them took is garbage by then.
-    await new Promise((resolve) => setTimeout(resolve, 5000));
+    // The memory of their admissions is garbage by then.
+    await pause(5000);
   };
   await hold(100);
   const idle = residentBytes(gateway.pid);
   await hold(heldCalls);
   const each = (residentBytes(gateway.pid) - idle) / heldCalls / 1024;
   for (const socket of sockets) socket.destroy();
-  return {
-    what: `memory of a gateway for each of ${heldCalls} held calls`,
-    measured: `${each.toFixed(1)} KiB`,
-    aim: '≤ 40 KiB',
-    reached: each <= 40,
-  };
+  return atMost(`memory of a gateway for each of ${heldCalls} held calls`, each, 40, 'KiB', 1);
 }
 
 async function admitted({ client }) {

@@ -1,95 +1,72 @@
-// The service as real processes on servers of its own, with a provider that costs next to nothing.
-import { execFile, spawn } from 'node:child_process';
+// The service as real processes of the test harness, on servers of its own, with a provider that costs next to nothing.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { freePort } from '../../dist/apps/local/src/ports.js';
-import { ProcessRecords } from '../../dist/apps/local/src/processes.js';
-import { startPostgres } from '../../dist/apps/local/src/servers/postgres.js';
-import { findRedisServer, startRedis } from '../../dist/apps/local/src/servers/redis.js';
-import {
-  ApiKeyRepository,
-  Database,
-  OutboxRepository,
-  WorkspaceRepository,
-} from '../../dist/libs/persistence/src/index.js';
-import { driftLines, moneyLines } from '../../dist/test/harness/books.js';
+import { findRedisServer } from '../../dist/apps/local/src/servers/redis.js';
+import { ApiKeyRepository, WorkspaceRepository } from '../../dist/libs/persistence/src/index.js';
+import { brokenBooks } from '../../dist/test/harness/books.js';
+import { harnessDatabase } from '../../dist/test/harness/long-timeouts.js';
+import { startDatabaseServer } from '../../dist/test/harness/own-postgres.js';
+import { temporaryFolder } from '../../dist/test/harness/running.js';
+import { startRedis } from '../../dist/test/harness/servers.js';
+import { spawnApp } from '../../dist/test/harness/spawn-app.js';
+import { waitFor } from '../../dist/test/harness/wait-for.js';
 
-export const main = (app) => path.resolve(`dist/apps/${app}/src/main.js`);
-const secret = 'b'.repeat(32);
+// The harness learns from the environment where it may write, and which Redis it starts.
+process.env.TEST_FOLDER = mkdtempSync(path.join(tmpdir(), 'bench-'));
+process.env.TEST_REDIS_SERVER = findRedisServer(process.env.PATH ?? '') ?? '';
+process.on('exit', () => rmSync(process.env.TEST_FOLDER, { recursive: true, force: true }));
 
 /** Waits until the check holds; throws when that takes longer than two minutes. */
-export async function until(check, what) {
-  for (const lastMs = performance.now() + 120_000; !(await check());) {
-    if (performance.now() > lastMs) throw new Error(`${what} did not come within two minutes`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+export const until = (check, what) => waitFor(check, { withinMs: 120_000, what, everyMs: 50 });
 
-/** What was not measured is not reached. */
+/** A benchmark that was not measured has not reached its aim. */
 export const skipped = (why) => ({ what: 'not measured', measured: why, aim: 'measured', reached: false });
 
-export const hasRedis = () => findRedisServer(process.env.PATH ?? '') !== undefined;
+export const hasRedis = () => process.env.TEST_REDIS_SERVER !== '';
 
-/** Without a transport's own server when `transport` is `postgres`. Stops everything with `stop`. */
-export async function startService({ transport }) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'bench-runs-'));
-  const records = new ProcessRecords(path.join(folder, 'running'));
-  const closing = [async () => rmSync(folder, { recursive: true, force: true }), () => records.endAll()];
+const secret = 'b'.repeat(32);
+
+/** `stop` stops everything. Without a Redis, Postgres is the transport. */
+export async function startService({ transport = hasRedis() ? 'redis' : 'postgres', settings = {} } = {}) {
+  const closing = [];
   const stop = async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   };
   try {
-    const postgres = await startPostgres({
-      records,
-      port: await freePort(),
-      folder: path.join(folder, 'postgres'),
-      logPath: path.join(folder, 'postgres.log'),
-      password: 'bench',
-      settings: { max_connections: 300, ...JSON.parse(process.env.BENCH_POSTGRES ?? '{}') },
+    const { database } = await startDatabaseServer({
+      settings: { max_connections: 300, ...settings, ...JSON.parse(process.env.BENCH_POSTGRES ?? '{}') },
     });
-    closing.push(() => postgres.server.stop());
-    const env = {
-      PATH: process.env.PATH,
-      DATABASE_URL: postgres.url,
-      JWT_SECRET: secret,
-      SIGNING_SECRET: secret,
-      ASSET_DIR: path.join(folder, 'assets'),
-    };
-    if (transport === 'redis') {
-      const command = findRedisServer(env.PATH ?? '');
-      const logPath = path.join(folder, 'redis.log');
-      const redis = await startRedis({
-        records,
-        command,
-        folder: path.join(folder, 'redis'),
-        logPath,
-        port: await freePort(),
-      });
-      closing.push(() => redis.server.stop());
-      env.REDIS_URL = redis.url;
-    }
-    await promisify(execFile)(process.execPath, [main('admin'), 'migrate'], { env });
+    closing.push(() => database.drop());
+    const redis = transport === 'redis' ? await startRedis() : undefined;
+    closing.push(() => redis?.stop());
     const provider = await startScript('provider.mjs', {});
     closing.push(provider.stop);
     provider.settings = (body) =>
       fetch(`${provider.url}/settings`, { method: 'POST', body: JSON.stringify(body) });
     provider.counts = async () => (await fetch(`${provider.url}/counts`)).json();
-    Object.assign(env, {
+    const env = {
+      DATABASE_URL: database.url,
+      ...(redis && { REDIS_URL: redis.url }),
+      JWT_SECRET: secret,
+      SIGNING_SECRET: secret,
+      ASSET_DIR: temporaryFolder('assets'),
+      ASSET_BASE_URL: 'http://assets.bench',
       PROVIDER_OPENAI_BASE_URL: `${provider.url}/openai`,
       PROVIDER_OPENAI_KEY: 'bench',
       PROVIDER_BFL_BASE_URL: `${provider.url}/bfl`,
       PROVIDER_BFL_KEY: 'bench',
       ASSET_ALLOWED_ORIGINS: provider.url,
-    });
-    const client = new Client(postgres.url);
+    };
+    const client = new Client(database.url);
     await client.connect();
     closing.push(() => client.end());
-    const start = async (app, more = {}, options = {}) => {
+    const start = async (app, more, options) => {
       const started = await startApp(app, { ...env, ...more }, options);
       closing.push(started.stop);
       return started;
@@ -100,7 +77,7 @@ export async function startService({ transport }) {
       provider,
       start,
       stop,
-      holdToInvariants: () => holdToInvariants(env, client),
+      holdToInvariants: () => holdToInvariants(env),
       empty: () => empty(env, client),
       customer: (name, limits) => customer(env, name, limits),
       ...(await customer(env, 'bench')),
@@ -111,19 +88,24 @@ export async function startService({ transport }) {
   }
 }
 
+async function withStore({ DATABASE_URL }, use) {
+  const store = harnessDatabase(DATABASE_URL);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
 /** Throws unless the counters are those of the live runs and the money is that of the outcomes: no speed is worth that. */
-async function holdToInvariants(env, client) {
-  const database = databaseOf(env);
-  const drift = await new OutboxRepository(database).drift();
-  await database.close();
-  const money = await moneyLines(async (text) => (await client.query(text)).rows);
-  const broken = [...driftLines(drift), ...money];
+async function holdToInvariants(env) {
+  const broken = await withStore(env, brokenBooks);
   if (broken.length > 0) throw new Error(`Broken invariants:\n${broken.join('\n')}`);
 }
 
 /** Ends a benchmark: what it left would wait in front of the next one's runs. */
 async function empty(env, client) {
-  await holdToInvariants(env, client);
+  await holdToInvariants(env);
   const { REDIS_URL } = env;
   await client.query('TRUNCATE run, payload, outbox, backlog_chunk, ledger_entry, audit_record');
   await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
@@ -136,63 +118,30 @@ async function empty(env, client) {
   }
 }
 
-const databaseOf = ({ DATABASE_URL }) =>
-  Database.create({
-    DATABASE_URL,
-    DATABASE_POOL: 1,
-    DATABASE_READ_POOL: 1,
-    DATABASE_REGISTRY_POOL: 1,
-    DATABASE_ACQUIRE_MS: 5000,
-    DATABASE_STATEMENT_MS: 10_000,
-  });
+const many = 1_000_000_000;
 
 /** A workspace whose other allowances nothing here reaches, and its key. */
-async function customer(env, name, limits) {
-  const database = databaseOf(env);
-  const workspaces = new WorkspaceRepository(database);
-  const many = 1_000_000_000;
-  const { id } = await workspaces.create(name, {
-    balanceMicros: null,
-    inflightLimit: many,
-    windowLimit: many,
-    backlogLimit: many,
-    committedLimitMicros: many * many,
-    ...limits,
+const customer = (env, name, limits) =>
+  withStore(env, async (store) => {
+    const { id } = await new WorkspaceRepository(store).create(name, {
+      balanceMicros: null,
+      inflightLimit: many,
+      windowLimit: many,
+      backlogLimit: many,
+      committedLimitMicros: many * many,
+      ...limits,
+    });
+    const facts = { name: 'bench', scopes: ['catalog', 'run'], expiresAt: null };
+    const { key } = await new ApiKeyRepository(store).create(id, facts, { actor: 'bench' });
+    return { workspaceId: id, key };
   });
-  const key = await new ApiKeyRepository(database).create(
-    id,
-    {
-      name: 'bench',
-      scopes: ['catalog', 'run'],
-      expiresAt: null,
-    },
-    { actor: 'test' },
-  );
-  await database.close();
-  return { workspaceId: id, key: key.key };
-}
 
 /** `rests`: waits until it has come to rest, which an app with work to do does not. */
-export async function startApp(app, env, { rests = true } = {}) {
-  const [port, internal] = [await freePort(), await freePort()];
-  const url = `http://127.0.0.1:${app === 'worker' ? internal : port}`;
-  const child = spawn(process.execPath, [main(app)], {
-    env: { ...env, PORT: port, INTERNAL_PORT: internal, ASSET_BASE_URL: `http://127.0.0.1:${port}` },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const stop = stopping(child);
-  for (let tries = 0; ; tries += 1) {
-    const ready = await fetch(`${url}/health/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) {
-      if (rests) await settled(`http://127.0.0.1:${internal}/metrics`);
-      return { url, pid: child.pid, stop };
-    }
-    if (tries > 600 || child.exitCode !== null) throw new Error(`${app} does not get ready`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+export async function startApp(name, env, { rests = true } = {}) {
+  const app = await spawnApp(name, env);
+  await app.ready;
+  if (rests) await settled(`${app.internalUrl}/metrics`);
+  return app;
 }
 
 /** Admits so many runs through the gateway, sixteen at a time. */
@@ -223,7 +172,7 @@ async function settled(metricsUrl) {
   };
   let before = await cpuSeconds();
   for (let tries = 0; tries < 60; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await pause(500);
     const now = await cpuSeconds();
     if (now - before < 0.05) return;
     before = now;
@@ -231,26 +180,21 @@ async function settled(metricsUrl) {
   throw new Error('an app that has started does not come to rest');
 }
 
-/** A program of this folder that prints its address. */
-export async function startScript(name, env) {
+/** A program of this folder that prints its address once it is ready; `bare` are the settings of a floor. */
+export async function startScript(name, bare) {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, name)], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, BARE: JSON.stringify(bare) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(child, 'close').then(() =>
-    Promise.reject(new Error(`${name} ended before it was ready`)),
-  );
+  const closed = once(child, 'close');
+  const ended = closed.then(() => Promise.reject(new Error(`${name} ended before it was ready`)));
   const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
   ended.catch(() => {});
-  return { url: String(line).trim(), pid: child.pid, stop: stopping(child) };
-}
-
-function stopping(child) {
-  const ended = once(child, 'close');
-  return async () => {
+  const stop = async () => {
     child.kill('SIGTERM');
-    await ended;
+    await closed;
   };
+  return { url: String(line).trim(), pid: child.pid, stop };
 }
 
 /** Resident memory of a process. */

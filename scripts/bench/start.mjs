@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../dist/apps/local/src/ports.js';
+import { atMost } from './load.mjs';
 
 const aimSeconds = 5;
 
@@ -21,18 +23,12 @@ export async function* run() {
       });
       const closed = once(child, 'close');
       // Written just before the lines that tell a person how to go on.
-      while (!existsSync(path.join(folder, 'ready.json')) && child.exitCode === null)
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      while (!existsSync(path.join(folder, 'ready.json')) && child.exitCode === null) await pause(50);
       const seconds = (performance.now() - startedMs) / 1000;
       if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
       child.kill('SIGTERM');
       await closed;
-      yield {
-        what: `npm start from built to ready, ${what}`,
-        measured: `${seconds.toFixed(1)} s`,
-        aim: `≤ ${aimSeconds} s`,
-        reached: seconds <= aimSeconds,
-      };
+      yield atMost(`npm start from built to ready, ${what}`, seconds, aimSeconds, 's', 1);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

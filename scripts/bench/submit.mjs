@@ -1,10 +1,10 @@
-// What a queued submit costs beside a durable row and a job, by the size of the input, the number of callers at once and
+// The cost of a queued submit beside a durable row and a job, by the size of the input, the number of callers at once and
 // of workspaces. No worker runs; one statement now and then takes what was admitted, as workers that keep up would: each
 // admission counts the granted runs before it that nobody has taken, up to a thousand. The last figure is without that.
 import { setTimeout as pause } from 'node:timers/promises';
-import { against, perSecond, share } from './load.mjs';
+import { against, answeredInRound, perSecond, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { hasRedis, startScript, startService } from './service.mjs';
+import { startScript, startService } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
 const cats = (kibibytes) => 'a cat '.repeat((kibibytes * 1024) / 6);
@@ -12,12 +12,11 @@ const cats = (kibibytes) => 'a cat '.repeat((kibibytes * 1024) / 6);
 const inputOf = (kibibytes) => JSON.stringify({ prompt: cats(1), note: cats(kibibytes - 1) });
 
 export async function* run() {
-  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  const service = await startService();
   try {
     const gateway = await service.start('gateway');
-    const bare = await startScript('bare-runs.mjs', {
-      BARE: JSON.stringify({ databaseUrl: service.env.DATABASE_URL, redisUrl: service.env.REDIS_URL }),
-    });
+    const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
+    const bare = await startScript('bare-runs.mjs', { databaseUrl, redisUrl });
     const others = await Promise.all(
       Array.from({ length: 49 }, (_each, index) => service.customer(`bench-${index}`)),
     );
@@ -87,13 +86,10 @@ async function compared(service, gateway, bare, { spaces, kibibytes, concurrency
     const pids = await processesOf(service, { [name]: app });
     return costText(await metered(service, pids, load));
   };
-  const times = async (load, url) => {
-    const counted = { requests: 0 };
-    await perSecond(url, load, { ...terms, counted });
-    return counted.requests;
-  };
-  const oursCost = await asTaken(() => cost('gateway', gateway, () => times(submit, gateway.url)));
-  const bareCost = await cost('bare', bare, () => times(floor, bare.url));
+  const oursCost = await asTaken(() =>
+    cost('gateway', gateway, () => answeredInRound(gateway.url, submit, terms)),
+  );
+  const bareCost = await cost('bare', bare, () => answeredInRound(bare.url, floor, terms));
   const isMain = kibibytes === 1 && concurrency === 64;
   return {
     ...share(

@@ -1,15 +1,15 @@
-// What a synchronous call adds to its provider's own time, and what it costs, beside a stateless gateway of the field.
-import { durations, quantile } from './load.mjs';
+// The time that a synchronous call adds to its provider's own, and its cost, beside a stateless gateway of the field.
+import { atMost, durations, quantile } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { startPeer } from './peer.mjs';
-import { hasRedis, startService } from './service.mjs';
+import { startService } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
 const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160) });
 const rounds = 3;
 
 export async function* run() {
-  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  const service = await startService();
   const peer = await startPeer(service.provider.url, body);
   try {
     const apps = { gateway: await service.start('gateway'), worker: await service.start('worker') };
@@ -32,7 +32,7 @@ export async function* run() {
     yield* costs(service, apps, kinds.ours);
     if (peer) {
       const cost = await metered(service, { peer: peer.pid }, () => counted(kinds.peer));
-      yield note('CPU of the same call through the peer', `${cost.totalMs.toFixed(2)} ms`);
+      yield atMost('CPU of the same call through the peer', cost.totalMs, Infinity, 'ms', 2);
     }
     await service.holdToInvariants();
   } finally {
@@ -80,18 +80,10 @@ async function* costs(service, apps, ours) {
     ['commits of a run that ends at submission', cost.commits, 3.2, ''],
     ['its write-ahead log, with 1 KiB of input', cost.walBytes / 1024, 4, 'KiB'],
   ])
-    yield {
-      what,
-      measured: `${value.toFixed(2)} ${unit}`.trim(),
-      aim: `≤ ${aim} ${unit}`.trim(),
-      reached: value <= aim,
-      ...(unit === 'ms' && { more: [costText(cost)] }),
-    };
+    yield { ...atMost(what, value, aim, unit, 2), ...(unit === 'ms' && { more: [costText(cost)] }) };
 }
 
 async function counted([url, request]) {
   const count = 1000;
   return (await durations(url, request, { count })).length;
 }
-
-const note = (what, measured) => ({ what, measured, aim: '', reached: true });

@@ -1,7 +1,7 @@
 // Whether the rows that every run changes keep their size under load: ten workspaces, of which one has half of the calls,
 // four synchronous calls to one queued, polled run with an asset. An hour of it: BENCH_MINUTES=60.
 import { setTimeout as pause } from 'node:timers/promises';
-import { hasRedis, startService } from './service.mjs';
+import { startService } from './service.mjs';
 
 const minutes = Number(process.env.BENCH_MINUTES ?? 3);
 const perSecond = Number(process.env.BENCH_RUNS_PER_SECOND ?? 15);
@@ -14,7 +14,7 @@ const calls = {
 };
 
 export async function* run() {
-  const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
+  const service = await startService();
   try {
     await service.provider.settings({ takesMs: 300 });
     const gateway = await service.start('gateway');
@@ -70,7 +70,7 @@ function calling(url, customers, answers) {
   };
 }
 
-/** What Postgres counts of each table, its partitions together. */
+/** Postgres' counters of each table, its partitions together. */
 async function sizes(client) {
   const found = {};
   for (const table of hot) {

@@ -1,11 +1,11 @@
-// What workers carry: runs a second by their number and by transport.
+// The throughput of workers: runs a second by their number and by transport.
+import { setTimeout as pause } from 'node:timers/promises';
 import { hasRedis, startService, submitRuns } from './service.mjs';
 
 const transports = (process.env.BENCH_TRANSPORTS ?? (hasRedis() ? 'redis,postgres' : 'postgres')).split(',');
 const seconds = Number(process.env.BENCH_SECONDS ?? 12);
 const takesMs = 2000;
 const slots = 50;
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * At 2 s each: a provider that answers when it is done, and one that is polled and leaves an asset to copy; with more
@@ -34,7 +34,7 @@ async function* throughput(transport) {
           load: { model, body, runs: (perSecond * (seconds + 5)) / 2 },
           count,
         });
-        // What the places of one worker allow where a run holds one to its end; a polled run holds none meanwhile.
+        // The bound is the slots of one worker where a run holds one to its end; a polled run holds none meanwhile.
         const share = runs / ((count * slots * 1000) / takesMs);
         yield {
           what: `${transport}, ${model}, ${count} ${count === 1 ? 'worker' : 'workers'}`,

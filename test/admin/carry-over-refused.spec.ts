@@ -36,7 +36,7 @@ describe('admin import of what it must not take', () => {
     await target.drop();
   });
 
-  /** What an import says that must fail and leave nothing behind. */
+  /** The error of an import that must fail and leave nothing behind. */
   const refusal = async (text: string): Promise<string> => {
     const { code, error } = await importFrom(target.url, Readable.from([text]));
     expect(code).toBe(1);

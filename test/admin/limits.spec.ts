@@ -8,8 +8,6 @@ import { plainFacts } from './finished-runs.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface LimitsDocument {
-  inflight: { limit: number; current: number };
-  backlog: { limit: number; current: number };
   granted?: string[];
 }
 
@@ -46,23 +44,25 @@ describe('admin workspace limits', () => {
     );
 
   it('shows what is taken of each allowance', async () => {
-    expect(await answerOf(env, 'workspace', 'limits', 'acme')).toEqual({
-      workspace: 'acme',
-      inflight: { limit: 0, current: 0 },
-      committed_cents: { limit: 10_000, current: 0 },
-      backlog: { limit: 1000, current: 3 },
-      window: { limit: 600 },
-      files: { limit: 1000 },
-      file_bytes: { limit: 10_737_418_240 },
-      credits_cents: { balance: 10_000, held: 300 },
+    expect(await answerOf(env, 'workspace', 'limits', 'acme')).toMatchObject({
+      name: 'acme',
+      limits: {
+        inflight: { limit: 0, current: 0 },
+        committed_spend_cents: { limit: 10_000, current: 0 },
+        backlog: { limit: 1000, current: 3 },
+        runs_per_minute: { limit: 600 },
+        files: { limit: 1000, current: 0 },
+        file_bytes: { limit: 10_737_418_240, current: 0 },
+      },
+      credits_cents: 10_000,
+      held_cents: 300,
     });
   });
 
   it('grants parked runs at once, in their order, when a slot appears', async () => {
     const changed = await answerOf<LimitsDocument>(env, 'workspace', 'limits', 'acme', '--inflight', '1');
     expect(changed).toMatchObject({
-      inflight: { limit: 1, current: 1 },
-      backlog: { current: 2 },
+      limits: { inflight: { limit: 1, current: 1 }, backlog: { current: 2 } },
       granted: [parked[0]],
     });
     expect(await stages()).toEqual(['ready', 'parked', 'parked']);

@@ -19,7 +19,7 @@ describe('admin migrate', () => {
     const { code, out, error } = await runAdmin(env, 'workspace', 'list');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(error).toBe('error: The database schema is not up to date; run the command "migrate" first.\n');
-    // What looks at the schema makes nothing: it would be in the way of whoever migrates, or may not make anything.
+    // A look at the schema makes nothing: that would be in the way of a migration, or may not be allowed.
     expect(
       await tell(database.url, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"),
     ).toEqual([]);

@@ -32,7 +32,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
   let client: Client;
   let env: { DATABASE_URL: string };
   let key: { id: string; prefix: string };
-  /** By request id, oldest first: whether the run is billed. */
+  /** Whether the run is billed, by request id, oldest first. */
   const expected = new Map<string, boolean>();
 
   const list = (...words: string[]) =>

@@ -61,12 +61,14 @@ describe('admin webhook', () => {
         request_id: runs.givenUp,
         workspace: 'acme',
         model: 'bfl/flux-2-pro',
+        error_type: 'provider_error',
         url,
+        form: 'standard',
         state: 'given_up',
         tries: 1,
         problem: 'answered HTTP 500',
-        completed_at: expect.any(String),
-        due_at: null,
+        created_at: expect.any(String),
+        ended_at: expect.any(String),
       },
     ]);
   });

@@ -1,3 +1,4 @@
+import { operatorWorkspace } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
@@ -36,18 +37,21 @@ describe('admin workspace and credits', () => {
     ).rows;
 
   it('creates one that may see and run everything, with limits and few credits', async () => {
-    expect(await answerOf(env, 'workspace', 'create', 'open')).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    const created = await answerOf(env, 'workspace', 'create', 'open');
+    expect(operatorWorkspace.parse(created)).toMatchObject({
       name: 'open',
       enabled: true,
       visible: ['**'],
       runnable: ['**'],
       markup: 1,
+      limits: {
+        inflight: { limit: 5 },
+        committed_spend_cents: { limit: 10_000 },
+        runs_per_minute: { limit: 600 },
+      },
       credits_cents: 10_000,
     });
-    expect(await answerOf(env, 'workspace', 'show', 'open')).toMatchObject({
-      limits: { inflight: { limit: 5 }, committed_cents: { limit: 10_000 }, window: { limit: 600 } },
-    });
+    expect(await answerOf(env, 'workspace', 'show', 'open')).toEqual(created);
   });
 
   it('creates one as its options say, its credits in the ledger', async () => {
@@ -152,6 +156,14 @@ describe('admin workspace and credits', () => {
       ['narrow', 500],
       ['open', 280],
     ]);
+  });
+
+  it('shows one for people', async () => {
+    const { out } = await runAdmin(env, 'workspace', 'show', 'narrow');
+    expect(out).toMatch(/^workspace {2}narrow\n/);
+    for (const line of ['runnable   none', 'credits    500 cents', 'state      enabled'])
+      expect(out).toContain(`\n${line}\n`);
+    expect(out).toMatch(/^ALLOWANCE +LIMIT +NOW\nruns in flight +5 +0$/m);
   });
 
   it('lists for people', async () => {

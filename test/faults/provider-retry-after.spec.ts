@@ -25,7 +25,7 @@ budget_seconds: 2
 `;
 
 interface Listed {
-  providers: { provider: string; pauses: { calls: string; asked_by: string; until: string | null }[] }[];
+  providers: { provider: string; pauses: { calls: string; asked_by: string; until?: string }[] }[];
 }
 
 let system: System;

@@ -1,18 +1,22 @@
-import type { Drift } from '#persistence';
+import { type Database, OutboxRepository } from '#persistence';
 
-/** The rows of one statement. */
-type Sql = <Row extends Record<string, unknown>>(text: string) => Promise<Row[]>;
+/** I3: counters equal the sums over live runs, and the ledger is the sum of billed outcomes. */
+export async function brokenBooks(database: Database): Promise<string[]> {
+  const drift = await new OutboxRepository(database).drift();
+  return [
+    ...drift.map(
+      (each) => `I3 ${each.counter} of ${each.workspaceId} says ${each.counted}, is ${each.actual}`,
+    ),
+    ...(await moneyLines(database)),
+  ];
+}
 
-/** I3: counters equal the sums over live runs. */
-export const driftLines = (drift: readonly Drift[]): string[] =>
-  drift.map((each) => `I3 ${each.counter} of ${each.workspaceId} says ${each.counted}, is ${each.actual}`);
-
-/** I3: the ledger is the sum of billed outcomes, which the audit records repeat, also those of runs that are gone. */
-export async function moneyLines(sql: Sql): Promise<string[]> {
-  const differing = await sql<{ id: string }>(
+/** Audit records repeat the billed outcomes, also those of runs that are gone. */
+async function moneyLines(database: Database): Promise<string[]> {
+  const differing = await database.reads.query<{ id: string }>(
     `SELECT id FROM run JOIN audit_record ON run_id = id WHERE run.billed_micros <> audit_record.billed_micros`,
   );
-  const rows = await sql<{ id: string; billed: string; entered: string }>(
+  const rows = await database.reads.query<{ id: string; billed: string; entered: string }>(
     `SELECT id, billed, entered FROM (
        SELECT workspace.id,
          coalesce((SELECT sum(billed_micros) FROM audit_record

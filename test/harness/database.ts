@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { OutboxRepository } from '#persistence';
 import { Client } from 'pg';
-import { driftLines, moneyLines } from './books.js';
+import { brokenBooks } from './books.js';
 import { harnessDatabase } from './long-timeouts.js';
 import { noteCreated, noteDropped } from './running.js';
 
@@ -27,7 +26,7 @@ export async function createDatabase(): Promise<TestDatabase> {
     name,
     at: (offset) => withClockAt(url.href, offset),
     drop: async () => {
-      const broken = await brokenBooks(url.href).catch((error: unknown) => [String(error)]);
+      const broken = await bookErrors(url.href).catch((error: unknown) => [String(error)]);
       // FORCE: a pool that closes may hold its connection for a moment longer.
       await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       noteDropped(name);
@@ -42,17 +41,14 @@ export function withClockAt(databaseUrl: string, offset: string): string {
   return `${databaseUrl}?options=${encodeURIComponent(option)}`;
 }
 
-async function brokenBooks(url: string): Promise<string[]> {
+async function bookErrors(url: string): Promise<string[]> {
   const database = harnessDatabase(url);
   try {
     // A test that takes the tables away has no books to check.
     const [there] = await database.reads.query<{ books: boolean }>(
       `SELECT to_regclass('workspace') IS NOT NULL AS books`,
     );
-    if (there?.books !== true) return [];
-    const drift = await new OutboxRepository(database).drift();
-    const money = await moneyLines((text) => database.reads.query(text));
-    return [...driftLines(drift), ...money];
+    return there?.books === true ? await brokenBooks(database) : [];
   } finally {
     await database.close();
   }

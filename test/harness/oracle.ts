@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { findAssets } from '../../apps/worker/src/bytes/found-assets.js';
 import { replaceStrings, withMembersFirst } from '#schemas';
-import { driftLines, moneyLines } from './books.js';
+import { brokenBooks } from './books.js';
 import type { Submitted } from './caller.js';
 import { sha256 } from './digest.js';
 import type { SystemSide } from './system-side.js';
@@ -26,8 +26,7 @@ export async function holdToInvariants(
     await Promise.all([
       outcomes(system),
       submissions(system, agedOut),
-      system.drift().then(driftLines),
-      moneyLines((text) => system.sql(text)),
+      brokenBooks(system.store),
       bytes(system),
       stored(system),
       logs(system),

@@ -4,8 +4,10 @@ import { operatorDatabase } from './long-timeouts.js';
 import { startPostgres, type TestServer } from './servers.js';
 
 /** A Postgres of the caller's own with a migrated database; dropping that database ends the server. */
-export async function startDatabaseServer(): Promise<{ database: TestDatabase; server: TestServer }> {
-  const server = await startPostgres();
+export async function startDatabaseServer(
+  options: Parameters<typeof startPostgres>[0] = {},
+): Promise<{ database: TestDatabase; server: TestServer }> {
+  const server = await startPostgres(options);
   return { database: await migratedDatabase(server.url, () => server.stop()), server };
 }
 

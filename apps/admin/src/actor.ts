@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 
-/** Who works at this command line, as the record of operators' changes names them. */
+/** The user of this command line, as the record of operators' changes names them. */
 export function actor(): string {
   return `admin:${userName()}@${hostname()}`;
 }

@@ -1,4 +1,4 @@
-/** What a command did or found: one JSON document, and the same as text for people. Neither ends in a line feed. */
+/** The answer of a command: one JSON document, and the same as text for people. Neither ends in a line feed. */
 export interface Answer {
   document: object;
   text: string;
@@ -28,5 +28,5 @@ export interface Desk {
 export const printed = (answer: Answer, asJson: boolean): string =>
   `${asJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`;
 
-/** What a status is ended with. */
+/** Ends a status: the next line overwrites it. */
 export const clearLine = '\r\u001B[K';

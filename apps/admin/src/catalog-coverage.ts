@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { Catalog, Model } from '#catalog';
 import { packageRoot } from '#schemas';
 
-/** What the catalog has of one id of a list. */
+/** The state of one id of a list in the catalog. */
 interface CoveredId {
   id: string;
   /** `alias` and `ended` have the catalog's own id beside them, `missing` has nothing. */
   state: 'known' | 'alias' | 'ended' | 'missing';
   model?: string;
-  /** Of one that has ended: the day, where it was read, and what to use instead. */
+  /** An ended model has its last day, the source of that, and its successor. */
   ended?: string;
   source?: string;
   successor?: string;
@@ -76,7 +76,7 @@ function covered(catalog: Catalog, id: string): CoveredId {
   };
 }
 
-/** Of a row that says only that it has ended, or of a model whose end has come. */
+/** The end of a model: its row may say no more than that, or its last day has passed. */
 function endedModel(
   { models, ended }: Catalog,
   name: string,

@@ -1,7 +1,6 @@
+import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
-import { exportCommand } from './commands/export.js';
-import { importCommand } from './commands/import.js';
 import { keyCommands } from './commands/key.js';
 import { migrateCommand } from './commands/migrate.js';
 import { providerCommands } from './commands/provider.js';

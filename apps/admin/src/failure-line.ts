@@ -1,6 +1,6 @@
 import { BadSettings } from '#schemas';
 
-/** What went wrong, as one line without a stack. */
+/** The failure as one line without a stack. */
 export function failureLine(error: unknown): string {
   return `error: ${textOf(error).replaceAll(/\s+/g, ' ').trim()}`;
 }

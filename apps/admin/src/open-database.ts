@@ -1,14 +1,24 @@
 import {
+  ApiKeyRepository,
   Database,
   databaseSettings,
   NodeMirrorRepository,
   NodeModerationRepository,
   NodeRepository,
+  OperatorReader,
+  OutboxRepository,
+  ProviderPauseRepository,
+  ProviderReader,
+  RequestReader,
+  retentionSettings,
   schemaIsCurrent,
   UnknownWorkspace,
+  UsageReader,
+  WebhookRepository,
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
+import type { Answer, Desk } from './answer.js';
 import { unknownName } from './unknown-name.js';
 
 /** Lends a database for the time of one command. */
@@ -24,56 +34,56 @@ export async function withDatabase<T>(
   }
 }
 
-type OpenDataSource = Awaited<ReturnType<Database['dataSource']>>;
+/** The repositories and readers behind the operators' routes. */
+export type Services = Awaited<ReturnType<typeof servicesOf>>;
 
-/** Lends what operators do with workspaces, and the database it is done on. */
-export const withWorkspaces = <T>(
+async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
+  const dataSource = await database.dataSource();
+  const pauses = new ProviderPauseRepository(database);
+  return {
+    database,
+    workspaces: new WorkspaceRepository(database),
+    keys: new ApiKeyRepository(database),
+    usage: new UsageReader(database),
+    /** Only what reads runs needs to know how long they are kept. */
+    get requests() {
+      return new RequestReader(database, readSettings(retentionSettings, env));
+    },
+    webhooks: new WebhookRepository(database),
+    operator: new OperatorReader(database),
+    pauses,
+    providers: new ProviderReader(database, new OutboxRepository(database), pauses),
+    nodes: new NodeRepository(dataSource),
+    moderation: new NodeModerationRepository(dataSource),
+    mirrors: new NodeMirrorRepository(dataSource),
+  };
+}
+
+/** Lends what operators work with; refuses a database whose schema is missing or older than this program. */
+export const withServices = <T>(
   env: NodeJS.ProcessEnv,
-  use: (workspaces: WorkspaceRepository, database: Database) => Promise<T>,
+  use: (services: Services) => Promise<T>,
 ): Promise<T> =>
-  withCurrentDatabase(env, async (_dataSource, database) => {
-    const workspaces = new WorkspaceRepository(database);
-    try {
-      return await use(workspaces, database);
-    } catch (error) {
+  withDatabase(env, async (database) => {
+    if (!(await schemaIsCurrent(await database.dataSource())))
+      throw new Error('The database schema is not up to date; run the command "migrate" first.');
+    const services = await servicesOf(database, env);
+    return use(services).catch(async (error: unknown) => {
       if (!(error instanceof UnknownWorkspace)) throw error;
+      const known = await services.workspaces.list();
       throw unknownName(
         'workspace',
         error.nameOrId,
-        (await workspaces.list()).map(({ name }) => name),
+        known.map(({ name }) => name),
       );
-    }
+    });
   });
 
-/** The operators' verbs on the node registry. */
-interface RegistryVerbs {
-  nodes: NodeRepository;
-  moderation: NodeModerationRepository;
-  mirrors: NodeMirrorRepository;
-}
-
-/** Lends the operators' verbs on the node registry. */
-export const withRegistry = <T>(
-  env: NodeJS.ProcessEnv,
-  use: (verbs: RegistryVerbs) => Promise<T>,
-): Promise<T> =>
-  withCurrentDatabase(env, (dataSource) =>
-    use({
-      nodes: new NodeRepository(dataSource),
-      moderation: new NodeModerationRepository(dataSource),
-      mirrors: new NodeMirrorRepository(dataSource),
-    }),
-  );
-
-/** Refuses a database whose schema is missing or older than this program. */
-export async function withCurrentDatabase<T>(
-  env: NodeJS.ProcessEnv,
-  use: (dataSource: OpenDataSource, database: Database) => Promise<T>,
-): Promise<T> {
-  return withDatabase(env, async (database) => {
-    const dataSource = await database.dataSource();
-    if (!(await schemaIsCurrent(dataSource)))
-      throw new Error('The database schema is not up to date; run the command "migrate" first.');
-    return use(dataSource, database);
-  });
-}
+/** The action of a command: it answers what `act` does or finds. */
+export const answering =
+  <Words extends unknown[]>(
+    desk: Desk,
+    act: (services: Services, ...words: Words) => Promise<Answer>,
+  ): ((...words: Words) => Promise<void>) =>
+  async (...words) =>
+    desk.answer(await withServices(desk.env, (services) => act(services, ...words)));

@@ -5,7 +5,6 @@ import { confirmed } from './confirm.js';
 import { withEnvironmentFile } from './environment.js';
 import { failureLine } from './failure-line.js';
 import { wholeNumber } from './option-values.js';
-import { TimeLimit } from './time-limit.js';
 
 /** A group of commands adds itself to the program. */
 export type CommandGroup = (program: Command, desk: Desk) => void;
@@ -93,8 +92,37 @@ Settings come from the environment. If it names no DATABASE_URL, they come from 
     .configureOutput({
       writeOut: (text) => void terminal.out(text),
       writeErr: terminal.error,
-      // What was perhaps meant would be a second line.
+      // Commander puts its suggestion on a second line.
       outputError: (text, write) => write(text.replace('\n(', ' (')),
     })
     .configureHelp({ showGlobalOptions: true });
+}
+
+/** The longest a command may take, counted from the last time it was set. */
+class TimeLimit {
+  private timer: NodeJS.Timeout | undefined;
+  private late: (error: Error) => void = () => {};
+  private readonly passed = new Promise<never>((_resolve, reject) => {
+    this.late = reject;
+  });
+
+  get isSet(): boolean {
+    return this.timer !== undefined;
+  }
+
+  set(seconds: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.late(new Error(`No end after ${seconds} s; whether the change was made is not known.`));
+    }, seconds * 1000);
+  }
+
+  /** The work, or the failure that it took too long. */
+  async hold<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await Promise.race([work, this.passed]);
+    } finally {
+      clearTimeout(this.timer);
+    }
+  }
 }

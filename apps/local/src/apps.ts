@@ -1,63 +1,162 @@
+import { existsSync, openSync, readSync, renameSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { providerList } from '#providers';
 import { z } from 'zod';
-import { AppProcess } from './app-process.js';
-import { simulatedProviders, type SimulatorAddresses } from './environment.js';
-import type { LocalContext } from './local-context.js';
+import { appMain } from './checkout.js';
+import type { Installation } from './installation.js';
+import { type ServerProcess, startServer } from './servers/server-process.js';
 
-const addressesSchema = z.object({ api: z.string(), assets: z.string() });
+interface Simulator {
+  api: string;
+  assets: string;
+  /** A key for each provider. */
+  keys: Record<string, string>;
+}
 
 /** The simulator says itself where it listens. */
 export async function startSimulator(
-  context: LocalContext,
-): Promise<{ app: AppProcess; addresses: SimulatorAddresses }> {
-  const { ports, folder, env } = context;
-  const app = startApp('simulator', context, {
+  installation: Installation,
+): Promise<{ app: ServerProcess; simulator: Simulator }> {
+  const { ports, folder, env } = installation;
+  const listening = /^\{"api".*$/m;
+  const simulatorEnv = {
     ...env,
     SIMULATOR_PORT: String(ports.simulator),
     SIMULATOR_ASSET_PORT: String(ports.simulatorAssets),
     // Runs that were on their way when the launcher stopped find their generations again.
     SIMULATOR_LEDGER_FILE: folder.simulatorLedger,
-  });
-  context.cleanup.add(() => app.stop());
-  let found: z.infer<typeof addressesSchema> | undefined;
-  app.onLine((line) => {
-    if (line.startsWith('{"api"')) found ??= addressesSchema.parse(JSON.parse(line));
-  });
-  await app.untilReady(async () => found !== undefined);
-  if (found === undefined) throw new Error('The simulator did not say where it is');
-  const reply = await fetch(`${found.api}/keys`, { signal: AbortSignal.timeout(10_000) });
+  };
+  const app = await startApp('simulator', installation, simulatorEnv, { readyText: listening });
+  const addresses = z
+    .object({ api: z.string(), assets: z.string() })
+    .parse(JSON.parse(listening.exec(app.log())?.[0] ?? ''));
+  const reply = await fetch(`${addresses.api}/keys`, { signal: AbortSignal.timeout(10_000) });
   const keys = z.record(z.string(), z.string()).parse(await reply.json());
-  return { app, addresses: { ...found, keys } };
+  return { app, simulator: { ...addresses, keys } };
 }
 
 /** Both at once; each is ready when it says so itself. */
-export async function startGatewayAndWorker(
-  context: LocalContext,
+export function startGatewayAndWorker(
+  installation: Installation,
   env: NodeJS.ProcessEnv,
-  simulator: SimulatorAddresses,
+  simulator: Simulator,
   baseUrl: string,
-): Promise<AppProcess[]> {
-  const { HOST, PORT } = context.settings;
-  const INTERNAL_PORT = String(context.ports.worker);
-  const all = { ...env, ...simulatedProviders(context.env, simulator) };
-  const gateway = startApp('gateway', context, { ...all, HOST, PORT: String(PORT) });
-  const worker = startApp('worker', context, { ...all, INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT });
-  context.cleanup.add(async () => {
-    await Promise.all([gateway.stop(), worker.stop()]);
-  });
-  await Promise.all([
-    gateway.untilReady(() => answers(`${baseUrl}/health/ready`)),
-    worker.untilReady(() => answers(`http://127.0.0.1:${INTERNAL_PORT}/health/ready`)),
+): Promise<ServerProcess[]> {
+  const { HOST, PORT } = installation.settings;
+  const INTERNAL_PORT = String(installation.ports.worker);
+  const all = { ...env, ...simulatedProviders(installation.env, simulator) };
+  return Promise.all([
+    startApp(
+      'gateway',
+      installation,
+      { ...all, HOST, PORT: String(PORT) },
+      { isReady: () => answers(`${baseUrl}/health/ready`) },
+    ),
+    startApp(
+      'worker',
+      installation,
+      { ...all, INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT },
+      { isReady: () => answers(`http://127.0.0.1:${INTERNAL_PORT}/health/ready`) },
+    ),
   ]);
-  return [gateway, worker];
 }
 
-function startApp(name: string, context: LocalContext, env: NodeJS.ProcessEnv): AppProcess {
-  const { records, folder, showError } = context;
-  return new AppProcess({ name, env, records, logPath: folder.logOf(name), showError });
+/** The environment of every app: what the person set (not to nothing) wins over what the installation brings. */
+export function appEnvironment(
+  { env, folder, secrets }: Installation,
+  urls: { baseUrl: string; databaseUrl: string; redisUrl: string | null },
+): NodeJS.ProcessEnv {
+  return {
+    PUBLIC_BASE_URL: urls.baseUrl,
+    SIGNING_SECRET: secrets.signing,
+    JWT_SECRET: secrets.jwt,
+    ASSET_DIR: folder.assets,
+    ASSET_BASE_URL: urls.baseUrl,
+    // A person who tries webhooks here receives them on this machine.
+    WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:*,http://localhost:*',
+    // Stopping must not take longer than the launcher waits.
+    WORKER_CLOSE_MS: '2000',
+    ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+    DATABASE_URL: urls.databaseUrl,
+    ...(urls.redisUrl !== null && { REDIS_URL: urls.redisUrl }),
+  };
+}
+
+/** Sends every provider that the person has not configured to the simulator. */
+function simulatedProviders(given: NodeJS.ProcessEnv, simulator: Simulator): Record<string, string> {
+  const providers = providerList.flatMap(({ name }): [string, string][] => {
+    const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+    if (given[`${stem}_BASE_URL`] || given[`${stem}_KEY`]) return [];
+    return [
+      [`${stem}_BASE_URL`, `${simulator.api}/${name}`],
+      [`${stem}_KEY`, simulator.keys[name] ?? 'local-simulator'],
+    ];
+  });
+  return {
+    ...Object.fromEntries(providers),
+    // The simulator's assets are on this machine, where no URL out of a provider's reply may lead otherwise.
+    ASSET_ALLOWED_ORIGINS: given['ASSET_ALLOWED_ORIGINS'] || simulator.assets,
+  };
+}
+
+/** One of the apps as a child process: its log in a file, its errors on the terminal as well. */
+async function startApp(
+  name: string,
+  { records, folder }: Installation,
+  env: NodeJS.ProcessEnv,
+  ready: { readyText: RegExp } | { isReady: () => Promise<boolean> },
+): Promise<ServerProcess> {
+  const logPath = folder.logOf(name);
+  if (existsSync(logPath)) renameSync(logPath, `${logPath}.1`);
+  const args = ['--enable-source-maps', appMain(name)];
+  const starting = startServer({
+    name,
+    command: process.execPath,
+    args,
+    env,
+    logPath,
+    records,
+    channel: true,
+    ...ready,
+  });
+  showErrors(name, logPath);
+  return starting;
 }
 
 async function answers(url: string): Promise<boolean> {
   const reply = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await reply.body?.cancel();
   return reply.status === 200;
+}
+
+/** Shows the errors that are appended to a log, soon after. */
+function showErrors(name: string, logPath: string): void {
+  const log = openSync(logPath, 'r');
+  const chunk = Buffer.alloc(64 * 1024);
+  const decoder = new StringDecoder();
+  let rest = '';
+  setInterval(() => {
+    for (let bytes = readSync(log, chunk); bytes > 0; bytes = readSync(log, chunk)) {
+      const lines = (rest + decoder.write(chunk.subarray(0, bytes))).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const error = errorIn(line);
+        if (error !== undefined) process.stderr.write(`${name}: ${error}\n`);
+      }
+    }
+  }, 200).unref();
+}
+
+/** Level numbers of the JSON log; 50 is an error. */
+const errorLevel = 50;
+
+/** The part of a log line that the terminal gets: errors, and what is no log line, such as Node's own words. */
+export function errorIn(line: string): string | undefined {
+  try {
+    const { level, msg } = JSON.parse(line) as { level?: unknown; msg?: unknown };
+    if (typeof level !== 'number' || level < errorLevel) return undefined;
+    return typeof msg === 'string' ? msg : line;
+  } catch {
+    return line.trim() === '' ? undefined : line;
+  }
 }

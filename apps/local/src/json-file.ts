@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { StartFailure } from './start-failure.js';
 
-/** What an earlier start wrote to this file; undefined when there is none. */
+/** The value that an earlier start wrote to this file; undefined when there is no file. */
 export function readJsonFile<S extends z.ZodType>(file: string, schema: S): z.infer<S> | undefined {
   let text: string;
   try {

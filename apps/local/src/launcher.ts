@@ -1,9 +1,15 @@
-import path from 'node:path';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { Database, databaseSettings, migrate, type Migrated } from '#persistence';
 import { BadSettings, readSettings } from '#schemas';
-import { checkout } from './checkout.js';
-import { Cleanup } from './cleanup.js';
-import { localSettings } from './settings.js';
-import { startAll } from './start-all.js';
+import { appEnvironment, startGatewayAndWorker, startSimulator } from './apps.js';
+import { accepts, DemoData } from './demo.js';
+import { demoNodes } from './demo-nodes.js';
+import { type Installation, openInstallation } from './installation.js';
+import { writeJsonFile } from './json-file.js';
+import { assertReachable, filesSummary, startDatabase, startTransport } from './services.js';
+import { localSettings, type LocalSettings } from './settings.js';
+import { StartFailure } from './start-failure.js';
 import { summary } from './summary.js';
 
 /**
@@ -13,38 +19,137 @@ import { summary } from './summary.js';
 export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
   // A terminal that is gone must not end the launcher before it has stopped the rest.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  const cleanup = new Cleanup();
   const stopping = new AbortController();
-  const asked = untilAskedToStop(env).then(() => 0);
-  const served = serve(env, cleanup, stopping.signal).catch((error: unknown) => {
-    // What fails after the request to stop fails because of it.
-    if (!stopping.signal.aborted) showError(`model-router: ${oneLine(error)}`);
+  onRequestToStop(env, () => stopping.abort());
+  try {
+    const installation = await openInstallation(env, readSettings(localSettings, env));
+    const serving = serve(installation, stopping.signal);
+    try {
+      await Promise.race([serving, stopping.signal.aborted || once(stopping.signal, 'abort')]);
+      return 0;
+    } finally {
+      await installation.close(serving);
+    }
+  } catch (error) {
+    process.stderr.write(`model-router: ${oneLine(error)}\n`);
     return 1;
-  });
-  const code = await Promise.race([asked, served]);
-  stopping.abort();
-  await cleanup.run();
-  return code;
+  }
 }
 
-async function serve(env: NodeJS.ProcessEnv, cleanup: Cleanup, signal: AbortSignal): Promise<never> {
-  const settings = readSettings(localSettings, env);
-  const localDir = path.resolve(settings.LOCAL_DIR ?? path.join(checkout, '.local'));
-  const { baseUrl, consoleUrl, demo, adminEnvFile, broken } = await startAll({
-    env,
-    settings,
-    localDir,
-    cleanup,
-    signal,
-    show,
-    showError,
+/** Starts all parts in order; rejects when one cannot be started or has ended by itself. */
+async function serve(installation: Installation, signal: AbortSignal): Promise<never> {
+  const { settings, folder } = installation;
+  await assertReachable(settings);
+  const baseUrl = localUrl(settings);
+  // Every part begins as soon as what it needs is there, and is shown in this order.
+  const simulating = begun(() => startSimulator(installation));
+  const starting = begun(() => startDatabase(installation));
+  const { url: databaseUrl, ...database } = await step('postgres', starting, (found) => found.summary);
+  const transport = await step(
+    'transport',
+    begun(() => startTransport(installation)),
+    (found) => found.summary,
+  );
+  await step(
+    'files',
+    begun(async () => filesSummary(installation)),
+    (found) => found,
+  );
+  const env = appEnvironment(installation, { baseUrl, databaseUrl, redisUrl: transport.url });
+  const store = Database.createForOperator(readSettings(databaseSettings, env));
+  await step(
+    'migrate',
+    begun(() => migrateDatabase(store, installation)),
+    migrationSummary,
+  );
+  const data = new DemoData(store, folder.demo, env);
+  const finding = begun(() => data.credentials());
+  const { app: simulatorApp, simulator } = await step(
+    'simulator',
+    simulating,
+    (found) => `${found.simulator.api}, assets ${found.simulator.assets}`,
+  );
+  const opening = begun(() => startGatewayAndWorker(installation, env, simulator, baseUrl));
+  const found = await step('workspace', finding, ({ demo: { workspace }, kept }) =>
+    kept
+      ? `${workspace}, its key and token kept, demo nodes kept`
+      : `${workspace}, its key and token made, ${demoNodes().length} demo nodes`,
+  );
+  const apps = await step('apps', opening, () => `gateway on ${baseUrl}, worker`);
+  const accepted = await accepts(baseUrl, found.demo);
+  const demo = accepted ? found.demo : await data.make();
+  if (!accepted && !(await accepts(baseUrl, demo)))
+    throw new StartFailure('The gateway refuses the demo workspace’s new key');
+  const consoleUrl = await data.signInLink(baseUrl);
+  await store.close();
+  const { api_key: apiKey, access_token: accessToken } = demo;
+  writeJsonFile(folder.ready, {
+    base_url: baseUrl,
+    api_key: apiKey,
+    access_token: accessToken,
+    database_url: databaseUrl,
+    redis_url: transport.url,
+    transport: transport.url === null ? 'postgres' : 'redis',
+    s3_endpoint: (settings.S3_BUCKET && settings.S3_ENDPOINT) ?? null,
   });
-  show(summary({ baseUrl, consoleUrl, apiKey: demo.api_key, accessToken: demo.access_token, adminEnvFile }));
-  return broken;
+  writeAdminEnvironment(folder.adminEnv, env);
+  process.stdout.write(summary({ baseUrl, consoleUrl, apiKey, accessToken, adminEnvFile: folder.adminEnv }));
+  const parts = [simulatorApp, ...apps, database.server, transport.server];
+  const running = parts.filter((part) => part !== undefined);
+  const first = await Promise.race(running.map((part) => part.ended.then(() => part)));
+  throw new StartFailure(first.exitMessage);
+
+  /** Shows a line for the step: its name, its time and its result. */
+  async function step<T>(
+    name: string,
+    work: Promise<{ result: T; tookMs: number }>,
+    summarize: (result: T) => string,
+  ): Promise<T> {
+    const { result, tookMs } = await work;
+    signal.throwIfAborted();
+    process.stdout.write(
+      `${name.padEnd(10)} ${(tookMs / 1_000).toFixed(2).padStart(6)} s  ${summarize(result)}\n`,
+    );
+    return result;
+  }
 }
 
-const show = (text: string): void => void process.stdout.write(text);
-const showError = (line: string): void => void process.stderr.write(`${line}\n`);
+/** Work that goes on beside other work. When that fails nobody may be left to hear of this one's failure. */
+function begun<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
+  const startedMs = performance.now();
+  const done = work().then((result) => ({ result, tookMs: performance.now() - startedMs }));
+  done.catch(() => {});
+  return done;
+}
+
+/** The database of an installation can be made anew; one that somebody else runs is theirs. */
+async function migrateDatabase(store: Database, { settings, folder }: Installation): Promise<Migrated> {
+  return migrate(await store.dataSource()).catch((error: unknown) => {
+    if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
+    throw new StartFailure(
+      `The data in ${folder.root} was made by another version: remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md)`,
+      { cause: error },
+    );
+  });
+}
+
+function migrationSummary({ migrations: { length }, functions }: Migrated): string {
+  if (length === 0 && !functions) return 'the schema was up to date';
+  return functions ? `${length} run, functions replaced` : `${length} run`;
+}
+
+/** Beside the secrets, for this installation's person alone. */
+function writeAdminEnvironment(file: string, env: NodeJS.ProcessEnv): void {
+  const names = ['DATABASE_URL', 'JWT_SECRET', 'CATALOG_DIR'];
+  const lines = names.flatMap((name) => (env[name] ? [`${name}='${env[name]}'\n`] : []));
+  writeFileSync(file, lines.join(''), { mode: 0o600 });
+}
+
+/** Where the gateway is reached from this machine. */
+function localUrl({ PORT, HOST }: LocalSettings): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
+}
 
 function oneLine(error: unknown): string {
   if (error instanceof BadSettings) return `bad settings: ${error.problems.join('; ')}`;
@@ -53,16 +158,14 @@ function oneLine(error: unknown): string {
 }
 
 /**
- * Settles at Ctrl-C, SIGTERM, a closed terminal, and when npm has died without forwarding its signal. A
+ * Calls back at Ctrl-C, SIGTERM, a closed terminal, and when npm has died without forwarding its signal. A
  * launcher that was started without npm may outlive its parent: it is somebody's background job.
  */
-function untilAskedToStop(env: NodeJS.ProcessEnv): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
-    if (env['npm_lifecycle_event'] === undefined) return;
-    const parent = process.ppid;
-    setInterval(() => {
-      if (process.ppid !== parent) resolve();
-    }, 500).unref();
-  });
+function onRequestToStop(env: NodeJS.ProcessEnv, stop: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  if (env['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) stop();
+  }, 500).unref();
 }

@@ -2,9 +2,10 @@ import { execFileSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { StartFailure } from './start-failure.js';
 
 /** A process for good: its id alone is given to another one some time after its end. */
-export interface ProcessIdentity {
+interface ProcessIdentity {
   pid: number;
   startedAt: string | undefined;
 }
@@ -35,20 +36,16 @@ export class ProcessRecords {
   }
 
   list(): ProcessRecord[] {
-    return readdirSync(this.folder).flatMap((name) => {
-      try {
-        return [JSON.parse(readFileSync(path.join(this.folder, name), 'utf8')) as ProcessRecord];
-      } catch {
-        // It was taken away meanwhile, or only half of it was written.
-        return [];
-      }
-    });
+    return readdirSync(this.folder)
+      .map((name) => readIdentity(path.join(this.folder, name)) as ProcessRecord | undefined)
+      .filter((record) => record !== undefined);
   }
 
-  /** Ends what still runs; a process that was given the id of a recorded one meanwhile is left alone. */
-  async endAll(): Promise<void> {
+  /** Ends what still runs, or those of these names; a process that was given the id of a recorded one meanwhile is left alone. */
+  async endAll(names?: readonly string[]): Promise<void> {
+    const ending = this.list().filter(({ name }) => names?.includes(name) ?? true);
     await Promise.all(
-      this.list().map(async (record) => {
+      ending.map(async (record) => {
         await end(record);
         rmSync(this.fileOf(record.pid), { force: true });
       }),
@@ -57,6 +54,25 @@ export class ProcessRecords {
 
   private fileOf(pid: number): string {
     return path.join(this.folder, String(pid));
+  }
+}
+
+/** Makes this process the only launcher on the folder; the answer lets go of it. */
+export function acquireInstanceLock(file: string): () => void {
+  const holder = readIdentity(file);
+  if (holder && isAlive(holder)) throw new StartFailure(`Already running as pid ${holder.pid} on ${file}`);
+  // The launcher that wrote it was killed.
+  rmSync(file, { force: true });
+  writeFileSync(file, JSON.stringify(identify(process.pid)), { flag: 'wx' });
+  return () => rmSync(file, { force: true });
+}
+
+/** The process that a file names; undefined when there is no such file, or only half of it was written. */
+export function readIdentity(file: string): ProcessIdentity | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity;
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { unreachable } from '#observability';
 import { findRedisServer, startRedis } from './servers/redis.js';
 import { startPostgres } from './servers/postgres.js';
 import type { ServerProcess } from './servers/server-process.js';
-import type { LocalContext } from './local-context.js';
+import type { Installation } from './installation.js';
 import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
 
@@ -14,8 +14,8 @@ interface Service<Url> {
   server?: ServerProcess;
 }
 
-export async function startDatabase(context: LocalContext): Promise<Service<string>> {
-  const { settings, records, folder, secrets, ports, signal } = context;
+export async function startDatabase(installation: Installation): Promise<Service<string>> {
+  const { settings, records, folder, secrets, ports } = installation;
   if (settings.DATABASE_URL !== undefined) {
     const summary = `as DATABASE_URL says, ${hostOf(settings.DATABASE_URL)}`;
     return { url: settings.DATABASE_URL, summary };
@@ -26,15 +26,13 @@ export async function startDatabase(context: LocalContext): Promise<Service<stri
     password: secrets.postgres,
     logPath: folder.logOf('postgres'),
     port: ports.postgres,
-    signal,
   });
-  context.cleanup.add(() => server.stop());
   return { url, summary: `embedded, 127.0.0.1:${ports.postgres}`, server };
 }
 
 /** A null URL: Postgres carries the deliveries. */
-export async function startTransport(context: LocalContext): Promise<Service<string | null>> {
-  const { settings, env, records, folder, secrets, ports } = context;
+export async function startTransport(installation: Installation): Promise<Service<string | null>> {
+  const { settings, env, records, folder, secrets, ports } = installation;
   if (settings.REDIS_URL !== undefined) {
     const summary = `Redis as REDIS_URL says, ${hostOf(settings.REDIS_URL)}`;
     return { url: settings.REDIS_URL, summary };
@@ -51,12 +49,11 @@ export async function startTransport(context: LocalContext): Promise<Service<str
     logPath: folder.logOf('redis'),
     port: ports.redis,
   });
-  context.cleanup.add(() => server.stop());
   return { url, summary: `Redis, ${command} on 127.0.0.1:${ports.redis}`, server };
 }
 
 /** Files of this installation, or a bucket that somebody else runs. */
-export const filesSummary = ({ settings, folder }: LocalContext): string =>
+export const filesSummary = ({ settings, folder }: Installation): string =>
   settings.S3_BUCKET === undefined ? folder.assets : `S3 bucket ${settings.S3_BUCKET}`;
 
 /** Said at once and by their names: the apps would wait for them, and say so in their logs. */

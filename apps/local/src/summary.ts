@@ -17,7 +17,7 @@ const input = { prompt: 'a red fox in the snow' };
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * What is printed when everything answers. The command lines work in any POSIX shell, pasted in
+ * The text for the moment when everything answers. The command lines work in any POSIX shell, pasted in
  * order or all at once: the first one stores the request id, the second one waits for the end.
  */
 export function summary({ baseUrl, consoleUrl, apiKey, accessToken, adminEnvFile }: SummaryFacts): string {

@@ -27,7 +27,7 @@ export type { Claim, ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
-export { migrate, schemaIsCurrent } from './migrate.js';
+export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { type Change, changesSince, recordOperatorAction } from './operator-actions.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
@@ -55,6 +55,17 @@ export {
 } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
+export {
+  deliveryView,
+  keyView,
+  operatorRunView,
+  providerView,
+  requestDetailView,
+  requestView,
+  runLimits,
+  usageView,
+  workspaceView,
+} from './views.js';
 export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
 export {
   type LedgerLine,

@@ -14,7 +14,7 @@ const maxWaitMs = 3_600_000;
 const askEveryMs = 200;
 
 /** The changes that a call of `migrate` made. */
-interface Migrated {
+export interface Migrated {
   /** The names of the migrations that ran. */
   migrations: string[];
   /** The functions were replaced. */

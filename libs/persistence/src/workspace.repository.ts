@@ -249,9 +249,11 @@ export class WorkspaceRepository {
     );
   }
 
-  async state(id: string): Promise<WorkspaceState | null> {
-    const text = `${workspaceStates} WHERE id = $1`;
-    const [state] = await this.database.list<WorkspaceState>(operators, text, [id]);
+  async state(nameOrId: string): Promise<WorkspaceState | null> {
+    // Postgres takes no text with a NUL character as a parameter; no name has one.
+    if (!isOneLine(nameOrId)) return null;
+    const text = `${workspaceStates} WHERE ${isUuid(nameOrId) ? 'id' : 'name'} = $1`;
+    const [state] = await this.database.list<WorkspaceState>(operators, text, [nameOrId]);
     return state ?? null;
   }
 }

@@ -1,16 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { appMain } from '../../../apps/local/src/checkout.js';
 import { startPostgres } from '../../../apps/local/src/servers/postgres.js';
 import { findRedisServer } from '../../../apps/local/src/servers/redis.js';
-import {
-  identify,
-  isAlive,
-  type ProcessIdentity,
-  ProcessRecords,
-} from '../../../apps/local/src/processes.js';
+import { identify, isAlive, ProcessRecords, readIdentity } from '../../../apps/local/src/processes.js';
 import type { ServerProcess } from '../../../apps/local/src/servers/server-process.js';
 import { freePort } from '../ports.js';
 import { runFolder, runRecords } from '../running.js';
@@ -58,18 +53,10 @@ async function start(): Promise<void> {
 async function endKilledRuns(): Promise<void> {
   for (const name of readdirSync(os.tmpdir()).filter((name) => name.startsWith(folderPrefix))) {
     const folder = path.join(os.tmpdir(), name);
-    const owner = readOwner(folder);
+    const owner = readIdentity(path.join(folder, ownerFile));
     if (!owner || isAlive(owner)) continue;
     await new ProcessRecords(path.join(folder, 'running')).endAll();
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function readOwner(folder: string): ProcessIdentity | undefined {
-  try {
-    return JSON.parse(readFileSync(path.join(folder, ownerFile), 'utf8')) as ProcessIdentity;
-  } catch {
-    return undefined;
   }
 }
 

@@ -111,33 +111,27 @@ const priceDocument = (model: Model) => {
 };
 
 const pricesText = (prices: readonly ReturnType<typeof priceDocument>[]): string =>
-  table([
-    ['MODEL', 'PRICE', 'REPORTED', 'EXAMPLE: RESERVED', 'COMPUTED (CENTS)', 'DATE', 'SOURCE'],
-    ...prices.map(({ model, price, example }) => [
-      model,
-      priceText(price),
-      reportedText(price) || '-',
-      String(example.reserved_cents),
-      String(example.computed_cents),
-      price.date ?? '-',
-      price.source ?? '-',
-    ]),
-  ]);
+  table(prices, {
+    MODEL: ({ model }) => model,
+    PRICE: ({ price }) => priceText(price),
+    REPORTED: ({ price }) => reportedText(price) || '-',
+    'EXAMPLE: RESERVED': ({ example }) => example.reserved_cents,
+    'COMPUTED (CENTS)': ({ example }) => example.computed_cents,
+    DATE: ({ price }) => price.date,
+    SOURCE: ({ price }) => price.source,
+  });
 
 const coverageText = ({ counts, ids }: Coverage): string =>
   [
-    table([
-      ['ID', 'STATE', 'MODEL', 'PROVIDER', 'INPUT', 'PRICED', 'SIMULATED'],
-      ...ids.map(({ id, state, model, provider, input, priced, simulated }) => [
-        id,
-        state,
-        model === id ? '' : (model ?? ''),
-        provider ?? '',
-        input ?? '',
-        yesOrNo(priced),
-        yesOrNo(simulated),
-      ]),
-    ]),
+    table(ids, {
+      ID: ({ id }) => id,
+      STATE: ({ state }) => state,
+      MODEL: ({ id, model = '' }) => (model === id ? '' : model),
+      PROVIDER: ({ provider = '' }) => provider,
+      INPUT: ({ input = '' }) => input,
+      PRICED: ({ priced }) => yesOrNo(priced),
+      SIMULATED: ({ simulated }) => yesOrNo(simulated),
+    }),
     ...ids.flatMap(({ id, ended, source = 'no source is named', successor }) =>
       ended === undefined
         ? []
@@ -164,17 +158,16 @@ const processDocument = ({ app, host, pid, startedAt, revision, problem }: Runni
 
 function statusText(processes: readonly RunningProcess[], agreed: boolean): string {
   if (processes.length === 0) return 'No gateway or worker runs.';
-  const lines = processes.map(({ app, host, pid, revision, problem }) => [
-    app,
-    `${host}/${pid}`,
-    short(revision),
-    problem === null ? 'ok' : 'refused what is there now',
-  ]);
   const problems = processes.flatMap(({ app, host, pid, problem }) =>
     problem === null ? [] : [`${app} ${host}/${pid}: ${problem}`],
   );
   return [
-    table([['App', 'Process', 'Revision', 'Last reading'], ...lines]),
+    table(processes, {
+      App: ({ app }) => app,
+      Process: ({ host, pid }) => `${host}/${pid}`,
+      Revision: ({ revision }) => short(revision),
+      'Last reading': ({ problem }) => (problem === null ? 'ok' : 'refused what is there now'),
+    }),
     ...(agreed ? [] : ['The processes do not run the same revision.']),
     ...problems,
   ].join('\n');

@@ -1,9 +1,9 @@
-import { UsageReader, type Workspace, type LedgerLine } from '#persistence';
+import type { Workspace, LedgerLine } from '#persistence';
 import { centsFromMicros, centsText } from '#schemas';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
-import { withWorkspaces } from '../open-database.js';
+import { answering } from '../open-database.js';
 import { addedCentsToMicros, line, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -36,21 +36,25 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     .option('--workspace <name>', 'its name or id')
     .requiredOption('--cents <n>', 'US cents; a negative number takes credits back', addedCentsToMicros)
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
-    .action(async (name: string | undefined, options: AddOptions, command: Command) => {
-      const { cents: micros, note } = options;
-      const { workspace } = await withWorkspaces(desk.env, (workspaces) =>
-        workspaces.change(nameOf(name, options, command), { addedMicros: micros, note }, actor()),
-      );
-      desk.answer({
-        document: {
-          workspace: workspace.name,
-          added_cents: centsFromMicros(micros),
-          credits_cents: centsFromMicros(workspace.balanceMicros ?? 0),
-          note,
+    .action(
+      answering(
+        desk,
+        async ({ workspaces }, name: string | undefined, options: AddOptions, command: Command) => {
+          const { cents: micros, note } = options;
+          const change = { addedMicros: micros, note };
+          const { workspace } = await workspaces.change(nameOf(name, options, command), change, actor());
+          return {
+            document: {
+              workspace: workspace.name,
+              added_cents: centsFromMicros(micros),
+              credits_cents: centsFromMicros(workspace.balanceMicros ?? 0),
+              note,
+            },
+            text: `${workspace.name} has ${centsText(workspace.balanceMicros)} cents of credits now.`,
+          };
         },
-        text: `${workspace.name} has ${centsText(workspace.balanceMicros)} cents of credits now.`,
-      });
-    });
+      ),
+    );
 
   credits
     .command('list')
@@ -58,14 +62,15 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     .argument('[name]', formerly)
     .option('--workspace <name>', 'its name or id')
     .option('--limit <n>', 'most entries shown', wholeNumber(1, 10_000), 50)
-    .action(async (name: string | undefined, options: ListOptions, command: Command) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (workspaces, database) => {
+    .action(
+      answering(
+        desk,
+        async ({ workspaces, usage }, name: string | undefined, options: ListOptions, command: Command) => {
           const workspace = await workspaces.find(nameOf(name, options, command));
-          return ledgerAnswer(workspace, await new UsageReader(database).ledger(workspace.id, options.limit));
-        }),
-      );
-    });
+          return ledgerAnswer(workspace, await usage.ledger(workspace.id, options.limit));
+        },
+      ),
+    );
 };
 
 function nameOf(argument: string | undefined, { workspace }: NameOption, command: Command): string {
@@ -90,16 +95,13 @@ function ledgerAnswer(workspace: Workspace, entries: readonly LedgerLine[]): Ans
         note: entry.note,
       })),
     },
-    text: table([
-      ['AT', 'AMOUNT (CENTS)', 'BALANCE (CENTS)', 'RUN', 'BASIS', 'NOTE'],
-      ...entries.map((entry) => [
-        entry.at,
-        centsText(entry.amountMicros),
-        centsText(entry.balanceMicros),
-        entry.runId ?? '-',
-        entry.basis ?? '-',
-        entry.note,
-      ]),
-    ]),
+    text: table(entries, {
+      AT: ({ at }) => at,
+      'AMOUNT (CENTS)': ({ amountMicros }) => centsText(amountMicros),
+      'BALANCE (CENTS)': (entry) => centsText(entry.balanceMicros),
+      RUN: ({ runId }) => runId,
+      BASIS: ({ basis }) => basis,
+      NOTE: ({ note }) => note,
+    }),
   };
 }

@@ -1,14 +1,8 @@
-import {
-  type Database,
-  OutboxRepository,
-  ProviderPauseRepository,
-  ProviderReader,
-  type ProviderState,
-} from '#persistence';
+import { providerView } from '#persistence';
+import type { OperatorProvider } from '#schemas';
 import { actor } from '../actor.js';
-import type { Answer } from '../answer.js';
 import { catalogOf } from '../known-models.js';
-import { withWorkspaces } from '../open-database.js';
+import { answering, type Services } from '../open-database.js';
 import { line } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -16,120 +10,77 @@ import { unknownName } from '../unknown-name.js';
 
 export const providerCommands: CommandGroup = (program, desk) => {
   const provider = program.command('provider').description('Submissions to providers.');
-  const withKnown = <T>(name: string, use: (pauses: ProviderPauseRepository) => Promise<T>): Promise<T> =>
-    withWorkspaces(desk.env, async (_workspaces, database) => {
-      const known = (await states(database, desk.env)).map((state) => state.provider);
-      if (!known.includes(name)) throw unknownName('provider', name, known);
-      return use(new ProviderPauseRepository(database));
-    });
+  const checkKnown = async (services: Services, name: string): Promise<void> => {
+    const known = (await providersOf(services, desk.env)).map((each) => each.provider);
+    if (!known.includes(name)) throw unknownName('provider', name, known);
+  };
 
   provider
     .command('pause')
     .description('Submit nothing more to a provider: its runs wait, and those under way are polled on.')
     .argument('<provider>', 'its name, such as bfl')
     .option('--reason <text>', 'shown by "provider list"', line, 'paused by an operator')
-    .action(async (name: string, { reason }: { reason: string }) => {
-      const fresh = await withKnown(name, (pauses) => pauses.pause(name, reason, actor()));
-      desk.answer({
-        document: { provider: name, paused: true, reason },
-        text: `${name} ${fresh ? 'is paused' : 'was paused already'}: ${reason}.`,
-      });
-    });
+    .action(
+      answering(desk, async (services, name: string, { reason }: { reason: string }) => {
+        await checkKnown(services, name);
+        const fresh = await services.pauses.pause(name, reason, actor());
+        return {
+          document: { provider: name, paused: true, reason },
+          text: `${name} ${fresh ? 'is paused' : 'was paused already'}: ${reason}.`,
+        };
+      }),
+    );
 
   provider
     .command('resume')
     .description('Call a provider again, whoever asked for the pause; what waits starts within seconds.')
     .argument('<provider>', 'its name, such as bfl')
-    .action(async (name: string) => {
-      const wasPaused = await withKnown(name, (pauses) => pauses.resume(name, actor()));
-      desk.answer({
-        document: { provider: name, paused: false },
-        text: wasPaused ? `${name} is served again.` : `${name} was not paused.`,
-      });
-    });
+    .action(
+      answering(desk, async (services, name: string) => {
+        await checkKnown(services, name);
+        const wasPaused = await services.pauses.resume(name, actor());
+        return {
+          document: { provider: name, paused: false },
+          text: wasPaused ? `${name} is served again.` : `${name} was not paused.`,
+        };
+      }),
+    );
 
   provider
     .command('list')
     .description(
       'All providers: which have a key, which are paused and why, what waits, how many failed today.',
     )
-    .action(async () =>
-      desk.answer(
-        await withWorkspaces(desk.env, async (_workspaces, database) =>
-          listAnswer(await states(database, desk.env)),
-        ),
-      ),
+    .action(
+      answering(desk, async (services) => {
+        const providers = await providersOf(services, desk.env);
+        return { document: { providers }, text: providersText(providers) };
+      }),
     );
 };
 
-/** Those of the catalog, and those that workers report or that have runs. */
-async function states(database: Database, env: NodeJS.ProcessEnv): Promise<ProviderState[]> {
-  const { providers } = await catalogOf(env);
-  const outbox = new OutboxRepository(database);
-  const reader = new ProviderReader(database, outbox, new ProviderPauseRepository(database));
-  return reader.list(providers.map(({ name }) => name));
+/** The providers of the catalog, and those that workers report or that have runs. */
+async function providersOf(services: Services, env: NodeJS.ProcessEnv): Promise<OperatorProvider[]> {
+  const { providers, models } = await catalogOf(env);
+  const states = await services.providers.list(providers.map(({ name }) => name));
+  return states.map((state) => providerView(state, models));
 }
 
-function listAnswer(providers: readonly ProviderState[]): Answer {
-  return {
-    document: {
-      providers: providers.map((state) => ({
-        provider: state.provider,
-        has_key: state.hasKey,
-        slots: state.slots,
-        pauses: state.pauses.map(({ calls, askedBy, since, until, reason }) => ({
-          calls,
-          asked_by: askedBy,
-          since,
-          until,
-          reason,
-        })),
-        waiting: state.load.waiting.runs,
-        under_way: underWay(state),
-        last_day: { runs: ended(state), failed: failed(state) },
-      })),
-    },
-    text: table([
-      [
-        'PROVIDER',
-        'KEY',
-        'WAITING',
-        'UNDER WAY',
-        'FAILED (24 H)',
-        'PAUSED',
-        'BY',
-        'SINCE',
-        'UNTIL',
-        'REASON',
-      ],
-      ...providers.flatMap((state) => {
-        const facts = [
-          state.provider,
-          state.hasKey === null ? 'unknown' : state.hasKey ? 'yes' : 'no',
-          String(state.load.waiting.runs),
-          String(underWay(state)),
-          `${failed(state)} of ${ended(state)}`,
-        ];
-        return state.pauses.length === 0
-          ? [[...facts, '-', '-', '-', '-', '-']]
-          : state.pauses.map(({ calls, askedBy, since, until, reason }) => [
-              ...facts,
-              `${calls}s`,
-              askedBy,
-              since,
-              until ?? 'resumed',
-              reason,
-            ]);
-      }),
-    ]),
-  };
+/** A line for each pause of a provider. */
+function providersText(providers: readonly OperatorProvider[]): string {
+  const rows = providers.flatMap(({ pauses, ...provider }) =>
+    (pauses.length === 0 ? [undefined] : pauses).map((pause) => ({ ...provider, pause })),
+  );
+  return table(rows, {
+    PROVIDER: ({ provider }) => provider,
+    KEY: ({ has_key }) => (has_key === null ? 'unknown' : has_key ? 'yes' : 'no'),
+    WAITING: ({ pressure }) => pressure.waiting.runs,
+    'UNDER WAY': ({ pressure }) => pressure.under_way.runs,
+    'FAILED (24 H)': ({ last_day: { requests, succeeded } }) => `${requests - succeeded} of ${requests}`,
+    PAUSED: ({ pause }) => pause && `${pause.calls}s`,
+    BY: ({ pause }) => pause?.asked_by,
+    SINCE: ({ pause }) => pause?.since,
+    UNTIL: ({ pause }) => pause && (pause.until ?? 'resumed'),
+    REASON: ({ pause }) => pause?.reason,
+  });
 }
-
-const underWay = ({ load: { submitting, running, copying } }: ProviderState): number =>
-  submitting.runs + running.runs + copying.runs;
-
-const ended = ({ outcomes }: ProviderState): number =>
-  outcomes.reduce((sum, { lastDay }) => sum + lastDay, 0);
-
-const failed = ({ outcomes }: ProviderState): number =>
-  outcomes.reduce((sum, { bucket, lastDay }) => sum + (bucket === null ? 0 : lastDay), 0);

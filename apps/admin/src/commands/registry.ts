@@ -1,13 +1,14 @@
-import { InvalidArgumentError } from 'commander';
-import type { Answer } from '../answer.js';
-import { withRegistry } from '../open-database.js';
+import type { NodeModerationRepository, Moderated } from '#persistence';
+import { type Command, InvalidArgumentError } from 'commander';
+import { actor } from '../actor.js';
+import type { Answer, Desk } from '../answer.js';
+import { withServices } from '../open-database.js';
 import { line, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { importNodes } from '../registry/import-nodes.js';
 import { mirrorNodes } from '../registry/mirror-nodes.js';
 import { progressBar } from '../registry/progress-bar.js';
 import { SourcePages } from '../registry/source-pages.js';
-import { moderationCommands } from './registry-moderation.js';
 
 export const registryCommands: CommandGroup = (program, desk) => {
   const registry = program.command('registry').description('The node registry that GET /nodes lists.');
@@ -22,7 +23,7 @@ export const registryCommands: CommandGroup = (program, desk) => {
     .action(async (files: string[], { dryRun = false }: { dryRun?: boolean }) => {
       desk.takesLong();
       const bar = progressBar(desk.status);
-      const { rejected, ...counts } = await withRegistry(desk.env, ({ nodes }) =>
+      const { rejected, ...counts } = await withServices(desk.env, ({ nodes }) =>
         importNodes(files, nodes, { dryRun, progress: bar.show }),
       ).finally(bar.clear);
       desk.answer(
@@ -45,7 +46,7 @@ export const registryCommands: CommandGroup = (program, desk) => {
     .action(async (url: string, { full = false, perSecond }: { full?: boolean; perSecond: number }) => {
       desk.takesLong();
       const bar = progressBar(desk.status);
-      const { rejected, ...counts } = await withRegistry(desk.env, ({ nodes, mirrors }) =>
+      const { rejected, ...counts } = await withServices(desk.env, ({ nodes, mirrors }) =>
         mirrorNodes(
           { url, pages: new SourcePages(url, perSecond), nodes, mirrors, progress: bar.show },
           { full },
@@ -92,3 +93,58 @@ function registryUrl(text: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new InvalidArgumentError('Expected an http or https URL.');
 }
+
+/** An operator's decisions about nodes and publishers; imports and mirrors do not undo them. */
+function moderationCommands(registry: Command, desk: Desk): void {
+  const moderate = async (
+    kind: Moderated,
+    id: string,
+    done: string,
+    act: (moderation: NodeModerationRepository) => Promise<boolean>,
+  ) => {
+    const found = await withServices(desk.env, ({ moderation }) => act(moderation));
+    if (!found) throw new Error(`There is no ${kind} "${id}".`);
+    desk.answer({ document: { [kind]: id, done }, text: `${kind} ${id}: ${done}` });
+  };
+
+  registry
+    .command('ban')
+    .description('Ban a node, or with --publisher a publisher and so all of its nodes.')
+    .argument('<id>', 'the node’s id')
+    .option('--publisher', 'the id is a publisher’s')
+    .option('--reason <text>', 'status detail of a node, which is listed', line)
+    .action(async (id: string, { publisher, reason }: { publisher?: boolean; reason?: string }) => {
+      const kind = kindOf(publisher);
+      if (kind === 'publisher' && reason !== undefined)
+        throw new Error('A publisher has no status detail: --reason is for nodes.');
+      await moderate(kind, id, 'banned', (moderation) => moderation.ban(kind, id, reason ?? null, actor()));
+    });
+
+  registry
+    .command('unban')
+    .description('End the ban of a node or publisher, also one that was imported.')
+    .argument('<id>', 'the node’s id')
+    .option('--publisher', 'the id is a publisher’s')
+    .action(async (id: string, { publisher }: { publisher?: boolean }) => {
+      const kind = kindOf(publisher);
+      await moderate(kind, id, 'unbanned', (moderation) => moderation.unban(kind, id, actor()));
+    });
+
+  registry
+    .command('tag')
+    .description('Replace the admin tags of a node; without tags there are none.')
+    .argument('<id>', 'the node’s id')
+    .argument('[tags...]', 'such as security-warning', lines, [])
+    .option('--reset', 'the tags of the node’s record count again')
+    .action(async (id: string, tags: string[], { reset }: { reset?: boolean }) => {
+      if (reset && tags.length > 0) throw new Error('Give tags or --reset, not both.');
+      const done = reset ? 'admin tags as in its record' : `admin tags ${tags.join(', ') || 'none'}`;
+      await moderate('node', id, done, (moderation) =>
+        moderation.tag(id, reset ? null : [...new Set(tags)], actor()),
+      );
+    });
+}
+
+const kindOf = (publisher: boolean | undefined): Moderated => (publisher ? 'publisher' : 'node');
+
+const lines = (text: string, before: string[]): string[] => [...before, line(text)];

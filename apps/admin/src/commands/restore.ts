@@ -8,14 +8,13 @@ import {
   StoredObjectRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
-import { createStore, type OwnedObject, storageSettings } from '#storage';
+import { type AssetStore, createStore, type OwnedObject, ownedObjects, storageSettings } from '#storage';
 import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
-import { withWorkspaces } from '../open-database.js';
+import { answering } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
-import { unknownObjects } from '../unknown-objects.js';
 
 interface ObjectsOptions {
   olderThanHours: number;
@@ -26,6 +25,7 @@ interface ObjectsOptions {
 const hourMs = 3_600_000;
 /** Longer than any listing takes. */
 const listingMs = 24 * hourMs;
+const batchSize = 1000;
 
 export const restoreCommands: CommandGroup = (program, desk) => {
   const restore = program
@@ -37,9 +37,7 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     .description(
       'Presume that every waiting run was submitted after the restored moment. Workers then submit none of them again and end them as internal_error, outcome unknown; their Idempotency-Keys stay used.',
     )
-    .action(async () => {
-      desk.answer(await withWorkspaces(desk.env, (_workspaces, database) => endRuns(database, desk)));
-    });
+    .action(answering(desk, ({ database }) => endRuns(database, desk)));
 
   restore
     .command('objects')
@@ -49,12 +47,7 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     .option('--older-than-hours <n>', 'only those stored longer ago', wholeNumber(0, 87_600), 24)
     .option('--limit <n>', 'most objects shown', wholeNumber(0, 10_000), 100)
     .option('--delete', 'let the workers delete all of them')
-    .action(async (options: ObjectsOptions) => {
-      desk.takesLong();
-      desk.answer(
-        await withWorkspaces(desk.env, (_workspaces, database) => leftObjects(database, options, desk)),
-      );
-    });
+    .action(answering(desk, ({ database }, options: ObjectsOptions) => leftObjects(database, options, desk)));
 
   restore
     .command('changes')
@@ -63,13 +56,11 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     )
     .requiredOption('--since <time>', 'such as 2026-01-31T12:00:00Z', instant)
     .option('--limit <n>', 'most changes shown', wholeNumber(1, 100_000), 1000)
-    .action(async ({ since, limit }: { since: Date; limit: number }) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (_workspaces, database) =>
-          changesAnswer(await changesSince(database, since, limit)),
-        ),
-      );
-    });
+    .action(
+      answering(desk, async ({ database }, { since, limit }: { since: Date; limit: number }) =>
+        changesAnswer(await changesSince(database, since, limit)),
+      ),
+    );
 };
 
 async function endRuns(database: Database, desk: Desk): Promise<Answer> {
@@ -96,6 +87,7 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
 }
 
 async function leftObjects(database: Database, options: ObjectsOptions, desk: Desk): Promise<Answer> {
+  desk.takesLong();
   const settings = readSettings(storageSettings, desk.env);
   const { store } = await createStore(settings);
   const objects = new StoredObjectRepository(database);
@@ -139,10 +131,11 @@ function objectsAnswer(
   return {
     document: { ...found, deleting, listed },
     text: [
-      table([
-        ['STORED', 'BYTES', 'KEY'],
-        ...listed.map(({ key, bytes, stored_at }) => [stored_at, String(bytes), key]),
-      ]),
+      table(listed, {
+        STORED: ({ stored_at }) => stored_at,
+        BYTES: ({ bytes }) => bytes,
+        KEY: ({ key }) => key,
+      }),
       `${found.objects} objects without a row, ${found.bytes} bytes.`,
       ...(deleting > 0 ? [`Workers delete ${deleting} of them with their next round.`] : []),
     ].join('\n'),
@@ -151,14 +144,40 @@ function objectsAnswer(
 
 const changesAnswer = (changes: readonly Change[]): Answer => ({
   document: { changes },
-  text: table([
-    ['AT', 'BY', 'CHANGE', 'OF', 'DETAILS'],
-    ...changes.map(({ at, actor: by, action, subject, details }) => [
-      at.toISOString(),
-      by ?? '-',
-      action,
-      subject,
-      JSON.stringify(details),
-    ]),
-  ]),
+  text: table(changes, {
+    AT: ({ at }) => at.toISOString(),
+    BY: (change) => change.actor,
+    CHANGE: ({ action }) => action,
+    OF: ({ subject }) => subject,
+    DETAILS: ({ details }) => JSON.stringify(details),
+  }),
 });
+
+interface Search {
+  store: AssetStore;
+  objects: StoredObjectRepository;
+  /** Younger ones are passed over. */
+  storedBeforeMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * The objects of the store that no row names, in batches. An object gets its row before it is put, and a batch is looked
+ * up after it was listed: what is being put meanwhile is not among them.
+ */
+async function* unknownObjects(search: Search): AsyncGenerator<OwnedObject[]> {
+  let batch: OwnedObject[] = [];
+  for await (const object of ownedObjects(search.store, search.signal)) {
+    if (object.storedAtMs >= search.storedBeforeMs) continue;
+    batch.push(object);
+    if (batch.length < batchSize) continue;
+    yield await unknownOf(batch, search.objects);
+    batch = [];
+  }
+  if (batch.length > 0) yield await unknownOf(batch, search.objects);
+}
+
+async function unknownOf(batch: OwnedObject[], objects: StoredObjectRepository): Promise<OwnedObject[]> {
+  const unknown = await objects.unknown(batch.map(({ key }) => key));
+  return batch.filter(({ key }) => unknown.has(key));
+}

@@ -1,32 +1,23 @@
 import {
-  type Database,
   type ListedRequest,
-  OperatorReader,
   type OperatorRun,
-  RequestReader,
+  operatorRunView,
+  requestDetailView,
+  requestView,
   recordOperatorAction,
   retentionSettings,
   RunReader,
   RunRepository,
-  WebhookRepository,
 } from '#persistence';
-import {
-  centsFromMicros,
-  centsText,
-  readSettings,
-  routerErrorType,
-  routerQueueStatus,
-  stagesOf,
-  statusOf,
-} from '#schemas';
+import { readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
 import { Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import { knownModel } from '../known-models.js';
-import { withWorkspaces } from '../open-database.js';
+import { answering, type Services } from '../open-database.js';
 import { requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
-import { table } from '../table.js';
+import { aligned, table } from '../table.js';
 
 interface ListOptions {
   workspace?: string;
@@ -75,23 +66,13 @@ export const runCommands: CommandGroup = (program, desk) => {
         .conflicts('stuck'),
     )
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 50)
-    .action(async (options: ListOptions) => desk.answer(await list(desk, options)));
+    .action(answering(desk, (services, options: ListOptions) => list(services, options, desk.env)));
 
   run
     .command('show')
     .description('Show a run: where it stands, when it got there, what it cost.')
     .argument('<request-id>', 'its id', requestId)
-    .action(async (runId: string) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (_workspaces, database) => {
-          const { workspace, workspaceId } = await find(database, runId);
-          const found = await requests(database, desk).find(workspaceId, runId);
-          if (!found) throw unknown(runId);
-          const [webhook] = await new WebhookRepository(database).list({ runId, limit: 1 });
-          return shownAnswer({ ...found, workspace, webhook: webhook?.state ?? null });
-        }),
-      );
-    });
+    .action(answering(desk, show));
 
   run
     .command('cancel')
@@ -99,49 +80,23 @@ export const runCommands: CommandGroup = (program, desk) => {
       'Cancel a run: a waiting one ends now; of a submitted one the provider is told, if it can be.',
     )
     .argument('<request-id>', 'its id', requestId)
-    .action(async (runId: string) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (_workspaces, database) => {
-          const { workspace, workspaceId, model } = await find(database, runId);
-          await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
-          const reader = new RunReader(database, readSettings(retentionSettings, desk.env));
-          const runs = new RunRepository(database, reader);
-          const answer = await database.transaction(async (transaction) => {
-            const found = await runs.requestCancel(workspaceId, model, runId, transaction);
-            if (found === null || found === 'aged_out') throw unknown(runId);
-            if (found.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
-            const action = { actor: actor(), action: 'run.cancel', subject: runId };
-            await recordOperatorAction(transaction.manager, action);
-            return found;
-          });
-          return {
-            document: { request_id: runId, workspace, model, found: answer.found },
-            text:
-              answer.found === 'waiting'
-                ? `${runId} is cancelled; it was not sent.`
-                : `${runId} was sent already: its provider is told with the next poll, and it may still complete.`,
-          };
-        }),
-      );
-    });
+    .action(answering(desk, (services, runId: string) => cancel(services, runId, desk)));
 
   run
     .command('retry-delivery')
     .description('Call the webhook of a run once more, with eight tries from now on, whatever became of it.')
     .argument('<request-id>', 'the run', requestId)
-    .action(async (runId: string) => desk.answer(await redeliver(desk, runId)));
+    .action(answering(desk, redeliver));
 };
 
 /** As `webhook redeliver` does. */
-export async function redeliver(desk: Desk, runId: string): Promise<Answer> {
-  const isKnown = await withWorkspaces(desk.env, (_workspaces, database) =>
-    database.transaction(async (transaction) => {
-      const found = await new WebhookRepository(database).redeliver(runId, undefined, transaction);
-      const action = { actor: actor(), action: 'webhook.redeliver', subject: runId };
-      if (found) await recordOperatorAction(transaction.manager, action);
-      return found;
-    }),
-  );
+export async function redeliver({ database, webhooks }: Services, runId: string): Promise<Answer> {
+  const isKnown = await database.transaction(async (transaction) => {
+    const found = await webhooks.redeliver(runId, undefined, transaction);
+    const action = { actor: actor(), action: 'webhook.redeliver', subject: runId };
+    if (found) await recordOperatorAction(transaction.manager, action);
+    return found;
+  });
   if (!isKnown) throw new Error(`There is no webhook of the run ${runId}.`);
   return {
     document: { request_id: runId, state: 'pending' },
@@ -149,96 +104,96 @@ export async function redeliver(desk: Desk, runId: string): Promise<Answer> {
   };
 }
 
+async function cancel(services: Services, runId: string, desk: Desk): Promise<Answer> {
+  const { workspace, workspaceId, model } = await find(services, runId);
+  await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
+  const { database } = services;
+  const runs = new RunRepository(
+    database,
+    new RunReader(database, readSettings(retentionSettings, desk.env)),
+  );
+  const answer = await database.transaction(async (transaction) => {
+    const found = await runs.requestCancel(workspaceId, model, runId, transaction);
+    if (found === null || found === 'aged_out') throw unknown(runId);
+    if (found.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
+    const action = { actor: actor(), action: 'run.cancel', subject: runId };
+    await recordOperatorAction(transaction.manager, action);
+    return found;
+  });
+  return {
+    document: { request_id: runId, workspace, model, found: answer.found },
+    text:
+      answer.found === 'waiting'
+        ? `${runId} is cancelled; it was not sent.`
+        : `${runId} was sent already: its provider is told with the next poll, and it may still complete.`,
+  };
+}
+
 const unknown = (runId: string) => new Error(`There is no run ${runId}, or its records have expired.`);
 
-const requests = (database: Database, desk: Desk) =>
-  new RequestReader(database, readSettings(retentionSettings, desk.env));
-
-async function find(database: Database, runId: string) {
-  const found = await new OperatorReader(database).find(runId);
+async function find({ operator }: Services, runId: string) {
+  const found = await operator.find(runId);
   if (found === null) throw unknown(runId);
   return found;
 }
 
-async function list(desk: Desk, options: ListOptions): Promise<Answer> {
-  const { workspace: name, stuck, failed, hours, limit, status, errorType: bucket } = options;
-  if (name === undefined && !stuck && !failed)
-    throw new Error('Say which runs: --workspace <name>, --stuck or --failed.');
-  const model = options.model === undefined ? undefined : await knownModel(desk.env, options.model);
-  return withWorkspaces(desk.env, async (workspaces, database) => {
-    const reader = new OperatorReader(database);
-    if (stuck) return operatorAnswer(await reader.stuck(600, { limit }));
-    if (failed) return operatorAnswer(await reader.failed({ hours, bucket }, { limit }));
-    const { id, name: workspace } = await workspaces.find(name ?? '');
-    const filter = { model, bucket, stages: status && stagesOf(status) };
-    const found = await requests(database, desk).page(id, filter, { limit });
-    return {
-      document: { runs: found.map((each) => document({ ...each, workspace })) },
-      text: table([
-        ['ADMITTED', 'RUN', 'MODEL', 'STATUS', 'ERROR', 'BILLED (CENTS)'],
-        ...found.map((each) => [
-          each.admittedAt.toISOString(),
-          each.requestId,
-          each.model,
-          statusOf(each.stage),
-          each.bucket ?? '-',
-          each.billedMicros === null ? '-' : centsText(each.billedMicros),
-        ]),
+async function show(services: Services, runId: string): Promise<Answer> {
+  const { workspace: name, workspaceId: id } = await find(services, runId);
+  const found = await services.requests.find(id, runId);
+  if (!found) throw unknown(runId);
+  const [webhook] = await services.webhooks.list({ runId, limit: 1 });
+  const document = { ...requestDetailView(found, webhook), workspace: { id, name }, stage: found.stage };
+  const { workspace, webhook: delivery, ...facts } = document;
+  const lines = Object.entries({ ...facts, workspace: workspace.name, webhook: delivery?.state ?? '-' });
+  return {
+    document,
+    text: aligned(
+      lines.map(([fact, value]) => [
+        fact.replaceAll('_', ' '),
+        typeof value === 'object' ? JSON.stringify(value) : String(value),
       ]),
-    };
-  });
+    ),
+  };
 }
 
-const document = (run: ListedRequest & { workspace: string }) => ({
-  request_id: run.requestId,
-  workspace: run.workspace,
-  model: run.model,
-  status: statusOf(run.stage),
-  stage: run.stage,
-  error_type: run.bucket,
-  key_id: run.keyId,
-  created_at: run.admittedAt,
-  granted_at: run.grantedAt,
-  started_at: run.dispatchedAt,
-  output_at: run.outputAt,
-  completed_at: run.completedAt,
-  reserved_cents: centsFromMicros(run.reservedMicros),
-  cost_cents: run.billedMicros === null ? null : centsFromMicros(run.billedMicros),
-  cost_basis: run.basis,
-});
-
-function shownAnswer(run: ListedRequest & { workspace: string; webhook: string | null }): Answer {
-  const shown = { ...document(run), webhook: run.webhook };
-  const lines = Object.entries(shown).map(([name, value]) => [
-    name.replaceAll('_', ' '),
-    value instanceof Date ? value.toISOString() : String(value ?? '-'),
-  ]);
-  return { document: shown, text: table(lines) };
+async function list(services: Services, options: ListOptions, env: NodeJS.ProcessEnv): Promise<Answer> {
+  const { workspace, stuck, failed, hours, limit, status, errorType: bucket } = options;
+  const { operator, workspaces, requests } = services;
+  if (stuck) return operatorAnswer(await operator.stuck(600, { limit }));
+  if (failed) return operatorAnswer(await operator.failed({ hours, bucket }, { limit }));
+  if (workspace === undefined) throw new Error('Say which runs: --workspace <name>, --stuck or --failed.');
+  const model = options.model === undefined ? undefined : await knownModel(env, options.model);
+  const { id, name } = await workspaces.find(workspace);
+  const filter = { model, bucket, stages: status && stagesOf(status) };
+  return requestsAnswer(await requests.page(id, filter, { limit }), { id, name });
 }
 
-const operatorAnswer = (runs: readonly OperatorRun[]): Answer => ({
-  document: {
-    runs: runs.map((run) => ({
-      request_id: run.requestId,
-      workspace: run.workspace,
-      model: run.model,
-      provider: run.provider,
-      stage: run.stage,
-      reason: run.reason,
-      error_type: run.bucket,
-      created_at: run.admittedAt,
-      completed_at: run.completedAt,
-    })),
-  },
-  text: table([
-    ['ADMITTED', 'RUN', 'WORKSPACE', 'MODEL', 'STAGE', 'WHY'],
-    ...runs.map((run) => [
-      run.admittedAt.toISOString(),
-      run.requestId,
-      run.workspace,
-      run.model,
-      run.stage,
-      run.reason ?? run.bucket ?? '-',
-    ]),
-  ]),
-});
+function requestsAnswer(found: readonly ListedRequest[], workspace: { id: string; name: string }): Answer {
+  const runs = found.map((run) => ({ ...requestView(run), workspace, stage: run.stage }));
+  return {
+    document: { runs },
+    text: table(runs, {
+      ADMITTED: ({ created_at }) => created_at,
+      RUN: ({ request_id }) => request_id,
+      MODEL: ({ model }) => model,
+      STATUS: ({ status }) => status,
+      ERROR: ({ error_type }) => error_type,
+      'BILLED (CENTS)': ({ cost_cents }) => cost_cents,
+    }),
+  };
+}
+
+function operatorAnswer(found: readonly OperatorRun[]): Answer {
+  const runs = found.map(operatorRunView);
+  return {
+    document: { runs },
+    text: table(runs, {
+      ADMITTED: ({ created_at }) => created_at,
+      RUN: ({ request_id }) => request_id,
+      WORKSPACE: ({ workspace }) => workspace.name,
+      MODEL: ({ model }) => model,
+      STAGE: ({ stage }) => stage,
+      WHY: ({ reason, error_type }) => reason ?? error_type,
+    }),
+  };
+}

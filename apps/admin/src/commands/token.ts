@@ -1,7 +1,15 @@
-import { accessTokenSettings, callerScopes, readSettings, type Scope } from '#schemas';
+import {
+  accessTokenAlgorithm,
+  type accessTokenClaims,
+  accessTokenSettings,
+  callerScopes,
+  readSettings,
+  type Scope,
+} from '#schemas';
+import { SignJWT } from 'jose';
+import type { z } from 'zod';
 import type { Answer } from '../answer.js';
-import { issueToken } from '../issue-token.js';
-import { withWorkspaces } from '../open-database.js';
+import { withServices } from '../open-database.js';
 import { line, scopeList, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 
@@ -30,7 +38,7 @@ export const tokenCommands: CommandGroup = (program, desk) => {
 async function create(env: NodeJS.ProcessEnv, options: CreateOptions): Promise<Answer> {
   // Read before the database is asked, so that a missing secret is what the operator hears of first.
   const settings = readSettings(accessTokenSettings, env);
-  const workspace = await withWorkspaces(env, (workspaces) => workspaces.find(options.workspace));
+  const workspace = await withServices(env, ({ workspaces }) => workspaces.find(options.workspace));
   const { scopes, ttlSeconds, subject = workspace.name } = options;
   const { token, expiresAt } = await issueToken(
     { workspaceId: workspace.id, scopes, subject },
@@ -48,4 +56,29 @@ async function create(env: NodeJS.ProcessEnv, options: CreateOptions): Promise<A
     },
     text: token,
   };
+}
+
+type Settings = z.infer<z.ZodObject<typeof accessTokenSettings>>;
+
+/** Signs the token that the gateways verify; `ttlSeconds` counts from this machine's clock. */
+async function issueToken(
+  holder: { workspaceId: string; scopes: readonly Scope[]; subject: string },
+  ttlSeconds: number,
+  settings: Settings,
+): Promise<{ token: string; expiresAt: Date }> {
+  const issuedAtSeconds = Math.floor(Date.now() / 1000);
+  const expiresAtSeconds = issuedAtSeconds + ttlSeconds;
+  const claims = {
+    workspace: holder.workspaceId,
+    scope: holder.scopes.join(' '),
+    sub: holder.subject,
+  } satisfies z.input<typeof accessTokenClaims>;
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: accessTokenAlgorithm, typ: 'JWT' })
+    .setIssuer(settings.JWT_ISSUER)
+    .setAudience(settings.JWT_AUDIENCE)
+    .setIssuedAt(issuedAtSeconds)
+    .setExpirationTime(expiresAtSeconds)
+    .sign(new TextEncoder().encode(settings.JWT_SECRET));
+  return { token, expiresAt: new Date(expiresAtSeconds * 1000) };
 }

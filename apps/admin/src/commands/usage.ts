@@ -1,16 +1,8 @@
-import {
-  ApiKeyRepository,
-  type Database,
-  UsageReader,
-  type UsageRange,
-  type UsageRecord,
-  type Workspace,
-  type WorkspaceRepository,
-} from '#persistence';
+import { type UsageRange, type UsageRecord, usageView, type Workspace } from '#persistence';
 import { centsFromMicros, centsText, usageGroupings } from '#schemas';
 import { type Command, Option } from 'commander';
 import { type Answer, clearLine, type Desk } from '../answer.js';
-import { withWorkspaces } from '../open-database.js';
+import { answering, type Services, withServices } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -53,22 +45,12 @@ export const usageCommands: CommandGroup = (program, desk) => {
     .addOption(
       new Option('--by <group>', 'what the runs are grouped by').choices(usageGroupings).default('day'),
     )
-    .action(async (options: SummaryOptions) => {
-      desk.answer(
-        await withWorkspaces(desk.env, (workspaces, database) => summary(workspaces, database, options)),
-      );
-    });
+    .action(answering(desk, summary));
 
   withRange(usage.command('list').description('The last finished runs of a workspace, newest first.'))
     .requiredOption('--workspace <name>', 'its name or id')
     .option('--limit <n>', 'most runs shown', wholeNumber(1, 10_000), 50)
-    .action(async (options: ListOptions) => {
-      desk.answer(
-        await withWorkspaces(desk.env, (workspaces, database) =>
-          list(workspaces, new UsageReader(database), options),
-        ),
-      );
-    });
+    .action(answering(desk, list));
 
   withRange(
     usage.command('export').description('Print every finished run, oldest first, workspace by workspace.'),
@@ -80,9 +62,7 @@ export const usageCommands: CommandGroup = (program, desk) => {
     .action(async (options: ExportOptions, command: Command) => {
       if (command.optsWithGlobals<{ json?: true }>().json)
         command.error('error: an export is no single JSON document; use --format jsonl');
-      await withWorkspaces(desk.env, (workspaces, database) =>
-        exportAll(workspaces, new UsageReader(database), options, desk),
-      );
+      await withServices(desk.env, (services) => exportAll(services, options, desk));
     });
 };
 
@@ -93,38 +73,28 @@ const withRange = (command: Command): Command =>
 
 const maxGroups = 10_000;
 
-async function summary(
-  workspaces: WorkspaceRepository,
-  database: Database,
-  { workspace, by, from, until }: SummaryOptions,
-): Promise<Answer> {
-  const { id, name } = await onlyBilled(workspaces, workspace);
-  const groups = await new UsageReader(database).groups({ workspaceId: id, from, until }, [by], maxGroups);
-  const ofWorkspace = { workspaceId: id };
-  const keys =
-    by === 'key' ? await new ApiKeyRepository(database).list(ofWorkspace, { limit: maxGroups }) : [];
+async function summary(services: Services, { workspace, by, from, until }: SummaryOptions): Promise<Answer> {
+  const { id, name } = await onlyBilled(services, workspace);
+  const groups = await services.usage.groups({ workspaceId: id, from, until }, [by], maxGroups);
+  const { data, total } = usageView(groups);
+  const keys = by === 'key' ? await services.keys.list({ workspaceId: id }, { limit: maxGroups }) : [];
   const named = new Map(keys.map((key) => [key.id, `${key.prefix} (${key.name})`]));
-  const rows = groups.map(({ day, model, keyId, runs, succeeded, billedMicros }) => ({
-    [by === 'key' ? 'key_id' : by]: day ?? model ?? keyId ?? null,
-    runs,
-    succeeded,
-    billed_cents: centsFromMicros(billedMicros),
-  }));
   return {
-    document: { workspace: name, by, groups: rows },
-    text: table([
-      [by.toUpperCase(), 'RUNS', 'SUCCEEDED', 'BILLED (CENTS)'],
-      ...rows.map((each) =>
-        Object.values(each).map((value) => named.get(String(value)) ?? String(value ?? '-')),
-      ),
-    ]),
+    document: { workspace: name, by, groups: data, total },
+    text: table(data, {
+      [by.toUpperCase()]: ({ day, model, key_id = '' }) =>
+        day ?? model ?? named.get(key_id) ?? (key_id || '-'),
+      RUNS: ({ runs }) => runs,
+      SUCCEEDED: ({ succeeded }) => succeeded,
+      'BILLED (CENTS)': ({ cost_cents }) => cost_cents,
+    }),
   };
 }
 
 type Billed = Pick<Workspace, 'id' | 'name'>;
 
-/** What a workspace used outlives it; several that were deleted may have had one name. */
-async function billed(workspaces: WorkspaceRepository, nameOrId: string): Promise<[Billed, ...Billed[]]> {
+/** Usage outlives its workspace, and several deleted workspaces may have had one name. */
+async function billed({ workspaces }: Services, nameOrId: string): Promise<[Billed, ...Billed[]]> {
   try {
     return [await workspaces.find(nameOrId)];
   } catch (error) {
@@ -134,9 +104,9 @@ async function billed(workspaces: WorkspaceRepository, nameOrId: string): Promis
   }
 }
 
-/** Whose usage is added up. That of several is not: it would be taken for one's. */
-async function onlyBilled(workspaces: WorkspaceRepository, nameOrId: string): Promise<Billed> {
-  const found = await billed(workspaces, nameOrId);
+/** The one workspace whose usage is added up. A sum over several would be taken for one workspace's. */
+async function onlyBilled(services: Services, nameOrId: string): Promise<Billed> {
+  const found = await billed(services, nameOrId);
   if (found.length === 1) return found[0];
   const ids = found.map(({ id }) => id).join(' or ');
   throw new Error(
@@ -144,14 +114,13 @@ async function onlyBilled(workspaces: WorkspaceRepository, nameOrId: string): Pr
   );
 }
 
-async function list(
-  workspaces: WorkspaceRepository,
-  usage: UsageReader,
-  options: ListOptions,
-): Promise<Answer> {
-  const { id, name } = await onlyBilled(workspaces, options.workspace);
+async function list(services: Services, options: ListOptions): Promise<Answer> {
+  const { id, name } = await onlyBilled(services, options.workspace);
   const range: UsageRange = { workspaceId: id, from: options.from, until: options.until };
-  const [records, totals] = await Promise.all([usage.latest(range, options.limit), usage.totals(range)]);
+  const [records, totals] = await Promise.all([
+    services.usage.latest(range, options.limit),
+    services.usage.totals(range),
+  ]);
   const { runs, billedMicros } = totals;
   return {
     document: {
@@ -161,56 +130,38 @@ async function list(
       records: records.map(usageDocument),
     },
     text: [
-      table([
-        [
-          'COMPLETED',
-          'RUN',
-          'REQUEST',
-          'CREDENTIAL',
-          'MODEL',
-          'STATUS',
-          'BUCKET',
-          'MS',
-          'COST',
-          'BILLED',
-          'BASIS',
-          'LEFT',
-        ],
-        ...records.map(row),
-      ]),
+      table(records, {
+        COMPLETED: ({ completedAt }) => completedAt,
+        RUN: ({ runId }) => runId,
+        REQUEST: (record) => record.requestId,
+        CREDENTIAL: ({ keyPrefix, credential }) => keyPrefix ?? credential,
+        MODEL: ({ model }) => model,
+        STATUS: ({ status }) => status,
+        BUCKET: ({ bucket }) => bucket,
+        MS: ({ latencyMs }) => latencyMs,
+        COST: ({ costMicros }) => centsText(costMicros),
+        BILLED: (record) => centsText(record.billedMicros),
+        BASIS: ({ basis }) => basis,
+        LEFT: ({ callerLeft }) => (callerLeft ? 'yes' : '-'),
+      }),
       '',
       `${name}: ${runs} runs, billed ${centsText(billedMicros)} cents; ${records.length} shown.`,
     ].join('\n'),
   };
 }
 
-const row = (record: UsageRecord): string[] => [
-  record.completedAt,
-  record.runId,
-  record.requestId,
-  record.keyPrefix ?? record.credential,
-  record.model,
-  String(record.status),
-  record.bucket ?? '-',
-  String(record.latencyMs),
-  centsText(record.costMicros),
-  centsText(record.billedMicros),
-  record.basis ?? '-',
-  record.callerLeft ? 'yes' : '-',
-];
-
 async function exportAll(
-  workspaces: WorkspaceRepository,
-  usage: UsageReader,
+  services: Services,
   { workspace, from, until, format }: ExportOptions,
   desk: Desk,
 ): Promise<void> {
   desk.takesLong();
+  const { workspaces, usage } = services;
   const { heading, line } = exportFormats[format];
   const chosen =
     workspace === undefined
       ? [...(await workspaces.list()), ...(await workspaces.deleted())]
-      : await billed(workspaces, workspace);
+      : await billed(services, workspace);
   let exported = 0;
   if (heading !== '') await desk.print(heading);
   for (const { id } of chosen) {

@@ -1,14 +1,9 @@
-import {
-  type ListedWebhook,
-  WebhookRepository,
-  type Workspace,
-  type WorkspaceRepository,
-} from '#persistence';
+import { deliveryView, type ListedWebhook, type Workspace, type WorkspaceRepository } from '#persistence';
 import { webhookStates } from '#schemas';
 import { Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
-import { withWorkspaces } from '../open-database.js';
+import { answering } from '../open-database.js';
 import { requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -31,20 +26,18 @@ export const webhookCommands: CommandGroup = (program, desk) => {
     .option('--workspace <name>', 'only those of a workspace')
     .addOption(new Option('--state <state>', 'only those in a state').choices(webhookStates))
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
-    .action(async ({ workspace, ...filter }: ListOptions) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (workspaces, database) => {
-          const only = workspace === undefined ? {} : { workspaceId: (await workspaces.find(workspace)).id };
-          return listAnswer(await new WebhookRepository(database).list({ ...filter, ...only }));
-        }),
-      );
-    });
+    .action(
+      answering(desk, async ({ workspaces, webhooks }, { workspace, ...filter }: ListOptions) => {
+        const only = workspace === undefined ? {} : { workspaceId: (await workspaces.find(workspace)).id };
+        return listAnswer(await webhooks.list({ ...filter, ...only }));
+      }),
+    );
 
   webhook
     .command('redeliver')
     .description('Call once more, with eight tries from now on, whatever became of the webhook.')
     .argument('<request-id>', 'the run', requestId)
-    .action(async (runId: string) => desk.answer(await redeliver(desk, runId)));
+    .action(answering(desk, redeliver));
 
   const secret = webhook.command('secret').description('What the webhooks of a workspace are signed with.');
   const secrets = (
@@ -56,9 +49,11 @@ export const webhookCommands: CommandGroup = (program, desk) => {
       .command(name)
       .description(description)
       .requiredOption('--workspace <name>', 'its name or id')
-      .action(async ({ workspace }: { workspace: string }) => {
-        desk.answer(await withWorkspaces(desk.env, async (all) => secretAnswer(await act(all, workspace))));
-      });
+      .action(
+        answering(desk, async ({ workspaces }, { workspace }: { workspace: string }) =>
+          secretAnswer(await act(workspaces, workspace)),
+        ),
+      );
   secrets('show', 'Show it.', (all, name) => all.find(name));
   secrets(
     'rotate',
@@ -76,31 +71,19 @@ const secretAnswer = ({ name, webhookSecrets: [secret = ''] }: Workspace): Answe
   text: secret,
 });
 
-const listAnswer = (webhooks: readonly ListedWebhook[]): Answer => ({
-  document: {
-    webhooks: webhooks.map(({ runId, workspace, model, url, state, tries, problem, completedAt, dueAt }) => ({
-      request_id: runId,
-      workspace,
-      model,
-      url,
-      state,
-      tries,
-      problem,
-      completed_at: completedAt,
-      due_at: dueAt,
-    })),
-  },
-  text: table([
-    ['REQUEST', 'WORKSPACE', 'MODEL', 'STATE', 'TRIES', 'DUE', 'PROBLEM', 'URL'],
-    ...webhooks.map(({ runId, workspace, model, url, state, tries, problem, dueAt }) => [
-      runId,
-      workspace,
-      model,
-      state,
-      String(tries),
-      dueAt?.toISOString() ?? '-',
-      problem ?? '-',
-      url,
-    ]),
-  ]),
-});
+function listAnswer(found: readonly ListedWebhook[]): Answer {
+  const webhooks = found.map((webhook) => ({ ...deliveryView(webhook), workspace: webhook.workspace }));
+  return {
+    document: { webhooks },
+    text: table(webhooks, {
+      REQUEST: ({ request_id }) => request_id,
+      WORKSPACE: ({ workspace }) => workspace,
+      MODEL: ({ model }) => model,
+      STATE: ({ state }) => state,
+      TRIES: ({ tries }) => tries,
+      DUE: ({ next_try_at }) => next_try_at,
+      PROBLEM: ({ problem }) => problem,
+      URL: ({ url }) => url,
+    }),
+  };
+}

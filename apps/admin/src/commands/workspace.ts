@@ -1,24 +1,28 @@
-import type { WorkspaceRepository } from '#persistence';
-import { centsText, microsFromCents } from '#schemas';
+import { UnknownWorkspace, type WorkspaceLimits, workspaceView } from '#persistence';
+import { microsFromCents, type OperatorWorkspace } from '#schemas';
 import { type Command, Option } from 'commander';
 import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { checkGlobs } from '../known-models.js';
-import { withWorkspaces } from '../open-database.js';
-import { type Credits, creditsToMicros, factor, globs, workspaceName } from '../option-values.js';
-import type { CommandGroup } from '../program.js';
-import { table } from '../table.js';
-import { workspaceAnswer, workspaceDocument } from '../workspace-answer.js';
+import { answering, type Services } from '../open-database.js';
 import {
-  type LimitOptions,
-  limitsAnswer,
-  limitsOf,
-  withLimits,
-  workspaceLimitsCommand,
-} from './workspace-limits.js';
+  centsToMicros,
+  type Credits,
+  creditsToMicros,
+  factor,
+  globs,
+  wholeNumber,
+  workspaceName,
+} from '../option-values.js';
+import type { CommandGroup } from '../program.js';
+import { aligned, table } from '../table.js';
 
-/** What a new workspace can spend before anybody says more. */
+/** The credits of a new workspace, unless an option says otherwise. */
 const openingCents = 10_000;
+/** 1 PiB. */
+const maxFileBytes = 2 ** 50;
+/** More than any installation has. */
+const allWorkspaces = 1_000_000;
 
 interface SettingOptions {
   enabled?: true;
@@ -27,6 +31,15 @@ interface SettingOptions {
   runnable?: string[];
   markup?: number;
   creditsCents?: Credits;
+}
+
+interface LimitOptions {
+  inflight?: number;
+  committedCents?: number;
+  backlog?: number;
+  window?: number;
+  files?: number;
+  fileBytes?: number;
 }
 
 export const workspaceCommands: CommandGroup = (program, desk) => {
@@ -44,33 +57,33 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     ),
   )
     .argument('<name>', 'its name', workspaceName)
-    .action(async (name: string, options: SettingOptions & LimitOptions) => {
-      await checkGlobs(desk.env, globsOf(options));
-      desk.answer(await withWorkspaces(desk.env, (workspaces) => create(workspaces, name, options)));
-    });
+    .action(
+      answering(desk, async (services, name: string, options: SettingOptions & LimitOptions) => {
+        await checkGlobs(desk.env, globsOf(options));
+        return settingsAnswer(await create(services, name, options));
+      }),
+    );
 
   withSettings(workspace.command('set').description('Change a workspace.'))
     .argument('<name>', 'its name or id')
-    .action(async (name: string, options: SettingOptions, command: Command) => {
-      if (Object.keys(options).length === 0) command.error('error: name at least one option to change');
-      await checkGlobs(desk.env, globsOf(options));
-      desk.answer(await withWorkspaces(desk.env, (workspaces) => change(workspaces, name, options)));
-    });
+    .action(
+      answering(desk, async (services, name: string, options: SettingOptions, command: Command) => {
+        if (Object.keys(options).length === 0) command.error('error: name at least one option to change');
+        await checkGlobs(desk.env, globsOf(options));
+        return settingsAnswer(await change(services, name, options));
+      }),
+    );
 
   workspace
     .command('show')
     .description('Show a workspace.')
     .argument('<name>', 'its name or id')
-    .action(async (name: string) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (workspaces) => {
-          const found = await workspaces.find(name);
-          const { text, document } = workspaceAnswer(found);
-          const limits = limitsAnswer(found);
-          return { document: { ...document, limits: limits.document }, text: `${text}\n\n${limits.text}` };
-        }),
-      );
-    });
+    .action(
+      answering(desk, async (services, name: string) => {
+        const document = await read(services, name);
+        return { document, text: `${settingsText(document)}\n\n${limitsText(document)}` };
+      }),
+    );
 
   workspace
     .command('delete')
@@ -78,31 +91,32 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
       'Delete a workspace without live runs, with its keys and files. Ledger and audit records stay.',
     )
     .argument('<name>', 'its name or id')
-    .action(async (name: string) => {
-      desk.answer(
-        await withWorkspaces(desk.env, async (workspaces) => {
-          const found = await workspaces.find(name);
-          await desk.confirm(`This deletes the workspace ${found.name}, with its keys and files.`);
-          if (!(await workspaces.delete(found.id, actor())))
-            throw new Error(
-              `${found.name} has live runs: disable it, and cancel them or wait for their end.`,
-            );
-          return {
-            document: { deleted: found.name, id: found.id },
-            text: `${found.name} (${found.id}) is deleted.`,
-          };
-        }),
-      );
-    });
+    .action(
+      answering(desk, async ({ workspaces }, nameOrId: string) => {
+        const { id, name } = await workspaces.find(nameOrId);
+        await desk.confirm(`This deletes the workspace ${name}, with its keys and files.`);
+        if (!(await workspaces.delete(id, actor())))
+          throw new Error(`${name} has live runs: disable it, and cancel them or wait for their end.`);
+        return { document: { deleted: name, id }, text: `${name} (${id}) is deleted.` };
+      }),
+    );
 
   workspace
     .command('list')
     .description('List all workspaces.')
-    .action(async () => {
-      desk.answer(await withWorkspaces(desk.env, list));
-    });
+    .action(
+      answering(desk, async ({ workspaces }) =>
+        listAnswer(await workspaces.states(undefined, { limit: allWorkspaces })),
+      ),
+    );
 
-  workspaceLimitsCommand(workspace, desk);
+  withLimits(
+    workspace
+      .command('limits')
+      .description('Show or change allowances; a change takes effect at once, on parked runs too.'),
+  )
+    .argument('<name>', 'its name or id')
+    .action(answering(desk, limits));
 };
 
 const withSettings = (command: Command): Command =>
@@ -114,6 +128,19 @@ const withSettings = (command: Command): Command =>
     .option('--markup <factor>', 'what its runs cost is multiplied by (default: 1)', factor)
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros);
 
+const withLimits = (command: Command): Command =>
+  command
+    .option('--inflight <n>', 'runs in flight', wholeNumber(0))
+    .option('--committed-cents <n>', 'spend committed to runs in flight, in US cents', centsToMicros())
+    .option('--backlog <n>', 'parked runs', wholeNumber(0))
+    .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
+    .option('--files <n>', 'uploaded files', wholeNumber(0))
+    .option(
+      '--file-bytes <n>',
+      'size of the uploaded files together, in bytes',
+      wholeNumber(0, maxFileBytes),
+    );
+
 const globsOf = ({ visible = [], runnable = [] }: SettingOptions): string[] => [...visible, ...runnable];
 
 const settingsOf = ({ enabled, disabled, visible, runnable, markup }: SettingOptions) => ({
@@ -123,49 +150,114 @@ const settingsOf = ({ enabled, disabled, visible, runnable, markup }: SettingOpt
   ...(markup !== undefined && { markup }),
 });
 
+const limitsOf = ({
+  inflight,
+  committedCents,
+  backlog,
+  window,
+  files,
+  fileBytes,
+}: LimitOptions): WorkspaceLimits => ({
+  ...(inflight !== undefined && { inflightLimit: inflight }),
+  ...(committedCents !== undefined && { committedLimitMicros: committedCents }),
+  ...(backlog !== undefined && { backlogLimit: backlog }),
+  ...(window !== undefined && { windowLimit: window }),
+  ...(files !== undefined && { fileLimit: files }),
+  ...(fileBytes !== undefined && { fileBytesLimit: fileBytes }),
+});
+
 async function create(
-  workspaces: WorkspaceRepository,
+  services: Services,
   name: string,
   options: SettingOptions & LimitOptions,
-): Promise<Answer> {
+): Promise<OperatorWorkspace> {
+  const { workspaces } = services;
   if ((await workspaces.list()).some((workspace) => workspace.name === name))
     throw new Error(`There is already a workspace "${name}".`);
   const { creditsCents: credits = microsFromCents(openingCents) } = options;
   const settings = { ...settingsOf(options), ...limitsOf(options) };
-  return workspaceAnswer(
-    await workspaces.open(name, settings, credits === 'unlimited' ? null : credits, actor()),
-  );
+  const { id } = await workspaces.open(name, settings, credits === 'unlimited' ? null : credits, actor());
+  return read(services, id);
 }
 
-async function change(
-  workspaces: WorkspaceRepository,
-  name: string,
-  options: SettingOptions,
-): Promise<Answer> {
+async function change(services: Services, name: string, options: SettingOptions): Promise<OperatorWorkspace> {
   const { creditsCents: credits } = options;
-  const { workspace } = await workspaces.change(
+  const balance = credits !== undefined && { balanceMicros: credits === 'unlimited' ? null : credits };
+  const { workspace } = await services.workspaces.change(
     name,
-    {
-      ...settingsOf(options),
-      ...(credits !== undefined && { balanceMicros: credits === 'unlimited' ? null : credits }),
-    },
+    { ...settingsOf(options), ...balance },
     actor(),
   );
-  return workspaceAnswer(workspace);
+  return read(services, workspace.id);
 }
 
-async function list(workspaces: WorkspaceRepository): Promise<Answer> {
-  const found = await workspaces.list();
-  const rows = found.map((workspace) => [
-    workspace.name,
-    workspace.enabled ? 'enabled' : 'disabled',
-    centsText(workspace.balanceMicros),
-    workspace.visible.join(',') || '-',
-    workspace.runnable.join(',') || '-',
-    workspace.id,
-  ]);
+/** Shows the allowances, or changes them for waiting runs too. */
+async function limits(services: Services, name: string, options: LimitOptions): Promise<Answer> {
+  const changes = limitsOf(options);
+  if (Object.keys(changes).length === 0) {
+    const document = await read(services, name);
+    return { document, text: limitsText(document) };
+  }
+  const { workspace, granted } = await services.workspaces.change(name, changes, actor());
+  const document = await read(services, workspace.id);
+  // This program has no transport: the workers' sweep, once a second, delivers what was granted here.
+  const note = `\n\n${granted.length} parked run(s) were granted a slot; the workers deliver them within a second or two.`;
   return {
-    document: { workspaces: found.map(workspaceDocument) },
-    text: table([['NAME', 'STATE', 'CREDITS (CENTS)', 'VISIBLE', 'RUNNABLE', 'ID'], ...rows]),
+    document: { ...document, granted: granted.map(({ runId }) => runId) },
+    text: `${limitsText(document)}${granted.length > 0 ? note : ''}`,
   };
 }
+
+async function read({ workspaces }: Services, nameOrId: string): Promise<OperatorWorkspace> {
+  const state = await workspaces.state(nameOrId);
+  if (state === null) throw new UnknownWorkspace(nameOrId);
+  return workspaceView(state);
+}
+
+const settingsAnswer = (document: OperatorWorkspace): Answer => ({ document, text: settingsText(document) });
+
+const settingsText = (workspace: OperatorWorkspace): string =>
+  aligned([
+    ['workspace', workspace.name],
+    ['id', workspace.id],
+    ['state', workspace.enabled ? 'enabled' : 'disabled'],
+    ['visible', workspace.visible.join(',') || 'none'],
+    ['runnable', workspace.runnable.join(',') || 'none'],
+    ['mark-up', String(workspace.markup)],
+    ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
+  ]);
+
+function limitsText({ limits: of, held_cents, ...workspace }: OperatorWorkspace): string {
+  const rows: [string, { limit: number | string; current: number }][] = [
+    ['runs in flight', of.inflight],
+    ['committed spend (cents)', of.committed_spend_cents],
+    ['parked runs', of.backlog],
+    ['runs per minute', of.runs_per_minute],
+    ['files', of.files],
+    ['bytes of files', of.file_bytes],
+    ['credits (cents), and held', { limit: creditsText(workspace), current: held_cents }],
+  ];
+  return table(rows, {
+    ALLOWANCE: ([name]) => name,
+    LIMIT: ([, { limit }]) => limit,
+    NOW: ([, { current }]) => current,
+  });
+}
+
+function listAnswer(states: Parameters<typeof workspaceView>[0][]): Answer {
+  const workspaces = states.map(workspaceView);
+  return {
+    document: { workspaces },
+    text: table(workspaces, {
+      NAME: ({ name }) => name,
+      STATE: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+      'CREDITS (CENTS)': creditsText,
+      VISIBLE: ({ visible }) => visible.join(',') || '-',
+      RUNNABLE: ({ runnable }) => runnable.join(',') || '-',
+      ID: ({ id }) => id,
+    }),
+  };
+}
+
+const creditsText = ({ credits_cents }: Pick<OperatorWorkspace, 'credits_cents'>): string =>
+  credits_cents === null ? 'unlimited' : String(credits_cents);

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { elementLines } from './element-lines.js';
 
-/** What stands where in a file: a value, or the reason why there is none. `bytes` counts from the file's start. */
+/** A value of a file, or the reason why there is none, and its place. `bytes` counts from the file's start. */
 type Given = { line: number; bytes: number } & ({ value: unknown } | { reason: string });
 
 /** The values of a file of JSON Lines, or of one JSON document: an array, a page of nodes, or one node. */

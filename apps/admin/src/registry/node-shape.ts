@@ -1,7 +1,7 @@
 import { momentOf, nodeStatus, nodeVersionStatus, publisherStatus } from '#schemas';
 import { z } from 'zod';
 
-/** What an index can hold: texts that are sorted by must not be longer. In bytes. */
+/** Bytes that an index can hold: texts that nodes are sorted by must not be longer. */
 const longestSorted = 512;
 
 const text = z.string().nullish();

@@ -44,7 +44,7 @@ function partialRecord(given: GivenNode): NodeRecord {
   };
 }
 
-/** What is not there is null, and the latest version is the newest of the active ones. */
+/** An absent field becomes null, and the latest version is the newest of the active ones. */
 function wholeRecord(given: GivenNode): NodeRecord {
   const { publisher, latest_version: latest } = given;
   const filled = {
@@ -81,7 +81,7 @@ const versionRecord = ({ createdAt, downloadUrl, ...facts }: GivenVersion) => ({
   ...(downloadUrl !== undefined && { download_url: downloadUrl }),
 });
 
-/** What was given, by column. A column that must have a value gets the one that stands for none. */
+/** The given fields, by column. A column that must have a value gets the one that stands for none. */
 function stored(facts: Record<string, unknown>, standsForNone: Record<string, string>) {
   const columns: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(facts)) {

@@ -23,7 +23,7 @@ interface SourcePage {
   at: Date;
 }
 
-/** What passes: another try may help. */
+/** A temporary failure: another try may help. */
 class PassingTrouble extends Error {
   constructor(
     message: string,

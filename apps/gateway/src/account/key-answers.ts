@@ -1,24 +1,9 @@
 import { RouterError } from '#errors';
-import { KeyRefused, type KeyRow, maxKeysADay, maxLiveKeys } from '#persistence';
-import type { RouterKey, Scope } from '#schemas';
+import { KeyRefused, maxKeysADay, maxLiveKeys } from '#persistence';
+import type { Scope } from '#schemas';
 import type { Caller } from '../auth/caller.js';
 import { noCredential, unlessDeleted } from '../auth/caller.guard.js';
 import { failure } from '../http/api-route.js';
-
-/** A key as its workspace sees it, without its text. */
-export const shownKey = (row: KeyRow): RouterKey => ({
-  id: row.id,
-  kind: row.kind,
-  name: row.name,
-  prefix: row.prefix,
-  scopes: row.scopes,
-  state: row.state,
-  ...(row.madeBy !== null && { made_by: row.madeBy }),
-  ...(row.madeBySubject !== null && { made_by_subject: row.madeBySubject }),
-  created_at: row.createdAt.toISOString(),
-  ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
-  ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
-});
 
 const refusals = {
   caller_ended: noCredential,

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { ApiKeyRepository } from '#persistence';
+import { ApiKeyRepository, keyView } from '#persistence';
 import {
   routerKeyInput,
   routerKeyKind,
@@ -31,7 +31,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../http/page-query.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
-import { holdTo, orRefused, shownKey, tooManyKeys } from './key-answers.js';
+import { holdTo, orRefused, tooManyKeys } from './key-answers.js';
 
 const keyInput = routerKeyInput.strict();
 const keyQuery = pageQuery.extend({
@@ -68,7 +68,7 @@ export class KeysController {
     return listPage(query, 'keys', this.settings, {
       read: (page) => this.keys.list({ workspaceId, kind }, page),
       placeOf: ({ id }) => id,
-      entryOf: shownKey,
+      entryOf: keyView,
     });
   }
 
@@ -110,7 +110,7 @@ export class KeysController {
     }
     const facts = { name, scopes: [...new Set(scopes)], expiresAt };
     const { key, row } = await orRefused(this.keys.create(caller.workspaceId, facts, makerOf(caller)));
-    return { ...shownKey(row), key };
+    return { ...keyView(row), key };
   }
 
   @Delete(':keyId')

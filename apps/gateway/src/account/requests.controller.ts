@@ -1,28 +1,18 @@
 import { LiveCatalog } from '#catalog';
 import { SETTINGS } from '#infrastructure';
+import { requestDetailView, RequestReader, requestView, RunReader, WebhookRepository } from '#persistence';
 import {
-  type ListedRequest,
-  type RequestDetail,
-  RequestReader,
-  RunReader,
-  WebhookRepository,
-} from '#persistence';
-import {
-  centsFromMicros,
   routerErrorType,
   routerModelId,
   routerModelInput,
   routerQueueRequestId,
   routerQueueStatus,
-  type RouterRequest,
   type RouterRequestDetail,
   routerRequestDetail,
   type RouterRequestListResponse,
   routerRequestListResponse,
   routerRunOutcome,
-  runUrls,
   stagesOf,
-  statusOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
@@ -35,7 +25,6 @@ import { listPage, pageQuery } from '../http/page-query.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
 import { RunPayloads } from '../runs/run-payloads.js';
-import { shownDelivery } from '../runs/run-views.js';
 
 const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
@@ -109,7 +98,7 @@ export class RequestsController {
           page,
         ),
       placeOf: ({ requestId }) => requestId,
-      entryOf: (run) => shownRequest(run, request.publicOrigin),
+      entryOf: (run) => requestView(run, request.publicOrigin),
     });
   }
 
@@ -130,11 +119,7 @@ export class RequestsController {
   ): Promise<RouterRequestDetail> {
     const run = foundRun(isId(requestId) ? await this.requests.find(workspaceId, requestId) : null);
     const [webhook] = await this.webhooks.list({ workspaceId, runId: requestId, limit: 1 });
-    return {
-      ...shownRequest(run, request.publicOrigin),
-      ...details(run),
-      ...(webhook && { webhook: shownDelivery(webhook) }),
-    };
+    return requestDetailView(run, webhook, request.publicOrigin);
   }
 
   @Get(':requestId/input')
@@ -162,52 +147,4 @@ export class RequestsController {
   }
 }
 
-/** What does not apply is absent. */
-function shownRequest(run: ListedRequest, origin: string): RouterRequest {
-  const {
-    requestId,
-    model,
-    stage,
-    outcome,
-    bucket,
-    keyId,
-    keyName,
-    admittedAt,
-    completedAt,
-    billedMicros,
-    basis,
-    isKept,
-  } = run;
-  return {
-    request_id: requestId,
-    model,
-    status: statusOf(stage),
-    ...(outcome !== null && { outcome }),
-    ...(bucket !== null && { error_type: bucket }),
-    ...(keyId !== null && { key_id: keyId }),
-    ...(keyName !== null && { key_name: keyName }),
-    created_at: admittedAt.toISOString(),
-    ...(run.grantedAt && { granted_at: run.grantedAt.toISOString() }),
-    ...(run.dispatchedAt && { started_at: run.dispatchedAt.toISOString() }),
-    ...(run.outputAt && { output_at: run.outputAt.toISOString() }),
-    ...(completedAt && {
-      completed_at: completedAt.toISOString(),
-      duration_ms: Math.max(0, completedAt.getTime() - admittedAt.getTime()),
-    }),
-    reserved_cents: centsFromMicros(run.reservedMicros),
-    ...(billedMicros !== null && { cost_cents: centsFromMicros(billedMicros) }),
-    ...(basis !== null && { cost_basis: basis }),
-    result_available: completedAt !== null && isKept,
-    ...(isKept && runUrls(origin, { modelId: model, runId: requestId })),
-  };
-}
-
 const isId = (text: string): boolean => routerQueueRequestId.safeParse(text).success;
-
-const details = ({ failure, attempts, cancelRequestedAt, assets }: RequestDetail) => ({
-  ...(failure && { error_detail: failure.detail }),
-  ...(failure?.fields && { error_fields: failure.fields }),
-  ...(attempts !== null && { attempts }),
-  ...(cancelRequestedAt && { cancel_requested_at: cancelRequestedAt.toISOString() }),
-  ...(assets !== null && { asset_count: assets }),
-});

@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { ApiKeyRepository } from '#persistence';
+import { ApiKeyRepository, keyView } from '#persistence';
 import {
   type RouterNewKey,
   routerNewKey,
@@ -17,7 +17,7 @@ import { CodeExchange } from '../auth/code-exchange.js';
 import { credentialOf } from '../auth/credential.js';
 import { once, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
-import { holdTo, orRefused, shownKey, tooManyKeys } from './key-answers.js';
+import { holdTo, orRefused, tooManyKeys } from './key-answers.js';
 
 const linkQuery = z.object({
   scopes: once()
@@ -98,6 +98,6 @@ export class SignInController {
     const code = credentialOf(request.headers, 'v2');
     const exchanged = code && (await this.codes.exchange(code.text));
     if (!exchanged) throw new RouterError('unauthorized', 'The request carries no usable credential.');
-    return { ...shownKey(exchanged.row), key: exchanged.key };
+    return { ...keyView(exchanged.row), key: exchanged.key };
   }
 }

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
-import { type UsageGroup, UsageReader } from '#persistence';
-import { centsFromMicros, type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
+import { UsageReader, usageView } from '#persistence';
+import { type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
@@ -62,20 +62,7 @@ export class UsageController {
       from: from.toISOString(),
       to: until.toISOString(),
       group_by: query.group_by,
-      data: groups.map(({ day, model, keyId, ...numbers }) => ({
-        ...(day !== undefined && { day }),
-        ...(model !== undefined && { model }),
-        ...(keyId && { key_id: keyId }),
-        ...numbersOf([numbers]),
-      })),
-      total: numbersOf(groups),
+      ...usageView(groups),
     };
   }
-}
-
-type Numbers = Pick<UsageGroup, 'runs' | 'succeeded' | 'billedMicros'>;
-
-function numbersOf(groups: readonly Numbers[]): RouterUsageResponse['total'] {
-  const sum = (of: keyof Numbers) => groups.reduce((total, group) => total + group[of], 0);
-  return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: centsFromMicros(sum('billedMicros')) };
 }

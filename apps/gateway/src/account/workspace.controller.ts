@@ -1,9 +1,8 @@
-import { WorkspaceRepository } from '#persistence';
+import { runLimits, WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { Access, CallerGuard, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { runLimits } from '../runs/run-views.js';
 import { answer, ApiRoute, json } from '../http/api-route.js';
 
 @Controller('v2/workspace')

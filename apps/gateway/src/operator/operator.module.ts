@@ -8,7 +8,7 @@ import { OperatorQueuesController } from './queues.controller.js';
 import { OperatorRunsController } from './runs.controller.js';
 import { OperatorWorkspacesController } from './workspaces.controller.js';
 
-/** What operators see and change over HTTP: all workspaces, providers, queues. */
+/** The operators' side of HTTP: all workspaces, providers, queues, and runs that need a look. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
   controllers: [

@@ -1,6 +1,6 @@
 import { LiveCatalog, nearestIds } from '#catalog';
 import { RouterError } from '#errors';
-import { ProviderPauseRepository, ProviderReader, type ProviderState } from '#persistence';
+import { ProviderPauseRepository, ProviderReader, type ProviderState, providerView } from '#persistence';
 import {
   type OperatorProvider,
   operatorPauseInput,
@@ -36,7 +36,8 @@ export class OperatorProvidersController {
     answers: [answer(200, 'All of them.', json(operatorProviderListResponse))],
   })
   async list(): Promise<OperatorProviderListResponse> {
-    return { data: (await this.states()).map((state) => this.shown(state)) };
+    const { models } = this.catalog.current;
+    return { data: (await this.states()).map((state) => providerView(state, models)) };
   }
 
   @Get(':provider')
@@ -103,7 +104,7 @@ export class OperatorProvidersController {
   private async find(provider: string): Promise<OperatorProvider> {
     const states = await this.states();
     const found = states.find((state) => state.provider === provider);
-    if (found) return this.shown(found);
+    if (found) return providerView(found, this.catalog.current.models);
     const names = states.map((state) => ({ id: state.provider, aliases: [] }));
     const near = nearestIds(provider, names).join(', ');
     throw new RouterError(
@@ -112,46 +113,4 @@ export class OperatorProvidersController {
       { status: 404 },
     );
   }
-
-  private shown({ provider, hasKey, slots, pauses, load, outcomes }: ProviderState): OperatorProvider {
-    const isOfProvider = (model: { provider: string }) => model.provider === provider;
-    const underWay = [load.submitting, load.running, load.copying];
-    return {
-      provider,
-      models: this.catalog.current.models.filter(isOfProvider).map(({ id }) => id),
-      has_key: hasKey,
-      pauses: pauses.map(({ calls, askedBy, since, until, reason }) => ({
-        calls,
-        asked_by: askedBy,
-        since,
-        ...(until !== null && { until }),
-        reason,
-      })),
-      pressure: {
-        slots: { limit: slots, in_use: load.submitting.runs },
-        waiting: waiting([load.waiting]),
-        under_way: waiting(underWay),
-        parked: waiting([load.parked]),
-      },
-      last_hour: outcomesOf(outcomes, 'lastHour'),
-      last_day: outcomesOf(outcomes, 'lastDay'),
-    };
-  }
-}
-
-const waiting = (states: ProviderState['load']['waiting'][]) => ({
-  runs: states.reduce((sum, { runs }) => sum + runs, 0),
-  oldest_seconds: Math.max(...states.map(({ oldestSeconds }) => oldestSeconds)),
-});
-
-function outcomesOf(outcomes: ProviderState['outcomes'], within: 'lastHour' | 'lastDay') {
-  const ended = outcomes.filter((each) => each[within] > 0);
-  const sum = (rows: typeof ended) => rows.reduce((total, each) => total + each[within], 0);
-  return {
-    requests: sum(ended),
-    succeeded: sum(ended.filter(({ bucket }) => bucket === null)),
-    errors: Object.fromEntries(
-      ended.flatMap(({ bucket, [within]: runs }) => (bucket === null ? [] : [[bucket, runs]])),
-    ),
-  };
 }

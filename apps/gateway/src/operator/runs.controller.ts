@@ -1,12 +1,10 @@
 import { SETTINGS } from '#infrastructure';
-import { OperatorReader, type OperatorRun as FoundRun } from '#persistence';
+import { OperatorReader, operatorRunView } from '#persistence';
 import {
-  type OperatorRun,
   type OperatorRunListResponse,
   operatorRunListResponse,
   routerErrorType,
   routerProviderSegment,
-  statusOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
@@ -80,25 +78,7 @@ export class OperatorRunsController {
               page,
             ),
       placeOf: ({ requestId }) => requestId,
-      entryOf: shown,
+      entryOf: operatorRunView,
     });
   }
 }
-
-/** What does not apply is absent. */
-const shown = (run: FoundRun): OperatorRun => ({
-  request_id: run.requestId,
-  workspace: { id: run.workspaceId, name: run.workspace },
-  model: run.model,
-  provider: run.provider,
-  status: statusOf(run.stage),
-  stage: run.stage,
-  ...(run.reason !== null && { reason: run.reason }),
-  ...(run.bucket !== null && { error_type: run.bucket }),
-  ...(run.stage === 'completed' && run.status !== null && { error_status: run.status }),
-  created_at: run.admittedAt.toISOString(),
-  ...(run.grantedAt && { granted_at: run.grantedAt.toISOString() }),
-  ...(run.dispatchedAt && { started_at: run.dispatchedAt.toISOString() }),
-  ...(run.outputAt && { output_at: run.outputAt.toISOString() }),
-  ...(run.completedAt && { completed_at: run.completedAt.toISOString() }),
-});

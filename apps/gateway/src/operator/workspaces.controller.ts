@@ -1,15 +1,8 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import {
-  UnknownWorkspace,
-  type Workspace,
-  type WorkspaceChange,
-  WorkspaceRepository,
-  type WorkspaceState,
-} from '#persistence';
+import { type WorkspaceChange, WorkspaceRepository, workspaceView } from '#persistence';
 import { RunQueues } from '#queue';
 import {
-  centsFromMicros,
   microsFromCents,
   oneLine,
   type OperatorWorkspace,
@@ -26,7 +19,6 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { once, QueryPipe } from '../http/query.pipe.js';
-import { runLimits } from '../runs/run-views.js';
 import { listPage, pageQuery } from '../http/page-query.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
@@ -65,7 +57,7 @@ export class OperatorWorkspacesController {
     return listPage(query, 'workspaces', this.settings, {
       read: (page) => this.workspaces.states(q, page),
       placeOf: ({ name }) => name,
-      entryOf: shown,
+      entryOf: workspaceView,
     });
   }
 
@@ -78,7 +70,7 @@ export class OperatorWorkspacesController {
     answers: [answer(200, 'As it is now.', json(operatorWorkspace)), unknownWorkspace],
   })
   async read(@Param('workspace') name: string): Promise<OperatorWorkspace> {
-    return this.stateOf(await this.find(name));
+    return this.find(name);
   }
 
   @Patch(':workspace')
@@ -103,26 +95,19 @@ export class OperatorWorkspacesController {
   ): Promise<OperatorWorkspace> {
     const body = await this.bodies.readObject(request.raw, workspaceId, operatorWorkspaceChange);
     const { id } = await this.find(name);
-    const { workspace, granted } = await this.workspaces.change(id, changeOf(body), credential);
+    const { granted } = await this.workspaces.change(id, changeOf(body), credential);
     await this.queues.enqueue(granted);
-    return this.stateOf(workspace);
+    return this.find(id);
   }
 
-  private async find(nameOrId: string): Promise<Workspace> {
-    return this.workspaces.find(nameOrId).catch((error: unknown) => {
-      if (!(error instanceof UnknownWorkspace)) throw error;
-      throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
-    });
-  }
-
-  private async stateOf({ id }: Workspace): Promise<OperatorWorkspace> {
-    const state = await this.workspaces.state(id);
-    if (state === null) throw new Error('the workspace is gone');
-    return shown(state);
+  private async find(nameOrId: string): Promise<OperatorWorkspace> {
+    const state = await this.workspaces.state(nameOrId);
+    if (state) return workspaceView(state);
+    throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
   }
 }
 
-/** What is not given is absent: an absent column stays as it is. */
+/** A field that is not given is absent: an absent column stays as it is. */
 function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChange {
   const { limits = {}, credits_cents, add_credits_cents, note, ...facts } = body;
   const { committed_spend_cents } = limits;
@@ -140,25 +125,3 @@ function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChan
   };
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
-
-const shown = (state: WorkspaceState): OperatorWorkspace => ({
-  id: state.id,
-  name: state.name,
-  created_at: state.createdAt.toISOString(),
-  enabled: state.enabled,
-  visible: state.visible,
-  runnable: state.runnable,
-  markup: state.markup,
-  limits: {
-    ...runLimits(state),
-    files: { limit: state.fileLimit, current: state.files },
-    file_bytes: { limit: state.fileBytesLimit, current: state.fileBytes },
-  },
-  credits_cents: state.balanceMicros === null ? null : centsFromMicros(state.balanceMicros),
-  held_cents: centsFromMicros(state.heldMicros),
-  today: {
-    runs: state.runsToday,
-    succeeded: state.succeededToday,
-    cost_cents: centsFromMicros(state.billedMicrosToday),
-  },
-});

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
+import { deliveryView, WebhookRepository, type Workspace, WorkspaceRepository } from '#persistence';
 import {
   routerQueueRequestId,
   type RouterWebhookDelivery,
@@ -17,7 +17,6 @@ import { z } from 'zod';
 import { Access, CallerGuard, Calling, unlessDeleted } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { shownDelivery } from '../runs/run-views.js';
 import { listPage, pageQuery } from '../http/page-query.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
@@ -25,7 +24,7 @@ const deliveryQuery = pageQuery.extend({
   state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
 });
 
-/** What tells callers that their runs are completed: the deliveries, and the secret that signs them. */
+/** The calls that tell callers that their runs are completed, and the secret that signs them. */
 @Controller('v2/webhooks')
 @UseGuards(CallerGuard)
 export class WebhooksController {
@@ -55,7 +54,7 @@ export class WebhooksController {
     return listPage(query, 'deliveries', this.settings, {
       read: (page) => this.webhooks.list({ workspaceId, state, ...page }),
       placeOf: ({ runId }) => runId,
-      entryOf: shownDelivery,
+      entryOf: deliveryView,
     });
   }
 
@@ -79,7 +78,7 @@ export class WebhooksController {
     const isKnown =
       routerQueueRequestId.safeParse(runId).success && (await this.webhooks.redeliver(runId, workspaceId));
     const [webhook] = isKnown ? await this.webhooks.list({ workspaceId, runId, limit: 1 }) : [];
-    if (webhook) return shownDelivery(webhook);
+    if (webhook) return deliveryView(webhook);
     throw new RouterError('invalid_input', 'There is no such webhook.', { status: 404 });
   }
 

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   cpSync,
   existsSync,
   lstatSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -115,20 +113,11 @@ function replaceCopy(from: string, to: string): void {
   const draft = mkdtempSync(`${to}-`);
   try {
     cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
-    openToAll(draft);
+    // Whatever the umask of the installation was, every account can read and enter the copy.
+    spawnSync('/bin/chmod', ['-R', 'a+rX,go-w', draft]);
     rmSync(to, { recursive: true, force: true });
     renameSync(draft, to);
   } finally {
     rmSync(draft, { recursive: true, force: true });
-  }
-}
-
-/** Whatever the umask of the installation was, the copy can be read and entered by every account. */
-function openToAll(folder: string): void {
-  chmodSync(folder, 0o755);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const each = path.join(folder, entry.name);
-    if (entry.isDirectory()) openToAll(each);
-    else if (entry.isFile()) chmodSync(each, lstatSync(each).mode & 0o100 ? 0o755 : 0o644);
   }
 }

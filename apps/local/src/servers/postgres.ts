@@ -15,7 +15,7 @@ import { Client } from 'pg';
 import type { ProcessRecords } from '../processes.js';
 import { StartFailure } from '../start-failure.js';
 import { type Account, binaryOf, locatePostgres } from './postgres-binaries.js';
-import { lastLines, startServer, type ServerProcess, type ServerSpec } from './server-process.js';
+import { startServer, type ServerProcess, type ServerSpec } from './server-process.js';
 
 interface PostgresOptions {
   records: ProcessRecords;
@@ -30,8 +30,6 @@ interface PostgresOptions {
   settings?: Record<string, string | number>;
   /** False for data that nobody needs after a crash of the machine. */
   durable?: boolean;
-  /** Aborts a first start, which takes a while. */
-  signal?: AbortSignal;
 }
 
 /** The superuser of the cluster. */
@@ -71,7 +69,7 @@ export async function startPostgres(
   return { url: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`, server };
 }
 
-/** What every program of the cluster is run with. */
+/** The settings with which every program of the cluster runs. */
 interface Run extends Omit<ServerSpec, 'command' | 'args'> {
   binary: (name: 'postgres' | 'initdb') => string;
   /** The folder as these programs see it. */
@@ -122,7 +120,7 @@ function reaches(account: Account, folder: string): boolean {
 
 /** The cluster gets its name when it is complete: a start that was killed half way leaves none behind. */
 async function initialise(options: PostgresOptions, run: Run): Promise<void> {
-  const { folder, password, durable = true, signal } = options;
+  const { folder, password, durable = true } = options;
   for (const name of readdirSync(folder)) {
     if (name.startsWith('draft')) rmSync(path.join(folder, name), { recursive: true, force: true });
   }
@@ -131,6 +129,7 @@ async function initialise(options: PostgresOptions, run: Run): Promise<void> {
   if (run.account) chownSync(passwordFile, run.account.uid, run.account.gid);
   const initdb = await startServer({
     ...run,
+    name: 'initdb',
     command: run.binary('initdb'),
     args: [
       `--pgdata=${run.path}/draft`,
@@ -143,16 +142,9 @@ async function initialise(options: PostgresOptions, run: Run): Promise<void> {
       ...(durable ? [] : ['--no-sync']),
     ],
   });
-  const abort = () => void initdb.stop();
-  signal?.addEventListener('abort', abort);
   await initdb.ended;
-  signal?.removeEventListener('abort', abort);
   rmSync(passwordFile, { force: true });
-  if (initdb.exitCode !== 0) {
-    throw new StartFailure(
-      `Postgres could not make its data: ${lastLines(run.logPath, 3)} (log: ${run.logPath})`,
-    );
-  }
+  if (initdb.exitCode !== 0) throw new StartFailure(initdb.exitMessage);
   renameSync(path.join(folder, 'draft'), path.join(folder, 'data'));
 }
 

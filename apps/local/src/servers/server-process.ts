@@ -8,18 +8,22 @@ export interface ServerSpec {
   name: string;
   command: string;
   args: string[];
-  env: Record<string, string>;
+  env: NodeJS.ProcessEnv;
   /** Both streams of the server are appended to this file. */
   logPath: string;
   records: ProcessRecords;
-  /** It takes connections when its log says so. Absent: nobody waits. */
+  /** The start waits until the log of this run matches. */
   readyText?: RegExp;
+  /** The start waits until this is true. */
+  isReady?: () => Promise<boolean>;
   /** Asks for a quick, clean end (default SIGTERM). */
   stopSignal?: NodeJS.Signals;
   /** Absent: the account of the caller. */
   account?: { uid: number; gid: number } | undefined;
   /** Opened before the account changes, and handed over as descriptor 3. */
   folder?: string | undefined;
+  /** An IPC channel, whose end tells the process that its parent is gone. */
+  channel?: boolean;
 }
 
 export interface ServerProcess {
@@ -31,8 +35,10 @@ export interface ServerProcess {
   readonly exitCode: number | null;
   /** Settles when the server has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** One line for people: that it ended, how, and where to read on. */
+  /** One line for people: that it ended, how, its last words, and where to read on. */
   readonly exitMessage: string;
+  /** The part of the log that this run has written. */
+  log(): string;
   stop(): Promise<void>;
 }
 
@@ -40,17 +46,16 @@ export interface ServerProcess {
 const readyWithinMs = 60_000;
 const stopGraceMs = 8_000;
 
+/** Starts a process and waits until it is ready, if the spec says when that is. */
 export async function startServer(spec: ServerSpec): Promise<ServerProcess> {
-  const logged = existsSync(spec.logPath) ? statSync(spec.logPath).size : 0;
   const server = spawnServer(spec);
-  const { readyText } = spec;
-  if (!readyText) return server;
+  const { readyText, isReady = async () => readyText === undefined || readyText.test(server.log()) } = spec;
   const lastMs = Date.now() + readyWithinMs;
-  while (!readyText.test(readFileSync(spec.logPath).toString('utf8', logged))) {
-    if (!server.running || Date.now() > lastMs) {
-      const problem = server.running ? 'takes no connections' : 'ended while it started';
+  while (!(await isReady().catch(() => false))) {
+    if (!server.running) throw new StartFailure(server.exitMessage);
+    if (Date.now() > lastMs) {
       await server.stop();
-      throw new StartFailure(`${spec.name} ${problem}: ${lastLines(spec.logPath, 3)} (log: ${spec.logPath})`);
+      throw new StartFailure(`${spec.name} is not ready after a minute (log: ${spec.logPath})`);
     }
     await pause(20);
   }
@@ -59,17 +64,18 @@ export async function startServer(spec: ServerSpec): Promise<ServerProcess> {
 
 function spawnServer(spec: ServerSpec): ServerProcess {
   const { name, logPath, stopSignal = 'SIGTERM' } = spec;
+  const loggedBefore = existsSync(logPath) ? statSync(logPath).size : 0;
   const opened = [openSync(logPath, 'a', 0o600)];
   if (spec.folder !== undefined)
     opened.push(openSync(spec.folder, constants.O_RDONLY | constants.O_DIRECTORY));
   try {
     const child = spawn(spec.command, spec.args, {
-      ...spec.account,
-      cwd: '/',
+      // The account may not be able to enter the caller's folder.
+      ...(spec.account && { ...spec.account, cwd: '/' }),
       env: spec.env,
-      // A process group of its own: Ctrl-C must not reach it before the apps have ended.
+      // A process group of its own: Ctrl-C reaches the launcher alone, which stops the rest in order.
       detached: true,
-      stdio: ['ignore', ...opened.slice(0, 1), ...opened],
+      stdio: ['ignore', ...opened.slice(0, 1), ...opened, ...(spec.channel ? (['ipc'] as const) : [])],
     });
     spec.records.track(child, name, stopSignal);
     const ended = new Promise<void>((resolve) => {
@@ -87,38 +93,30 @@ function spawnServer(spec: ServerSpec): ServerProcess {
         return child.exitCode;
       },
       get exitMessage() {
-        return `${name} ended (${describeExit(child)}) (log: ${logPath})`;
+        const how = child.signalCode ?? `exit code ${child.exitCode ?? 'unknown'}`;
+        return `${name} ended (${how}): ${lastLines(logPath, 3) || 'it said nothing'} (log: ${logPath})`;
       },
-      stop: () => stopChild(child, ended, stopSignal, stopGraceMs),
+      log: () => readFileSync(logPath).toString('utf8', loggedBefore),
+      stop: async () => {
+        if (!isRunningChild(child)) return;
+        child.kill(stopSignal);
+        // A frozen process takes no other signal before this one.
+        child.kill('SIGCONT');
+        const timer = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+        await ended;
+        clearTimeout(timer);
+      },
     };
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }
 }
 
-export const isRunningChild = (child: ChildProcess): boolean =>
+const isRunningChild = (child: ChildProcess): boolean =>
   child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 
-export const describeExit = (child: ChildProcess): string =>
-  child.signalCode ?? `exit code ${child.exitCode ?? 'unknown'}`;
-
-export async function stopChild(
-  child: ChildProcess,
-  ended: Promise<void>,
-  signal: NodeJS.Signals,
-  graceMs: number,
-): Promise<void> {
-  if (!isRunningChild(child)) return;
-  child.kill(signal);
-  // A frozen process takes no other signal before this one.
-  child.kill('SIGCONT');
-  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-  await ended;
-  clearTimeout(timer);
-}
-
 /** The last lines of a log as one line; empty when there is none. */
-export function lastLines(file: string, count: number): string {
+function lastLines(file: string, count: number): string {
   if (!existsSync(file)) return '';
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count).join(' | ');
 }

@@ -1,11 +1,13 @@
 import { type Books, DatabaseSnapshot } from '#persistence';
 import type { Command } from 'commander';
+import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { clearLine, type Desk } from '../answer.js';
-import { booksAnswer } from '../carry-over/books-answer.js';
+import { type Answer, clearLine, type Desk } from '../answer.js';
 import { exportDatabase } from '../carry-over/export-database.js';
-import { withDatabase } from '../open-database.js';
+import { importDatabase } from '../carry-over/import-database.js';
+import { withDatabase, withServices } from '../open-database.js';
 import type { CommandGroup } from '../program.js';
+import { table } from '../table.js';
 
 interface ExportOptions {
   file?: string;
@@ -40,6 +42,25 @@ export const exportCommand: CommandGroup = (program, desk) => {
     });
 };
 
+export const importCommand: CommandGroup = (program, desk) => {
+  program
+    .command('import')
+    .description(
+      'Fill a new database, in which only "migrate" has run, with what "export" wrote: all of it in one transaction, after its rows and sums were compared, or nothing.',
+    )
+    .option('--file <file>', 'read this file (default: standard input)')
+    .action(async ({ file }: { file?: string }) => {
+      desk.takesLong();
+      const books = await withServices(desk.env, ({ database }) =>
+        importDatabase(file === undefined ? desk.input : createReadStream(file), database, {
+          warn: desk.warn,
+          progress: (rows) => desk.status?.(`\r${rows} rows`),
+        }),
+      ).finally(() => desk.status?.(clearLine));
+      desk.answer(booksAnswer(books));
+    });
+};
+
 /** Refuses to leave live runs behind unless it was told to, and tells what else is not carried over. */
 async function tellOfRest(
   snapshot: DatabaseSnapshot,
@@ -70,4 +91,17 @@ async function writeFile(path: string, write: (print: Desk['print']) => Promise<
   } finally {
     await file.close();
   }
+}
+
+/** The row counts and the sums in all; those of each workspace are in the export itself. */
+function booksAnswer({ rows, sums }: Books): Answer {
+  const totals = Object.entries(sums).map(([amount, { all }]) => [amount, all] as const);
+  return {
+    document: { rows, sums: Object.fromEntries(totals) },
+    text: [
+      table(Object.entries(rows), { TABLE: ([name]) => name, ROWS: ([, count]) => count }),
+      '',
+      table(totals, { AMOUNT: ([amount]) => amount, 'SUM (MICRO-DOLLARS)': ([, sum]) => sum }),
+    ].join('\n'),
+  };
 }

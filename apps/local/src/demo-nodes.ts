@@ -1,3 +1,5 @@
+import type { NodeRecord } from '#persistence';
+
 /** A row of the demo registry's families: nodes of one kind, by one publisher. */
 interface Family {
   publisher: string;
@@ -35,10 +37,10 @@ const families: readonly Family[] = [
 ];
 
 /**
- * Made-up nodes for a local start, some hundred, as `admin registry import` takes them. Numbers come from places
- * in the list, so that every installation has the same ones.
+ * Made-up nodes for a local start, some hundred. Numbers come from places in the list, so that every installation has
+ * the same ones.
  */
-export function demoNodes(): object[] {
+export function demoNodes(): NodeRecord[] {
   return families.flatMap((family, row) =>
     family.subjects
       .split(' ')
@@ -54,38 +56,41 @@ const dayMs = 24 * 60 * 60 * 1000;
 const firstDayMs = Date.UTC(2024, 0, 1);
 const dayAfter = (days: number) => new Date(firstDayMs + days * dayMs).toISOString();
 
-function demoNode(family: Family, name: string, place: number): object {
+function demoNode(family: Family, name: string, place: number): NodeRecord {
   const id = name.toLowerCase().replaceAll(' ', '-');
   const { publisher, category, systems, accelerators, versions: supported } = family;
   return {
-    id,
-    name,
-    description: `${name}: a made-up node of the demo registry.`,
-    author: publisher,
-    category,
-    tags: [category, family.topic.toLowerCase()],
-    created_at: dayAfter(place % 400),
-    downloads: (place * place * 13) % 250_000,
-    github_stars: (place * 37) % 900,
-    rating: ((place * 7) % 41) / 10 + 1,
-    search_ranking: place % 10,
-    repository: `https://git.example/${publisher}/${id}`,
-    license: 'LICENSE',
-    status: place % 61 === 60 ? 'NodeStatusBanned' : 'NodeStatusActive',
-    ...(systems && { supported_os: systems }),
-    ...(accelerators && { supported_accelerators: accelerators }),
-    ...(supported && { supported_app_version: supported }),
+    node: {
+      id,
+      name,
+      description: `${name}: a made-up node of the demo registry.`,
+      author: publisher,
+      category,
+      tags: [category, family.topic.toLowerCase()],
+      created_at: dayAfter(place % 400),
+      downloads: (place * place * 13) % 250_000,
+      github_stars: (place * 37) % 900,
+      rating: ((place * 7) % 41) / 10 + 1,
+      search_ranking: place % 10,
+      repository: `https://git.example/${publisher}/${id}`,
+      license: 'LICENSE',
+      status: place % 61 === 60 ? 'NodeStatusBanned' : 'NodeStatusActive',
+      ...(systems && { supported_os: systems }),
+      ...(accelerators && { supported_accelerators: accelerators }),
+      ...(supported && { supported_app_version: supported }),
+      publisher_id: publisher,
+    },
     publisher: {
       id: publisher,
       name: publisher.replace('-', ' '),
       website: `https://${publisher}.example`,
-      createdAt: dayAfter(0),
+      created_at: dayAfter(0),
       status: 'PublisherStatusActive',
     },
     versions: Array.from({ length: 1 + (place % 3) }, (_, number) => ({
       version: `1.${number}.0`,
       changelog: number === 0 ? 'The first version.' : 'Small repairs.',
-      createdAt: dayAfter((place % 400) + number * 20),
+      created_at: dayAfter((place % 400) + number * 20),
     })),
   };
 }

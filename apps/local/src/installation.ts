@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { checkout } from './checkout.js';
+import { readJsonFile, writeJsonFile } from './json-file.js';
+import { assertPortFree, choosePorts, type Ports } from './ports.js';
+import { acquireInstanceLock, ProcessRecords } from './processes.js';
+import type { LocalSettings } from './settings.js';
+import { StartFailure } from './start-failure.js';
+
+/** The facts with which every part of the installation is started. */
+export interface Installation {
+  /** The environment of the person who starts it. */
+  env: NodeJS.ProcessEnv;
+  settings: LocalSettings;
+  folder: LocalFolder;
+  secrets: Secrets;
+  ports: Ports;
+  records: ProcessRecords;
+  /** Ends what still runs, the apps before what they use, and lets go of the folder. */
+  close: (starting: Promise<unknown>) => Promise<void>;
+}
+
+/** The folder is this launcher's alone from here on, and nothing of a killed one runs on it any more. */
+export async function openInstallation(
+  env: NodeJS.ProcessEnv,
+  settings: LocalSettings,
+): Promise<Installation> {
+  const folder = prepareLocalFolder(path.resolve(settings.LOCAL_DIR ?? path.join(checkout, '.local')));
+  const release = acquireInstanceLock(folder.instance);
+  const records = new ProcessRecords(folder.running);
+  try {
+    rmSync(folder.ready, { force: true });
+    await records.endAll();
+    await assertPortFree(settings);
+    const secrets = readOrMakeSecrets(folder.secrets);
+    const ports = await choosePorts(folder.ports);
+    const close = async (starting: Promise<unknown>) => {
+      await records.endAll(['gateway', 'worker']);
+      await records.endAll();
+      // A part that was about to start has started by now.
+      await Promise.race([starting.catch(() => {}), pause(1_000)]);
+      await records.endAll();
+      rmSync(folder.ready, { force: true });
+      release();
+    };
+    return { env, settings, folder, secrets, ports, records, close };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+type LocalFolder = ReturnType<typeof prepareLocalFolder>;
+
+/** Everything that an installation keeps on disk, and where. */
+function prepareLocalFolder(wanted: string) {
+  try {
+    mkdirSync(wanted, { recursive: true, mode: 0o700 });
+    accessSync(wanted, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const name of ['logs', 'assets']) mkdirSync(path.join(wanted, name), { recursive: true });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new StartFailure(`The folder ${wanted} cannot be written (${code}): set LOCAL_DIR`, { cause });
+  }
+  const root = realpathSync(wanted);
+  const at = (name: string) => path.join(root, name);
+  return {
+    root,
+    postgres: at('postgres'),
+    redis: at('redis'),
+    assets: at('assets'),
+    /** One log a process. */
+    logOf: (name: string) => path.join(root, 'logs', `${name}.log`),
+    /** Names the running launcher. */
+    instance: at('instance.json'),
+    /** One file for each process that the running launcher has started. */
+    running: at('running'),
+    ready: at('ready.json'),
+    /** The settings of operators' commands, as `npm run admin` finds them. */
+    adminEnv: at('admin.env'),
+    secrets: at('secrets.json'),
+    ports: at('ports.json'),
+    demo: at('demo.json'),
+    simulatorLedger: at('simulator-ledger.jsonl'),
+  };
+}
+
+const secretsSchema = z.object({
+  signing: z.string(),
+  jwt: z.string(),
+  postgres: z.string(),
+  redis: z.string(),
+});
+
+type Secrets = z.infer<typeof secretsSchema>;
+
+/** Made once for an installation: a new signing secret would void every URL that was handed out. */
+function readOrMakeSecrets(file: string): Secrets {
+  const kept = readJsonFile(file, secretsSchema);
+  if (kept) return kept;
+  const made = { signing: secret(), jwt: secret(), postgres: secret(), redis: secret() };
+  writeJsonFile(file, made);
+  return made;
+}
+
+const secret = (): string => randomBytes(32).toString('hex');

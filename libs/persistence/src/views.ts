@@ -1,0 +1,201 @@
+import {
+  centsFromMicros,
+  type OperatorProvider,
+  type OperatorRun as OperatorRunView,
+  type OperatorWorkspace,
+  type RouterKey,
+  type RouterRequest,
+  type RouterRequestDetail,
+  type RouterUsageResponse,
+  type RouterWebhookDelivery,
+  type RouterWorkspace,
+  runUrls,
+  statusOf,
+} from '#schemas';
+import type { KeyRow } from './api-key.repository.js';
+import type { OperatorRun } from './operator-reader.js';
+import type { ProviderState } from './provider-reader.js';
+import type { ListedRequest, RequestDetail } from './request-reader.js';
+import type { UsageGroup } from './usage-reader.js';
+import type { ListedWebhook } from './webhook.repository.js';
+import type { WorkspaceStanding, WorkspaceState } from './workspace.repository.js';
+
+// Rows as the HTTP interface and the operators' commands show them. A field that does not apply is absent.
+
+/** The allowances of a workspace's runs, and how much of them is in use. */
+export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => ({
+  inflight: { limit: now.inflightLimit, current: now.inflight },
+  committed_spend_cents: {
+    limit: centsFromMicros(now.committedLimitMicros),
+    current: centsFromMicros(now.committedMicros),
+  },
+  backlog: { limit: now.backlogLimit, current: now.backlog },
+  runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
+});
+
+export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
+  id: state.id,
+  name: state.name,
+  created_at: state.createdAt.toISOString(),
+  enabled: state.enabled,
+  visible: state.visible,
+  runnable: state.runnable,
+  markup: state.markup,
+  limits: {
+    ...runLimits(state),
+    files: { limit: state.fileLimit, current: state.files },
+    file_bytes: { limit: state.fileBytesLimit, current: state.fileBytes },
+  },
+  credits_cents: state.balanceMicros === null ? null : centsFromMicros(state.balanceMicros),
+  held_cents: centsFromMicros(state.heldMicros),
+  today: {
+    runs: state.runsToday,
+    succeeded: state.succeededToday,
+    cost_cents: centsFromMicros(state.billedMicrosToday),
+  },
+});
+
+const timesOf = (run: OperatorRun | ListedRequest) => ({
+  created_at: run.admittedAt.toISOString(),
+  ...(run.grantedAt && { granted_at: run.grantedAt.toISOString() }),
+  ...(run.dispatchedAt && { started_at: run.dispatchedAt.toISOString() }),
+  ...(run.outputAt && { output_at: run.outputAt.toISOString() }),
+  ...(run.completedAt && { completed_at: run.completedAt.toISOString() }),
+});
+
+export const operatorRunView = (run: OperatorRun): OperatorRunView => ({
+  request_id: run.requestId,
+  workspace: { id: run.workspaceId, name: run.workspace },
+  model: run.model,
+  provider: run.provider,
+  status: statusOf(run.stage),
+  stage: run.stage,
+  ...(run.reason !== null && { reason: run.reason }),
+  ...(run.bucket !== null && { error_type: run.bucket }),
+  ...(run.stage === 'completed' && run.status !== null && { error_status: run.status }),
+  ...timesOf(run),
+});
+
+/** A run of a workspace. With an origin it has URLs there, until its result ages out. */
+export const requestView = (run: ListedRequest, origin?: string): RouterRequest => ({
+  request_id: run.requestId,
+  model: run.model,
+  status: statusOf(run.stage),
+  ...(run.outcome !== null && { outcome: run.outcome }),
+  ...(run.bucket !== null && { error_type: run.bucket }),
+  ...(run.keyId !== null && { key_id: run.keyId }),
+  ...(run.keyName !== null && { key_name: run.keyName }),
+  ...timesOf(run),
+  ...(run.completedAt && {
+    duration_ms: Math.max(0, run.completedAt.getTime() - run.admittedAt.getTime()),
+  }),
+  reserved_cents: centsFromMicros(run.reservedMicros),
+  ...(run.billedMicros !== null && { cost_cents: centsFromMicros(run.billedMicros) }),
+  ...(run.basis !== null && { cost_basis: run.basis }),
+  result_available: run.completedAt !== null && run.isKept,
+  ...(origin !== undefined && run.isKept && runUrls(origin, { modelId: run.model, runId: run.requestId })),
+});
+
+export const requestDetailView = (
+  run: RequestDetail,
+  webhook?: ListedWebhook,
+  origin?: string,
+): RouterRequestDetail => ({
+  ...requestView(run, origin),
+  ...(run.failure && { error_detail: run.failure.detail }),
+  ...(run.failure?.fields && { error_fields: run.failure.fields }),
+  ...(run.attempts !== null && { attempts: run.attempts }),
+  ...(run.cancelRequestedAt && { cancel_requested_at: run.cancelRequestedAt.toISOString() }),
+  ...(run.assets !== null && { asset_count: run.assets }),
+  ...(webhook && { webhook: deliveryView(webhook) }),
+});
+
+export const deliveryView = (webhook: ListedWebhook): RouterWebhookDelivery => ({
+  request_id: webhook.runId,
+  model: webhook.model,
+  ...(webhook.bucket !== null && { error_type: webhook.bucket }),
+  url: webhook.url,
+  form: webhook.form,
+  state: webhook.state,
+  tries: webhook.tries,
+  ...(webhook.problem !== null && { problem: webhook.problem }),
+  created_at: webhook.completedAt.toISOString(),
+  ...(webhook.dueAt && { next_try_at: webhook.dueAt.toISOString() }),
+  ...(webhook.endedAt && { ended_at: webhook.endedAt.toISOString() }),
+});
+
+/** A key without its text. */
+export const keyView = (row: KeyRow): RouterKey => ({
+  id: row.id,
+  kind: row.kind,
+  name: row.name,
+  prefix: row.prefix,
+  scopes: row.scopes,
+  state: row.state,
+  ...(row.madeBy !== null && { made_by: row.madeBy }),
+  ...(row.madeBySubject !== null && { made_by_subject: row.madeBySubject }),
+  created_at: row.createdAt.toISOString(),
+  ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
+  ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
+});
+
+type UsageNumbers = Pick<UsageGroup, 'runs' | 'succeeded' | 'billedMicros'>;
+
+export const usageView = (groups: readonly UsageGroup[]): Pick<RouterUsageResponse, 'data' | 'total'> => ({
+  data: groups.map(({ day, model, keyId, ...numbers }) => ({
+    ...(day !== undefined && { day }),
+    ...(model !== undefined && { model }),
+    ...(keyId && { key_id: keyId }),
+    ...usageTotal([numbers]),
+  })),
+  total: usageTotal(groups),
+});
+
+function usageTotal(groups: readonly UsageNumbers[]): RouterUsageResponse['total'] {
+  const sum = (of: keyof UsageNumbers) => groups.reduce((total, group) => total + group[of], 0);
+  return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: centsFromMicros(sum('billedMicros')) };
+}
+
+/** A provider with the models that it runs. */
+export function providerView(
+  { provider, hasKey, slots, pauses, load, outcomes }: ProviderState,
+  models: readonly { id: string; provider: string }[],
+): OperatorProvider {
+  return {
+    provider,
+    models: models.filter((model) => model.provider === provider).map(({ id }) => id),
+    has_key: hasKey,
+    pauses: pauses.map(({ calls, askedBy, since, until, reason }) => ({
+      calls,
+      asked_by: askedBy,
+      since,
+      ...(until !== null && { until }),
+      reason,
+    })),
+    pressure: {
+      slots: { limit: slots, in_use: load.submitting.runs },
+      waiting: waiting([load.waiting]),
+      under_way: waiting([load.submitting, load.running, load.copying]),
+      parked: waiting([load.parked]),
+    },
+    last_hour: outcomesOf(outcomes, 'lastHour'),
+    last_day: outcomesOf(outcomes, 'lastDay'),
+  };
+}
+
+const waiting = (states: ProviderState['load']['waiting'][]) => ({
+  runs: states.reduce((sum, { runs }) => sum + runs, 0),
+  oldest_seconds: Math.max(...states.map(({ oldestSeconds }) => oldestSeconds)),
+});
+
+function outcomesOf(outcomes: ProviderState['outcomes'], within: 'lastHour' | 'lastDay') {
+  const ended = outcomes.filter((each) => each[within] > 0);
+  const sum = (rows: typeof ended) => rows.reduce((total, each) => total + each[within], 0);
+  return {
+    requests: sum(ended),
+    succeeded: sum(ended.filter(({ bucket }) => bucket === null)),
+    errors: Object.fromEntries(
+      ended.flatMap(({ bucket, [within]: runs }) => (bucket === null ? [] : [[bucket, runs]])),
+    ),
+  };
+}
