@@ -45,7 +45,7 @@ export interface AcceptedInput {
 }
 
 /** The run of an earlier call with the same key. */
-export interface Replay {
+interface Replay {
   kind: 'replay';
   modelId: string;
   key: string;

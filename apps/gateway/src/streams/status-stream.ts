@@ -2,8 +2,8 @@ import { RouterError } from '#errors';
 import { Metrics } from '#observability';
 import { type LiveState, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
-import { foundRun } from './found-run.js';
-import { isSame, RunWatch } from './run-watch.js';
+import { foundRun } from '../runs/found-run.js';
+import { isSame, RunWatch } from '../runs/run-watch.js';
 
 /** A stream's clients come back after a random time in this range, so that a restart does not bring all of them at once. */
 const minRetryMs = 500;
