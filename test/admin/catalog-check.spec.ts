@@ -107,9 +107,9 @@ describe('admin catalog prices', () => {
   const directory = temporaryFolder('catalog');
   const price = `
   usd: 0.1
-  times: [{ number: /duration, default: 5, most: 10 }]
+  times: [{ number: /duration, default: 5, max: 10 }]
   plus: [{ usd: 0.03 }]
-  reported: [{ at: /cost, usd: 0.01 }]
+  reported: [{ path: /cost, usd: 0.01 }]
   source: provider.example/pricing
   date: 2026-11-22`;
   beforeAll(() =>

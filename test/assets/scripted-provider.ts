@@ -14,7 +14,7 @@ export class ScriptedProvider {
   /** Answers by path: assets, and speech. */
   readonly paths = new Map<string, Answering>();
   readonly asked: string[] = [];
-  /** What was submitted, by the prompt. */
+  /** The submitted inputs, by their prompt. */
   readonly inputs = new Map<string, Record<string, unknown>>();
   private readonly prompts: string[] = [];
 

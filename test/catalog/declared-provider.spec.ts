@@ -15,7 +15,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     system.giveKey('lab', 'key-of-the-lab\n');
     await system.serve({
       'lab.yaml': provider('lab', upstream.url, polled),
-      'fast.yaml': provider('fast', upstream.url, "files: true\nauth_query: { key: '{secret}' }\n"),
+      'fast.yaml': provider('fast', upstream.url, "file_results: true\nauth_query: { key: '{secret}' }\n"),
       'lab-paint.yaml': row('lab/paint', 'v1/paint', 1_000),
       'fast-echo.yaml': row('fast/echo', 'now/echo', 1_000),
       'fast-speak.yaml': row('fast/speak', 'sound/speak', 1_000),

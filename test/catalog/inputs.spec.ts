@@ -3,11 +3,14 @@ import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harne
 import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
-const naming = 'members: { model: paint-cheap, version: 2 }\nrefused_fields: [/options/target]\n';
+const naming = 'constants: { model: paint-cheap, version: 2 }\nrefused_fields: [/options/target]\n';
 const unauthored = (id: string, more = '') =>
   `id: ${id}\nupstream: { path: now/x }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\n${more}`;
 const encoded = (name: string, url: string, encode: string) =>
-  provider(name, url, 'files: true\n').replace("{upstream.path}' }", `{upstream.path}', encode: ${encode} }`);
+  provider(name, url, 'file_results: true\n').replace(
+    "{upstream.path}' }",
+    `{upstream.path}', encode: ${encode} }`,
+  );
 const today = new Date().toISOString().slice(0, 10);
 
 describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s', (transport) => {

@@ -4,7 +4,7 @@ import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
 const names = 'aliases: [naming/clip, naming-ai/clip/dev]\nprovider: naming\n';
-const variants = 'variants:\n  - { holds: [/image], upstream: { path: now/from-image } }\n';
+const variants = 'variants:\n  - { contains: [/image], upstream: { path: now/from-image } }\n';
 
 describe.each(transports().slice(0, 1))('the names of a model on %s', (transport) => {
   const system = sharedSystem(transport);

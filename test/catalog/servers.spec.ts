@@ -3,7 +3,7 @@ import { type Caller, failOnLeftovers, sharedSystem, transports, waitFor } from 
 import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
-const atOnce = 'files: true\n';
+const atOnce = 'file_results: true\n';
 /** The system gives a key to each provider that it recognises by its first line. */
 const withoutKey = (text: string) => text.replace('\nprovider:', '\n"provider":');
 const servedBy = (text: string, ...ids: string[]) => `${text}servers: [${ids.join(', ')}]\n`;

@@ -26,9 +26,9 @@ const twin = '__twin__';
 
 /** Every body of a model whose priced fields hold values that might be read in more than one way. */
 export function bodiesOf(model: Model, order: Order, priced: readonly string[]): Tried[] {
-  const base = { ...model.members, ...(model.example as Body) };
+  const base = { ...model.constants, ...(model.example as Body) };
   const places = [...new Set([...order.fields.keys(), ...priced])].filter(
-    (place) => place !== '' && !Object.hasOwn(model.members ?? {}, pointerSegments(place)[0] ?? ''),
+    (place) => place !== '' && !Object.hasOwn(model.constants ?? {}, pointerSegments(place)[0] ?? ''),
   );
   return places
     .flatMap((place) => {

@@ -27,7 +27,7 @@ function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string 
 }
 
 function orderOf(model: Model, bill: Bill): Order {
-  const order = new Order({ ...model.members, ...(model.example as Body) });
+  const order = new Order({ ...model.constants, ...(model.example as Body) });
   bill(order);
   return order;
 }

@@ -18,7 +18,7 @@ const ofTomorrow = '"field_of_tomorrow":{"a":18446744073709551615, "b":1.0}';
 
 /** The input as a caller writes it: without the model's name, with its words where there is a prompt. */
 function bodyOf(model: Model, input: object, words: string): string {
-  const named = Object.keys(model.members ?? {});
+  const named = Object.keys(model.constants ?? {});
   const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !named.includes(name)));
   const text = JSON.stringify(withWords(rest, words) ?? rest);
   const isClosed = inputErrors(model, { ...rest, field_of_tomorrow: 1 }).length > 0;

@@ -32,7 +32,7 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
       (model) =>
         model.provider === name &&
         withWords(model.example, '') !== undefined &&
-        !/^like: /m.test(fileOf(model)),
+        !/^extends: /m.test(fileOf(model)),
     );
     const kinds = new Map(ofProvider.toReversed().map((model) => [kindOf(model), model]));
     return [...kinds.values()].map((model): TestedRow => {
@@ -42,7 +42,7 @@ export async function testedRows(folder?: string): Promise<TestedRow[]> {
         model: model.id,
         short: `${model.id}-short`,
         example: model.example ?? {},
-        members: model.members ?? {},
+        members: model.constants ?? {},
         answers: resultOf(model),
         wraps: wrappingOf(model),
         uploads: uploadsOf(model, JSON.stringify(model.example)),

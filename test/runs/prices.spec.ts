@@ -19,7 +19,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
 
   beforeAll(async () => {
     caller = await system.caller({ balanceMicros: 100_000_000 });
-    const reported = 'reported: [{ at: /cost, usd: 0.01 }]';
+    const reported = 'reported: [{ path: /cost, usd: 0.01 }]';
     const file = own.replace('/', '-');
     await system.serve({
       [`${file}-flat.yaml`]: row('flat', '{ usd: 0.070001 }'),

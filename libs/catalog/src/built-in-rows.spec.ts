@@ -97,7 +97,7 @@ describe('the rows that come with the providers', () => {
 
   it('name the model themselves: a body may leave it out or repeat it, and runs no other model', () => {
     for (const model of catalog.models) {
-      for (const [name, value] of Object.entries(model.members ?? {})) {
+      for (const [name, value] of Object.entries(model.constants ?? {})) {
         expect([model.id, model.example]).not.toHaveProperty(`1.${name}`);
         expect(inputErrors(model, { ...model.example, [name]: value })).toEqual([]);
         const [error] = inputErrors(model, { ...model.example, [name]: 'a-dearer-model' });

@@ -5,6 +5,12 @@ import { nearestIds } from './nearest-ids.js';
 
 export type ModelFilter = (model: Model) => boolean;
 
+interface PageRequest {
+  cursorAfterId?: string;
+  limit: number;
+  filter: ModelFilter;
+}
+
 /** One immutable revision of what can be run. */
 export interface Catalog {
   /** Which files it was read from, as a hash. */
@@ -21,10 +27,7 @@ export interface Catalog {
    * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
    * whether more of them follow.
    */
-  page(request: { cursorAfterId?: string; limit: number; filter: ModelFilter }): {
-    models: Model[];
-    hasMore: boolean;
-  };
+  page(request: PageRequest): { models: Model[]; hasMore: boolean };
   /**
    * Up to three ids of visible models: that of which the whole path is an alias, or the successor of what was
    * asked for, then those nearest to it, a joined three-segment id first.
@@ -54,15 +57,7 @@ export function catalogOf(
     ended,
     find,
     idOf: (name: string) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
-    page({
-      cursorAfterId = '',
-      limit,
-      filter,
-    }: {
-      cursorAfterId?: string;
-      limit: number;
-      filter: ModelFilter;
-    }) {
+    page({ cursorAfterId = '', limit, filter }: PageRequest) {
       const served: Model[] = [];
       for (const model of models) {
         if (model.id <= cursorAfterId || hasEnded(model) || !filter(model)) continue;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
-import { endsSoon, type Model, visibleProvider } from './model.js';
+import { endsSoon, type Model, oncePerModel, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
 
 export type Generation = 'v1' | 'v2';
@@ -16,7 +16,9 @@ const maxUrlLength = 2048;
 /** The query parameter of a run that picks the server. */
 const serverParameter = 'model_provider';
 
-const documents = new WeakMap<Model, Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>>>();
+const documentsOf = oncePerModel(
+  (): Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>> => ({}),
+);
 
 const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
 
@@ -39,9 +41,11 @@ export interface DocumentFrame {
  * call of a process.
  */
 export function openApiDocument(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {
-  const cached = documents.get(model) ?? {};
-  documents.set(model, cached);
-  return (cached[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(model, generation, frame));
+  return (documentsOf(model)[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(
+    model,
+    generation,
+    frame,
+  ));
 }
 
 function render(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ProviderDefinition, RowProblem } from '#providers';
+import { type ProviderDefinition, type RowProblem, rowProblems } from '#providers';
 import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
@@ -71,15 +71,19 @@ export function readModel(
   row: unknown,
   documents?: Documents,
 ): { model: Model } | { problems: RowProblem[] } {
-  const parsed = modelRow.safeParse(row);
+  const parsed = modelRow.safeParse(row, { reportInput: true });
   const given: unknown = parsed.success ? parsed.data : row;
   const input = schemaAt(given, ['input'], documents);
   const output = schemaAt(given, ['output', 'schema'], documents);
-  const problems = [...(parsed.error?.issues ?? []), ...input.problems, ...output.problems];
+  const problems = [
+    ...(parsed.error ? rowProblems(parsed.error.issues) : []),
+    ...input.problems,
+    ...output.problems,
+  ];
   if (input.schema?.type !== undefined && input.schema.type !== 'object') {
     problems.push({ path: ['input', 'type'], message: 'the input is an object' });
   }
-  const required = Object.keys(parsed.data?.members ?? {}).filter((name) =>
+  const required = Object.keys(parsed.data?.constants ?? {}).filter((name) =>
     input.schema?.required?.includes(name),
   );
   if (required.length > 0) {
@@ -125,7 +129,7 @@ function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSc
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,
-    input: acceptedInput(input, { members: row.members ?? {}, refused: refusedPointers }),
+    input: acceptedInput(input, { constants: row.constants ?? {}, refused: refusedPointers }),
     refusedPointers,
     isAuthored: input !== undefined,
     output: output && { mediaType: output.media_type, schema: outputSchema, example: output.example },

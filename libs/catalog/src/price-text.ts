@@ -63,9 +63,15 @@ function factorText(factor: Factor): string {
 
 const per = (factor: { per: number }): string => (factor.per === 1 ? '' : ` / ${factor.per}`);
 
-const each = ({ each: least, most = least }: { each: number; most?: number | undefined }): string => {
-  if (least === 1 && most === 1) return '';
-  return ` (${least === most ? '' : `${number(least)} to `}${number(most)} each)`;
+const each = ({
+  each: min,
+  max_each: max = min,
+}: {
+  each: number;
+  max_each?: number | undefined;
+}): string => {
+  if (min === 1 && max === 1) return '';
+  return ` (${min === max ? '' : `${number(min)} to `}${number(max)} each)`;
 };
 
 const less = (units: string, { minus }: { minus: number }): string =>

@@ -41,7 +41,7 @@ const withField = (body: Body, [name = '', ...rest]: readonly string[], value: u
 /** Files that are uploaded first: the provider sees the ids that it gave them. */
 function uploadIds(provider: string): Body {
   const { declaration = '{}' } = providerList.find(({ name }) => name === provider) ?? {};
-  const places: string[] = JSON.parse(declaration).submit?.upload?.at ?? [];
+  const places: string[] = JSON.parse(declaration).submit?.upload?.paths ?? [];
   return Object.fromEntries(places.map((place) => [place.slice(1), 7]));
 }
 
@@ -53,9 +53,9 @@ function isMeant(id: string, field: string): boolean {
 
 describe.each(rows)('$id beside the schema of its provider', ({ id, model, schema }) => {
   const isTheirs = ajv.compile(schema);
-  const base: Body = { ...model.members, ...model.example, ...uploadIds(model.provider) };
+  const base: Body = { ...model.constants, ...model.example, ...uploadIds(model.provider) };
   const fields = fieldsOf(schema, base, (branch: JsonSchema) => ajv.validate(branch, base)).filter(
-    ({ at }) => !Object.hasOwn(model.members ?? {}, at[0] ?? ''),
+    ({ at }) => !Object.hasOwn(model.constants ?? {}, at[0] ?? ''),
   );
   const differences = (all: { at: string[]; body: Body; differs: boolean }[]) =>
     all

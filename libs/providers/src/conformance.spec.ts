@@ -258,7 +258,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     (phase, status, failureClass, retry) => {
       const outcome = answer(phase, replyOf(status, '<html>oops</html>', { 'content-type': 'text/html' }));
       expect(outcome).toMatchObject({ kind: 'failed', failure: { class: failureClass, retry } });
-      expect(outcome).not.toHaveProperty('failure.limited');
+      expect(outcome).not.toHaveProperty('failure.capped');
     },
   );
 

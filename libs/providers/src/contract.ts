@@ -1,6 +1,6 @@
 import type { FieldError } from '#errors';
 import type { Json } from '#schemas';
-import type { AccountReports } from './account.js';
+import type { AccountReports } from './condition.js';
 
 /** What an adapter sees of a run. `body` is the caller's own bytes, `upstream` the model row's address. */
 export interface Run {
@@ -101,7 +101,7 @@ export type FailureClass =
 /**
  * `retry`: `never`; `new_submit` when the submission was provably not accepted and may be made again
  * within the time budget; `same_call` when a poll or fetch may simply be repeated.
- * `limited`, only beside `same_call`: the provider answered that it cannot serve this handle; three such replies
+ * `capped`, only beside `same_call`: the provider answered that it cannot serve this handle; three such replies
  * in a row end the run with this failure, any other reply starts the count again.
  * `note` goes to the log, never to the caller.
  */
@@ -110,7 +110,7 @@ export interface ProviderFailure {
   retry: 'never' | 'new_submit' | 'same_call';
   fields?: FieldError[];
   afterMs?: number;
-  limited?: true;
+  capped?: true;
   note?: string;
 }
 

@@ -31,7 +31,7 @@ describe('base64', () => {
   const adapter = job({
     base,
     rules: [],
-    submit: { base64: [{ at: '/image' }, { at: '/images/*', as: 'data_url' }] },
+    submit: { base64: [{ path: '/image' }, { path: '/images/*', format: 'data_url' }] },
   });
 
   it('takes the places of URLs, and leaves every byte around them', () => {

@@ -3,8 +3,7 @@ import type { HttpCall, HttpReply, Run, TokenExchange } from './contract.js';
 import type { Encoding } from './encodings.js';
 import type { FieldReader } from './fields.js';
 import type { Base64Place } from './input-files.js';
-import type { AccountReports } from './account.js';
-import type { Condition } from './condition.js';
+import type { AccountReports, Condition } from './condition.js';
 import type { Rule } from './rules.js';
 
 /** What a provider's status word means, in whatever case; a word that is not listed means `running`. */
@@ -17,8 +16,8 @@ export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancele
  * unreadable.
  */
 type HandleField =
-  | { at: JsonPointer; url?: true; optional?: true; polled?: undefined }
-  | { at: JsonPointer; polled: true; url?: undefined; optional?: undefined }
+  | { path: JsonPointer; url?: true; optional?: true; polled?: undefined }
+  | { path: JsonPointer; polled: true; url?: undefined; optional?: undefined }
   | { upstream: string; optional?: undefined };
 
 export type HandleFields = Readonly<Record<string, HandleField>>;
@@ -34,13 +33,13 @@ interface PollSpec<F extends HandleFields> {
   statuses: Readonly<Record<string, RunStatus>>;
   everyMs: number;
   /** Where the number stands that says how far it is, and the number that means all. */
-  progress?: { at: JsonPointer; of: number } | undefined;
+  progress?: { path: JsonPointer; max: number } | undefined;
 }
 
 export interface CancelRule {
   http?: number;
-  where?: JsonPointer;
-  is?: string | boolean;
+  path?: JsonPointer;
+  equals?: string | boolean;
   answer: 'requested' | 'too_late';
 }
 
@@ -64,13 +63,13 @@ interface JobBase {
     /** How the caller's bytes become the request body; left out, they are the body. */
     encode?: Encoding;
     /** The call for an input that holds one of these members, unless it has no address for the run's model. */
-    variant?: { members: readonly string[]; url(run: Run): string | undefined; encode?: Encoding };
+    variant?: { contains: readonly string[]; url(run: Run): string | undefined; encode?: Encoding };
     /** Where the input may have the URL of a file and the provider takes its base64. */
     base64?: readonly Base64Place[];
     /** Files that the provider has to have before it is told of them. */
     upload?: {
       /** Where the input may have the URL of a file, or a `data:` URL, in the place of the provider's id of it. */
-      at: readonly JsonPointer[];
+      paths: readonly JsonPointer[];
       /** The address that takes one file in a form, as the field `part`. */
       url: string;
       part: string;
@@ -78,11 +77,11 @@ interface JobBase {
       id: JsonPointer;
     };
     /** Statuses besides 429 by which the provider says that it has not accepted the submission. */
-    refusals?: readonly number[];
+    retryStatuses?: readonly number[];
   };
   /** A header field that wants another value in every call. */
   uniqueHeader?: string;
-  /** What rules and `resultAt` see of a reply; left out, all of its JSON. */
+  /** What rules and `resultPaths` see of a reply; left out, all of its JSON. */
   view?: (reply: HttpReply) => Json | undefined;
   /** How it reports trouble with our account; `meaningOf` says which of these and the rules counts. */
   account?: AccountReports | undefined;
@@ -94,9 +93,9 @@ interface JobBase {
   /** A result that fits none of these is none, where the provider names a state. Those of a list hold together. */
   successWhen?: readonly (Condition | readonly Condition[])[] | undefined;
   /** A JSON result with nothing at any of these places is no result. `assets`: the places that the model's row names. */
-  resultAt?: readonly JsonPointer[] | 'assets' | undefined;
+  resultPaths?: readonly JsonPointer[] | 'assets' | undefined;
   /** A result may also come as the file itself: a success that is an image, audio, a video or a model, or neither text nor JSON. */
-  files?: true;
+  fileResults?: true;
 }
 
 /**

@@ -22,9 +22,9 @@ describe('done at submit', () => {
     ...common,
     submit: { url: () => 'https://provider.example/images', headers: () => ({ 'x-version': '1' }) },
     rules: [
-      { http: 200, where: '/code', is: 1026, class: 'content_policy' },
-      { http: 429, where: '/error/code', is: 'insufficient_quota', class: 'provider_account' },
-      { where: '/refused', is: true, class: 'content_policy' },
+      { http: 200, path: '/code', equals: 1026, class: 'content_policy' },
+      { http: 429, path: '/error/code', equals: 'insufficient_quota', class: 'provider_account' },
+      { path: '/refused', equals: true, class: 'content_policy' },
     ],
   });
 
@@ -51,7 +51,7 @@ describe('done at submit', () => {
       ...common,
       submit: {
         variant: {
-          members: ['image'],
+          contains: ['image'],
           url: ({ upstream }) => upstream['edits'],
           encode: () => ({ contentType: 'text/plain', body: new Uint8Array() }),
         },
@@ -92,7 +92,7 @@ describe('operation polled by POST', () => {
   const adapter = job({
     ...common,
     submit: { url: () => 'https://provider.example/start' },
-    handle: { name: { at: '/name' } },
+    handle: { name: { path: '/name' } },
     poll: {
       call: ({ name }) => ({
         method: 'POST',
@@ -103,11 +103,11 @@ describe('operation polled by POST', () => {
       statuses: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
       everyMs: 10_000,
     },
-    resultAt: ['/response'],
+    resultPaths: ['/response'],
     rules: [
-      { where: '/error/code', is: 3, class: 'rejected_input' },
-      { where: '/error/code', is: 16, class: 'provider_account', retry: 'same_call' },
-      { where: '/error/code', is: 5, class: 'provider_failed', retry: 'limited' },
+      { path: '/error/code', equals: 3, class: 'rejected_input' },
+      { path: '/error/code', equals: 16, class: 'provider_account', retry: 'same_call' },
+      { path: '/error/code', equals: 5, class: 'provider_failed', retry: 'capped' },
     ],
   });
   const handle = { v: 1, step: 'poll' as const, name: 'operations/7' };
@@ -153,8 +153,8 @@ describe('operation polled by POST', () => {
   it('repeats the call that a rule says to repeat, and no submission', () => {
     expect(poll({ error: { code: 16 } })).toMatchObject({ failure: { retry: 'same_call' } });
     expect(submit(16)).toMatchObject({ failure: { class: 'provider_account', retry: 'never' } });
-    expect(poll({ error: { code: 5 } })).toMatchObject({ failure: { retry: 'same_call', limited: true } });
-    expect(submit(5)).not.toHaveProperty('failure.limited');
+    expect(poll({ error: { code: 5 } })).toMatchObject({ failure: { retry: 'same_call', capped: true } });
+    expect(submit(5)).not.toHaveProperty('failure.capped');
   });
 
   it('refuses a handle that another version wrote', () => {
@@ -163,7 +163,7 @@ describe('operation polled by POST', () => {
 
   it('counts a refused address as a failure that ends the run in the end', () => {
     expect(adapter.onResume?.(handle, { fault: 'not_sent', cause: 'refused_address' })).toMatchObject({
-      failure: { class: 'provider_failed', retry: 'same_call', limited: true },
+      failure: { class: 'provider_failed', retry: 'same_call', capped: true },
     });
   });
 });
@@ -175,7 +175,7 @@ describe('a provider that wants another value in every call', () => {
     ...common,
     uniqueHeader: 'x-trace-id',
     submit: { url: () => 'https://provider.example/start' },
-    handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+    handle: { id: { path: '/id' }, file: { path: '/file', polled: true } },
     poll: { call: get, status: '/status', statuses: { ok: 'succeeded' }, everyMs: 1000 },
     fetch: { call: get },
     cancel: { call: get, replies: [] },

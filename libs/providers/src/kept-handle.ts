@@ -51,7 +51,7 @@ export function keep(
       continue;
     }
     if ((field.polled ?? false) === (run !== undefined)) continue;
-    const text = json === undefined ? '' : exactAt(json, field.at, reply);
+    const text = json === undefined ? '' : exactAt(json, field.path, reply);
     if (text !== '' && (!field.url || callable(text))) kept[name] = text;
     else if (!field.optional) return undefined;
   }

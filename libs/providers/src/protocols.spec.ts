@@ -11,18 +11,18 @@ const common = {
   rules: [],
 };
 const adapter = protocols({
-  speech: job({ ...common, submit: { url: () => 'https://provider.example/speech' }, files: true }),
+  speech: job({ ...common, submit: { url: () => 'https://provider.example/speech' }, fileResults: true }),
   video: job({
     ...common,
     submit: { url: () => 'https://provider.example/video' },
-    handle: { id: { at: '/id' }, path: { upstream: 'path' } },
+    handle: { id: { path: '/id' }, path: { upstream: 'path' } },
     poll: {
       call: ({ id, path }) => ({ method: 'GET', url: `https://provider.example/${path}/${id}` }),
       status: 'http',
       statuses: { 200: 'succeeded' },
       everyMs: 1000,
     },
-    files: true,
+    fileResults: true,
     cancel: {
       call: ({ id }) => ({ method: 'DELETE', url: `https://provider.example/video/${id}` }),
       replies: [],

@@ -5,7 +5,8 @@ import { z } from 'zod';
 
 import { baseUrl } from './base-url.js';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
-import { builtInDeclarations } from './declared/built-in.js';
+import { definitionOf } from './declared/declared.js';
+import { builtInRows } from './parsed-yaml.js';
 import { google } from './providers/google/google.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
@@ -13,7 +14,7 @@ import { stability } from './providers/stability/stability.js';
 
 /** Every provider the service speaks to. */
 export const providerList: readonly ProviderDefinition[] = [
-  ...builtInDeclarations(),
+  ...builtInRows().map(definitionOf),
   google,
   replicate,
   runway,

@@ -87,11 +87,10 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
 
 /** Undefined without values, and where one of them is no number. */
 function sumOf(values: readonly Json[]): number | undefined {
-  const numbers = values.map(numberOf);
-  return numbers.reduce(
-    (one, other) => (one === undefined || other === undefined ? undefined : one + other),
-    numbers.length === 0 ? undefined : 0,
-  );
+  const numbers = values.map(numberOf).filter((number) => number !== undefined);
+  return numbers.length === 0 || numbers.length < values.length
+    ? undefined
+    : numbers.reduce((one, other) => one + other);
 }
 
 /** With `only`, the values of those objects that hold its values. */

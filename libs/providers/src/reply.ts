@@ -75,7 +75,7 @@ export function isExpectedFile(reply: HttpReply): boolean {
   if (reply.status !== 200) return false;
   if (isFile(reply)) return true;
   const type = reply.headers['content-type'] ?? '';
-  if (reply.status !== 200 || isJsonType(type) || /^text\/|[/+]xml$/.test(essenceOf(type))) return false;
+  if (isJsonType(type) || /^text\/|[/+]xml$/.test(essenceOf(type))) return false;
   if (reply.storedAs !== undefined) return true;
   if (reply.body.length === 0 || (type === '' && beginsLikeText(reply.body))) return false;
   return jsonOf(reply) === undefined;

@@ -10,7 +10,6 @@ export {
   type PutFacts,
   StorageError,
   type StorageFailure,
-  type Stored,
 } from './port.js';
 export { fileKey, linkedKey, maxRowBytes, type OwnedObject, ownedObjects, runKeys } from './keys.js';
 export { StorageModule } from './storage.module.js';

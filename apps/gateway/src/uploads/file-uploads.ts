@@ -82,7 +82,7 @@ export class FileUploads {
       try {
         await failpoint('file.reserved');
         const signal = AbortSignal.timeout(uploadMs);
-        const { bytes } = await this.store.put(key, startingWith(head, body), { mediaType, signal });
+        const bytes = await this.store.put(key, startingWith(head, body), { mediaType, signal });
         await failpoint('file.stored');
         const file = await this.files.complete(key, { contentType: mediaType, bytes, seconds: fileSeconds });
         if (file) return file;

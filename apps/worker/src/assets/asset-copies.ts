@@ -100,7 +100,7 @@ export class AssetCopies {
     const key = runKeys.asset(runId, index, extensionOf(url));
     try {
       await failpoint('copying.beforePut', runId);
-      const { bytes } = await this.payloads.put(key, runId, body, {
+      const bytes = await this.payloads.put(key, runId, body, {
         mediaType,
         maxBytes: this.settings.ASSET_MAX_BYTES,
         signal,

@@ -1,7 +1,7 @@
 import { type Log, LOG, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import type { BodyPiece } from '#providers';
-import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError, type Stored } from '#storage';
+import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { SETTINGS } from '../settings.module.js';
@@ -60,8 +60,8 @@ export class Payloads {
     }
   }
 
-  /** Into the store as the bytes arrive. Rejects with `StorageError`, or with what the body failed of. */
-  async put(key: string, runId: string, body: Body, facts: PutFacts): Promise<Stored> {
+  /** Stores the bytes as they arrive and returns their number. Rejects with `StorageError`, or with the body's own error. */
+  async put(key: string, runId: string, body: Body, facts: PutFacts): Promise<number> {
     const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.settings;
     // What is put is paid for, and may not come a second time.
     if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {

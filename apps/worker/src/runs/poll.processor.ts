@@ -221,9 +221,9 @@ export class PollProcessor extends RunProcessor {
   private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
     // What is done is paid for: its result is asked for as often when the budget is spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
-    const lostPolls = failure.limited || isLate ? poll.lostPolls + 1 : 0;
+    const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
-    const isDenied = isLost && failure.limited;
+    const isDenied = isLost && failure.capped;
     if (failure.retry !== 'same_call' || isDenied) {
       // Some providers forget a run that they were told to cancel.
       if (isDenied && poll.cancelRequested && !poll.cancelDue)

@@ -7,22 +7,22 @@ const shared = {
   provider: 'acme',
   base: 'https://api.acme.example',
   auth: { authorization: 'Key {secret}' },
-  rules: [{ where: '/error', class: 'provider_failed' }],
+  rules: [{ path: '/error', class: 'provider_failed' }],
 };
 const several = {
   ...shared,
   protocols: {
     image: { submit: { ...submit, timeout_seconds: 90 } },
     video: {
-      submit: { ...submit, encode: { settled: ['stream'] } },
-      handle: { id: { at: '/id' } },
+      submit: { ...submit, encode: { force_false: ['stream'] } },
+      handle: { id: { path: '/id' } },
       poll: {
         url: '{base}/v1/jobs/{id}',
         status: '/status',
         statuses: { done: 'succeeded' },
-        every_seconds: 2,
+        interval_seconds: 2,
       },
-      rules: [{ where: '/error', is: 'nsfw', class: 'content_policy' }],
+      rules: [{ path: '/error', equals: 'nsfw', class: 'content_policy' }],
     },
   },
 };

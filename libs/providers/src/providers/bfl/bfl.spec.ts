@@ -34,7 +34,7 @@ describe('bfl poll address', () => {
 
   it('fails loudly on a row without a path', () => {
     expect(() => adapter.submit({ ...run, upstream: {} })).toThrow(
-      'model bfl/flux-2-pro has no upstream path',
+      'model bfl/flux-2-pro has no values for {base}',
     );
   });
 });

@@ -19,22 +19,22 @@ const operationCodes: Record<number, FailureClass | 'canceled'> = {
 const guidelines = /usage guidelines|support codes?:/i;
 
 export const videoRules: readonly Rule[] = [
-  { phase: 'submit', http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
-  { phase: 'poll', http: 200, where: '/error/message', is: guidelines, class: 'content_policy' },
+  { phase: 'submit', http: 400, path: '/error/message', matches: guidelines, class: 'content_policy' },
+  { phase: 'poll', http: 200, path: '/error/message', matches: guidelines, class: 'content_policy' },
   ...Object.entries(operationCodes).map(([code, failure]): Rule => ({
     phase: 'poll',
     http: 200,
-    where: '/error/code',
-    is: Number(code),
+    path: '/error/code',
+    equals: Number(code),
     class: failure,
   })),
-  { phase: 'poll', http: 200, where: '/error', class: 'provider_failed' },
+  { phase: 'poll', http: 200, path: '/error', class: 'provider_failed' },
   // Some videos may be held back; as long as one is there the run has a result.
   {
     phase: 'poll',
     http: 200,
-    where: '/response/raiMediaFilteredCount',
-    is: /^[1-9]/,
+    path: '/response/raiMediaFilteredCount',
+    matches: /^[1-9]/,
     unless: '/response/videos/*',
     class: 'content_policy',
   },
@@ -49,24 +49,24 @@ export const refused =
 
 /** What was refused of an answer; one that holds something at `result` breaks off, and is a result. */
 export const answerRules = (result: JsonPointer): readonly Rule[] => [
-  { http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
+  { http: 400, path: '/error/message', matches: guidelines, class: 'content_policy' },
   {
     http: 200,
-    where: '/promptFeedback/blockReason',
-    is: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
+    path: '/promptFeedback/blockReason',
+    matches: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
     unless: result,
     class: 'content_policy',
   },
   {
     http: 200,
-    where: '/candidates/*/finishReason',
-    is: refused,
+    path: '/candidates/*/finishReason',
+    matches: refused,
     unless: result,
     class: 'content_policy',
   },
   {
     http: 200,
-    where: '/predictions/*/raiFilteredReason',
+    path: '/predictions/*/raiFilteredReason',
     unless: '/predictions/*/bytesBase64Encoded',
     class: 'content_policy',
   },

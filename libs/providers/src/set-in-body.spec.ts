@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withSet } from './set-members.js';
+import { withSet } from './encodings.js';
 
 const runId = '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f';
 const own = 'af0f5054-0a8e-400d-84a3-26d2015afae4';

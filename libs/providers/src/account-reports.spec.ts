@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { type AccountReports, type AccountTrouble, accountTroubles, isDocumented } from './account.js';
+import { type AccountReports, type AccountTrouble, accountTroubles, isDocumented } from './condition.js';
 import type { Handle, HttpReply, Outcome } from './contract.js';
 import { toRejection } from './failure.js';
 import { providerList } from './providers.js';
