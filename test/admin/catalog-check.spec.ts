@@ -62,14 +62,17 @@ describe('admin catalog check', () => {
   it('prints every problem with file, pointer and reason, and ends with 1', async () => {
     const directory = temporaryFolder('catalog');
     const broken = path.join(directory, 'broken.yaml');
+    const old = path.join(directory, 'old.yaml');
     const stranger = path.join(directory, 'stranger.yaml');
     writeFileSync(broken, 'id: [\n');
+    writeFileSync(old, row('bfl/old').replace('usd: 0.01', 'usd: 0.01, times: [{ number: /n, most: 4 }]'));
     writeFileSync(stranger, row('nobody/model'));
     const { code, out } = await runAdmin(env, 'catalog', 'check', directory, '--json');
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual({
       problems: [
         { file: broken, pointer: '', reason: expect.stringMatching(/./) },
+        { file: old, pointer: '/price/times/0/most', reason: expect.stringContaining('is now called "max"') },
         { file: stranger, pointer: '/id', reason: 'no provider is named nobody' },
       ],
       warnings: expect.any(Array),

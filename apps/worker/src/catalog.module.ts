@@ -41,7 +41,7 @@ async function openCatalog(
 ): Promise<LiveCatalog> {
   const catalog = await LiveCatalog.open({
     directory: CATALOG_DIR,
-    // Of every run it gets the row's facts with it.
+    // A worker needs no model rows: each run carries the facts it needs.
     builtInRows: false,
     alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
     everyMs: CATALOG_POLL_MS,

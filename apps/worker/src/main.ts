@@ -9,11 +9,11 @@ import { workerSettings } from './settings.js';
 import { WorkerModule } from './worker.module.js';
 import { WorkerStart } from './worker-start.js';
 
-/** What a stop takes beside the calls in the air. */
+/** The time that a stop takes beside the calls in flight. */
 const closeMarginMs = 15_000;
 
-// V8 collects garbage once the heap has grown to a multiple of what lives, up to four times. A worker's heap is what it is
-// just calling, so that this would double its memory for no less CPU.
+// V8 collects garbage once the heap has grown to a multiple of its live objects, up to four times. A worker's live objects
+// are those of its present calls, so the default would double its memory for no less CPU.
 setFlagsFromString('--heap-growing-percent=40');
 
 await boot({

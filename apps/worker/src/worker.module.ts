@@ -13,11 +13,9 @@ import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
 import { InputFiles } from './calls/input-files.js';
-import { Gauges, RecordGauges } from './runs/gauges.js';
-import { KeptReplies } from './runs/kept-replies.js';
+import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
-import { ProviderBackoff } from './runs/provider-backoff.js';
 import { Reconciler } from './runs/reconciler.js';
 import { Retention } from './runs/retention.js';
 import { Submission } from './runs/submission.js';
@@ -37,9 +35,7 @@ import { WorkerStop } from './worker-stop.js';
     WaitingLine,
     Claims,
     Submission,
-    KeptReplies,
     Outcomes,
-    ProviderBackoff,
     ProviderCall,
     ProviderClient,
     InputFiles,
@@ -53,7 +49,6 @@ import { WorkerStop } from './worker-stop.js';
     Reconciler,
     Retention,
     Gauges,
-    RecordGauges,
     WorkerStart,
     WorkerStop,
   ],

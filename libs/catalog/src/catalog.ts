@@ -19,7 +19,7 @@ export interface Catalog {
   readonly models: readonly Model[];
   readonly providers: readonly ProviderDefinition[];
   readonly ended: readonly EndedModel[];
-  /** By id or alias. One whose end has come is not found, nor on a page, nor suggested. */
+  /** Finds a model by id or alias. A model that has ended is not found, listed or suggested. */
   find(name: string): Model | undefined;
   /** The id of which this is an alias, also of a model that has ended; any other text is itself. */
   idOf(name: string): string;
@@ -79,7 +79,7 @@ const maxSuggestions = 3;
 
 const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] => [id, ...aliases];
 
-// By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
+// Code units, as in Postgres' "C" collation: a locale's order would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
 /** The rows by which a model is served, its own first; one that has ended serves nothing. */

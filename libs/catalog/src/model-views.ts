@@ -27,7 +27,7 @@ interface Parameter {
   schema?: object;
 }
 
-/** What the documents of all models share: the route of a run, as the service describes it. */
+/** The part that the documents of all models share: the route of a run, as the service describes it. */
 export interface DocumentFrame {
   servers: readonly object[];
   externalDocs: { description: string; url: string };
@@ -101,7 +101,7 @@ function descriptionOf(model: Model): string | undefined {
   return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
 }
 
-/** By what name each server is picked, and which model's document tells its input, output and price. */
+/** The name that picks each server, and the model whose document tells its input, output and price. */
 const servedBy = ({ id, servers }: Model) =>
   servers.length === 0
     ? undefined

@@ -28,7 +28,7 @@ export interface Model extends Omit<
   budgetMs: number;
   /** JSON pointers into the output, `*` for every element, whose URL strings are assets. */
   assetPointers: string[];
-  /** What calls are checked with and documents show. */
+  /** The schema with which calls are checked, as documents show it. */
   input: JsonSchema;
   /** Whether the row describes the input. Otherwise any JSON object is accepted, but for callbacks and other members. */
   isAuthored: boolean;
@@ -40,7 +40,7 @@ export interface Model extends Omit<
   takesBothSpellings?: boolean;
 }
 
-/** What is made of a model, made once: models do not change, and that of a row that did is another object. */
+/** Caches a value made from a model: models do not change, and the model of a changed row is another object. */
 export function oncePerModel<Made extends object | string>(
   make: (model: Model) => Made,
 ): (model: Model) => Made {
@@ -63,7 +63,7 @@ export const hasEnded = ({ ends }: Life): boolean => ends !== undefined && Date.
 export const endsSoon = ({ ends }: Life): boolean =>
   ends !== undefined && Date.now() >= Date.parse(ends) - noticeMs;
 
-/** What callers know a provider by: the first segment of an id. */
+/** The name by which callers know a provider: the first segment of an id. */
 export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
 
 /** The model of a row, or everything that is wrong with it; `documents` are the files its schemas may refer to. */

@@ -18,7 +18,7 @@ export function priceFrom(price: Price): { usd: number; unit: string } {
   return terms.find(({ usd }) => usd > 0) ?? { usd: 0, unit: 'run' };
 }
 
-/** What one unit is multiplied with at least; a value that makes the term free chooses another term. */
+/** The smallest factor of one unit; a value that makes the term free chooses another term. */
 const smallestOf = (factor: Factor): number => {
   if ('table' in factor) return Math.min(...Object.values(factor.values).filter((value) => value > 0));
   if ('present' in factor) return factor.each;

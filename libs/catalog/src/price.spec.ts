@@ -144,15 +144,18 @@ describe('quote', () => {
           { header: 'character-cost', usd: 0.0001, optional: true },
           { count: '/videos', usd: 0.1, times: [{ number: '/seconds', default: 8, max: 60 }] },
           { path: '/usage/*/tokens', only: { modality: 'IMAGE' }, usd: 0.00003 },
+          { path: '/out', when: { path: '/in', above: 200 }, usd: 0.000001 },
         ],
       }),
       { sound: false },
     );
+    // Runs store these names, and releases before and after read them.
     expect(reported).toEqual([
       { at: '/usage/tokens', micros: 1.2 },
       { header: 'character-cost', optional: true, micros: 100 },
       { count: '/videos', micros: 800_000 },
       { at: '/usage/*/tokens', only: { modality: 'IMAGE' }, micros: 30 },
+      { at: '/out', when: { at: '/in', above: 200 }, micros: 1 },
     ]);
   });
 

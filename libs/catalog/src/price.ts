@@ -62,7 +62,7 @@ const reportedTerm = z.union([
   }),
 ]);
 
-/** What a run costs, as an expression over its input, and where the reply tells what was used. */
+/** The price of a run, as an expression over its input, and the places of the usage in the reply. */
 export const price = z.strictObject({
   usd,
   times,

@@ -10,7 +10,7 @@ import { isObject } from './intake/keywords.js';
 import { type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 
-/** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
+/** A problem of a catalog directory: the file, the place in it (JSON pointer), and the reason. */
 export interface CatalogProblem {
   file: string;
   pointer: string;
@@ -19,7 +19,7 @@ export interface CatalogProblem {
   isWarning?: true;
 }
 
-/** What one file says: a model, one that has ended, one to hide, or a provider. */
+/** The content of a file: a model, a model that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
   { model: Model } | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
 );
@@ -99,7 +99,7 @@ function readRow(
   return 'model' in read ? { id: read.model.id, model: read.model } : read;
 }
 
-/** What a row says of itself alone, and never takes from the row that it extends. */
+/** Fields that a row never takes from the row that it extends. */
 const ownFields = ['id', 'aliases', 'servers', 'ends', 'successor'];
 
 /**

@@ -2,7 +2,7 @@ import type { FieldError } from '#errors';
 import type { Json } from '#schemas';
 import type { AccountReports } from './condition.js';
 
-/** What an adapter sees of a run. `body` is the caller's own bytes, `upstream` the model row's address. */
+/** The facts of a run that an adapter sees. `body` is the caller's own bytes, `upstream` the model row's address. */
 export interface Run {
   runId: string;
   model: string;
@@ -10,7 +10,7 @@ export interface Run {
   body: Uint8Array;
   /** The files that the adapter's `files` names, by their URLs in the body. */
   files?: ReadonlyMap<string, InputFile>;
-  /** What the provider answered to their upload, by the same URLs: the JSON that stands for each in the input. */
+  /** The provider's ids of uploaded files, by the same URLs: the JSON that stands for each in the input. */
   uploads?: ReadonlyMap<string, string>;
 }
 
@@ -73,7 +73,7 @@ export type Fault =
 
 export type Signal = HttpReply | Fault;
 
-/** What is needed to find a generation again: JSON, versioned, saved before the first poll. */
+/** The facts that find a generation again: JSON, versioned, saved before the first poll. */
 export interface Handle {
   v: number;
   step: 'poll' | 'fetch';
@@ -151,9 +151,9 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
-  /** What authenticates a call in the query of its address. */
+  /** Query parameters that authenticate a call. */
   credentialQuery?: ((secret: string) => Record<string, string>) | undefined;
-  /** What in the input the engine has to find before `submit`: with a provider that takes URLs, nothing. */
+  /** Files in the input that the engine has to find before `submit`; none if the provider takes URLs. */
   files?(run: Run): FileUse[];
   /**
    * A call that comes before the submission, for each file whose use says so. It starts nothing and costs nothing, so the

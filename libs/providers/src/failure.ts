@@ -24,7 +24,7 @@ export const failureClasses = {
   },
 } as const satisfies Record<FailureClass, { bucket: Bucket; publicDetail: string }>;
 
-/** What the caller gets for a failed run. `fields` is present, and never empty, exactly when `status` is 422. */
+/** The answer to the caller of a failed run. `fields` is present, and never empty, exactly when `status` is 422. */
 interface Rejection {
   bucket: Bucket;
   status: number;
@@ -43,7 +43,7 @@ export function toRejection({ class: failureClass, fields = [] }: ProviderFailur
 /** Statuses that end no run: the next poll or fetch may see a healthy provider again. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
-/** What is said against our key or balance: it may be mended while the generation goes on. */
+/** Trouble with our key or balance, which may be resolved while the generation goes on. */
 const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
 
 /** Any other status is the provider's own failure. */
@@ -92,7 +92,7 @@ const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[
 };
 
 /**
- * What a reply outside 2xx means when no rule of the provider speaks about it. `retryStatuses` are the statuses
+ * The meaning of a reply outside 2xx about which no rule of the provider speaks. `retryStatuses` are the statuses
  * by which the provider says that it has not accepted a submission.
  */
 export function statusFailure(
@@ -103,25 +103,23 @@ export function statusFailure(
   return { ...readStatus[phase](status, retryStatuses), note: `${phase} answered HTTP ${status}` };
 }
 
-/** What the absence of a usable reply means. */
+/** The meaning of a missing or unusable reply. */
 export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
   const again = { upload: 'new_submit', submit: 'never', poll: 'same_call', fetch: 'same_call' } as const;
   const isBeforeHandle = phase === 'upload' || phase === 'submit';
   switch (signal.fault) {
-    case 'not_sent':
+    case 'not_sent': {
+      const note = `${phase} was not sent: ${signal.cause}`;
       // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
       if (signal.cause === 'refused_address' && !isBeforeHandle)
-        return {
-          class: 'provider_failed',
-          retry: 'same_call',
-          capped: true,
-          note: `${phase} was not sent: refused_address`,
-        };
+        return { class: 'provider_failed', retry: 'same_call', capped: true, note };
+      const isRefused = signal.cause === 'token_refused';
       return {
-        class: signal.cause === 'token_refused' ? 'provider_account' : 'provider_unavailable',
-        retry: !isBeforeHandle ? 'same_call' : signal.cause === 'token_refused' ? 'never' : 'new_submit',
-        note: `${phase} was not sent: ${signal.cause}`,
+        class: isRefused ? 'provider_account' : 'provider_unavailable',
+        retry: !isBeforeHandle ? 'same_call' : isRefused ? 'never' : 'new_submit',
+        note,
       };
+    }
     case 'ambiguous':
       return {
         class: signal.cause === 'timeout' ? 'provider_timeout' : 'provider_failed',
@@ -134,7 +132,7 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
   }
 }
 
-/** What a 2xx reply means that cannot be read: only a progress report is worth asking for again. */
+/** The meaning of a 2xx reply that cannot be read: only a progress report is worth asking for again. */
 export const unreadable = (phase: Phase, why: string): ProviderFailure => ({
   class: 'unreadable',
   retry: phase === 'poll' ? 'same_call' : 'never',

@@ -8,10 +8,10 @@ const deepest = 8;
 const maxEntries = 100;
 const maxNameLength = 200;
 const maxSegments = 20;
-/** Of what all entries of an answer echo together. */
+/** The limit of all echoes in an answer together. */
 const maxEchoLength = 64 * 1024;
 
-/** What may still be echoed. */
+/** The room that is left for echoes. */
 interface Room {
   left: number;
 }
@@ -86,7 +86,7 @@ function entry(detail: JsonObject): FieldError {
 export type FieldReader = (body: Json) => readonly FieldError[] | undefined;
 
 /**
- * What a provider says about one field, its words cleaned; `path` is the field's place in the caller's object, `ctx`
+ * A provider's error about one field, with cleaned words; `path` is the field's place in the caller's object, `ctx`
  * the constraint that it violates.
  */
 export const fieldError = (
@@ -133,7 +133,7 @@ export const sentenceFields =
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
-/** What the provider's own reader finds, else FastAPI's; no more than fits an answer, undefined for none. */
+/** The fields that the provider's own reader finds, else FastAPI's; bounded, and undefined for none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {
   if (body === undefined) return undefined;
   const room = { left: maxEchoLength };

@@ -6,7 +6,7 @@ import type { Base64Place } from './input-files.js';
 import type { AccountReports, Condition } from './condition.js';
 import type { Rule } from './rules.js';
 
-/** What a provider's status word means, in whatever case; a word that is not listed means `running`. */
+/** The meaning of a provider's status word, in whatever case; a word that is not listed means `running`. */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
@@ -28,7 +28,7 @@ export type Kept<F extends HandleFields> = {
 
 interface PollSpec<F extends HandleFields> {
   call(kept: Kept<F>): HttpCall;
-  /** Where the status word is, or `http` when the reply's own status is it. A number or boolean counts by its text. */
+  /** The place of the status word, or `http` when the reply's own status is it. A number or boolean counts by its text. */
   status: JsonPointer | 'http';
   statuses: Readonly<Record<string, RunStatus>>;
   everyMs: number;
@@ -81,7 +81,7 @@ interface JobBase {
   };
   /** A header field that wants another value in every call. */
   uniqueHeader?: string;
-  /** What rules and `resultPaths` see of a reply; left out, all of its JSON. */
+  /** The part of a reply that rules and `resultPaths` see; left out, all of its JSON. */
   view?: (reply: HttpReply) => Json | undefined;
   /** How it reports trouble with our account; `meaningOf` says which of these and the rules counts. */
   account?: AccountReports | undefined;

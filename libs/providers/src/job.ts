@@ -59,7 +59,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         ? undefined
         : statusFailure(phase, signal, submit.retryStatuses);
     if (failure) {
-      // What a provider says beside any other failure is not for callers.
+      // Fields beside any other failure are not for callers.
       const told = spec.view ? json : markedJsonOf(signal);
       const fields = failure.class === 'rejected_input' ? fieldErrors(told, spec.fields) : undefined;
       return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
@@ -246,7 +246,7 @@ function ruleFailure(
   };
 }
 
-/** What several parts of one run come to: it goes on while one of them does, and one that succeeded is a result. */
+/** The status of a run with several parts: it goes on while one of them does, and one success is a result. */
 function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
   const [first = 'running'] = parts;
   if (!parts.every(isOver)) return 'running';

@@ -32,7 +32,7 @@ export interface BoundProvider {
   declaration?: string;
 }
 
-/** What the names of a provider's settings start with. */
+/** The prefix of a provider's settings. */
 export const settingStem = (name: string): string =>
   `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 

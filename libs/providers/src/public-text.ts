@@ -4,7 +4,7 @@ import { cut } from '#schemas';
 const longest = 1000;
 const neutral = 'The provider did not accept this input.';
 
-/** What a provider's text tells about our account there is replaced whole: no part of it helps a caller. */
+/** A text about our account at the provider is replaced whole: no part of it helps a caller. */
 const aboutOurAccount =
   /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked)\b/i;
 

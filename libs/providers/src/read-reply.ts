@@ -20,7 +20,7 @@ export interface RowOfReplies {
 export type Asked = RowOfReplies &
   ({ phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle });
 
-/** What a reply means for the run, and what it says that the run cost. */
+/** The meaning of a reply for the run, and the cost that it reports. */
 export interface ReadReply {
   outcome: Outcome;
   reportedMicros?: number | undefined;
@@ -42,7 +42,7 @@ function outcomeOf(adapter: ProviderAdapter, asked: Asked, signal: Signal): Outc
   return adapter.onResume(asked.handle, signal, asked.assets);
 }
 
-/** What the reply says the run cost, in micro-dollars; undefined when it does not say so in full. */
+/** The cost that the reply reports, in micro-dollars; undefined if the report is incomplete. */
 export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): number | undefined {
   if (!isReply(signal)) return undefined;
   const units = terms.map((term) => unitsOf(term, signal));
@@ -53,7 +53,7 @@ export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): 
   return micros < Number.MAX_SAFE_INTEGER ? micros : undefined;
 }
 
-/** Of a number that is billed by its kinds the reply has to tell one of them, or it does not tell what makes the price. */
+/** If a price is split by kind, such as cached and other tokens, the reply must report at least one kind. */
 function isKindUnknown(
   term: ReportedTerm,
   terms: readonly ReportedTerm[],

@@ -93,7 +93,7 @@ export const outputOf = (reply: HttpReply): ProviderOutput => ({
 });
 
 const maxWaitMs = 300_000;
-/** Who names less has not said how long. */
+/** A shorter wait is no usable statement. */
 const minWaitMs = 100;
 
 const bounded = (waitMs: number): number => Math.min(waitMs, maxWaitMs);

@@ -106,7 +106,7 @@ export class OperatorWorkspacesController {
     const body = await this.bodies.object(request.raw, workspaceId, operatorWorkspaceChange);
     const { id } = await this.find(name);
     const { workspace, granted } = await this.workspaces.change(id, changeOf(body), credential);
-    await this.queues.enqueueGranted(granted);
+    await this.queues.enqueue(granted);
     return this.stateOf(workspace);
   }
 

@@ -34,7 +34,7 @@ export class RunCancellation {
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
       // The freed slot may have let others in.
-      this.queues.enqueueGranted(answer.granted),
+      this.queues.enqueue(answer.granted),
       // Once: however often a caller repeats the request, its run is not polled more often for it.
       answer.found === 'dispatched' && !answer.isRepeated && this.queues.runNow('poll', runId),
       answer.found === 'waiting' && this.signals.publish(runId),
@@ -47,7 +47,7 @@ export class RunCancellation {
     const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
-    await this.queues.enqueueGranted(left.granted);
+    await this.queues.enqueue(left.granted);
     return left;
   }
 }

@@ -10,8 +10,8 @@ import {
 } from '#providers';
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
-import { discard, ProviderClient } from './provider-client.js';
-import type { Share } from '../bytes/byte-budget.js';
+import type { Share } from '../bytes/payloads.js';
+import { discardBody, ProviderClient } from './provider-client.js';
 
 /** For finding one file in the store. */
 const findMs = 10_000;
@@ -28,9 +28,9 @@ const noSuchFile =
   'This model takes the file itself: base64, a data: URL, or the URL of a file that this workspace has uploaded here and that has not expired.';
 
 /**
- * What has to be done with the files of an input before it can be submitted: where the provider takes bytes, files of
- * the caller's own are found in the store, and where it takes ids, they are uploaded to it first. Nothing here starts
- * or costs anything, so whoever takes the run over does it again.
+ * Prepares the files of an input for its submission: where the provider takes bytes, files of the caller's own are found in
+ * the store, and where it takes ids, they are uploaded to it first. Nothing here starts or costs anything, so a worker that
+ * takes the run over does it again.
  */
 @Injectable()
 export class InputFiles {
@@ -41,12 +41,12 @@ export class InputFiles {
   ) {}
 
   /** The run with its files, or why it cannot be submitted. Rejects with `StorageError` when the store is away. */
-  async prepare(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
+  async prepareFiles(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
     const uses = provider.adapter.files?.(run) ?? [];
     if (uses.length === 0) return run;
     const files = new Map<string, InputFile>();
     for (const { url, path } of uses) {
-      const file = files.get(url) ?? (await this.find(url, terms.workspaceId));
+      const file = files.get(url) ?? (await this.findFile(url, terms.workspaceId));
       if (!file) return rejected(path, noSuchFile);
       files.set(url, file);
     }
@@ -54,7 +54,7 @@ export class InputFiles {
     for (const use of uses) {
       const file = files.get(use.url);
       if (!use.upload || !file || uploads.has(use.url)) continue;
-      const uploaded = await this.upload(provider, run, file, terms);
+      const uploaded = await this.uploadFile(provider, run, file, terms);
       if (uploaded.failure) return at(use, uploaded.failure);
       uploads.set(use.url, uploaded.id);
     }
@@ -62,7 +62,7 @@ export class InputFiles {
     return { ...run, files, uploads };
   }
 
-  private async find(url: string, workspaceId: string): Promise<InputFile | undefined> {
+  private async findFile(url: string, workspaceId: string): Promise<InputFile | undefined> {
     const inline = inlineFile(url);
     if (inline) return inline;
     const key = await linkedKey(this.store, url);
@@ -70,7 +70,7 @@ export class InputFiles {
     try {
       const { mediaType: type, bytes: said, body } = await this.store.get(key, AbortSignal.timeout(findMs));
       const bytes = said ?? (await lengthOf(body));
-      discard(body);
+      discardBody(body);
       return { mediaType: type, bytes, content: { storedAs: key } };
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'not_found') return undefined;
@@ -78,7 +78,7 @@ export class InputFiles {
     }
   }
 
-  private async upload(
+  private async uploadFile(
     provider: BoundProvider,
     run: Run,
     file: InputFile,
@@ -86,7 +86,7 @@ export class InputFiles {
   ): Promise<{ id: string; failure?: undefined } | { failure: ProviderFailure }> {
     const upload = provider.adapter.upload?.(run);
     if (!upload) throw new Error(`${provider.name} takes no uploads`);
-    const reply = await this.client.call(provider, {
+    const reply = await this.client.callProvider(provider, {
       runId: run.runId,
       operation: 'upload',
       call: upload.call(file),
@@ -109,7 +109,7 @@ const rejected = (path: FileUse['path'], msg: string): ProviderFailure => ({
   fields: [{ loc: ['body', ...path], msg, type: 'value_error' }],
 });
 
-/** What the provider says against a file is said against its place in the input. */
+/** Reports a provider's complaint about a file at the input field that named the file. */
 const at = ({ path }: FileUse, { fields, ...failure }: ProviderFailure): ProviderFailure => ({
   ...failure,
   ...(fields && { fields: fields.map((field) => ({ ...field, loc: ['body', ...path] })) }),

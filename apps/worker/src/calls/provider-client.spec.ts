@@ -41,7 +41,7 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
     },
   } as unknown as BoundProvider;
   const call = () =>
-    client.call(provider, {
+    client.callProvider(provider, {
       runId: 'run',
       workspaceId: 'workspace',
       operation: 'submit',

@@ -14,8 +14,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
-import type { Share } from '../bytes/byte-budget.js';
-import { Payloads } from '../bytes/payloads.js';
+import { Payloads, type Share } from '../bytes/payloads.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { faultOf, NotConnected } from './fault.js';
@@ -32,7 +31,7 @@ export interface OutboundCall {
   operation: 'upload' | 'submit' | 'resume' | 'cancel';
   call: HttpCall;
   timeoutMs: number;
-  /** What the reply's bytes count against. */
+  /** The reply's bytes count against it. */
   share: Share;
   signal?: AbortSignal | undefined;
 }
@@ -54,7 +53,7 @@ export class ProviderClient {
     private readonly metrics: Metrics,
   ) {}
 
-  async call(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
+  async callProvider(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
     const startedAt = performance.now();
     const reply = await this.authenticated(provider, asked);
     this.metrics.providerSeconds.observe(
@@ -89,7 +88,7 @@ export class ProviderClient {
     if ('fault' in first) return first;
     const reply = await send(first.token);
     if ('fault' in reply || reply.status !== 401) return reply;
-    // Of several calls that were refused with it, one has a new token made and the others find that.
+    // If several calls are rejected with the same token, the first fetches a new one and the others use it.
     this.tokens.forget(provider, first.token);
     const second = await token();
     return 'fault' in second ? second : send(second.token);
@@ -99,59 +98,54 @@ export class ProviderClient {
     provider: BoundProvider,
     asked: OutboundCall,
     secret: string | undefined,
-    dispatcher?: Dispatcher,
+    agent?: Dispatcher,
   ): Promise<Signal> {
+    const { workspaceId, call } = asked;
     const headers = {
-      ...asked.call.headers,
-      ...(asked.call.uniqueHeader && { [asked.call.uniqueHeader]: randomUUID() }),
-      ...credentialHeaders(provider.adapter, asked.call, secret, Date.now()),
+      'accept-encoding': 'identity',
+      ...call.headers,
+      ...(call.uniqueHeader && { [call.uniqueHeader]: randomUUID() }),
+      ...credentialHeaders(provider.adapter, call, secret, Date.now()),
     };
-    const url = credentialUrl(provider.adapter, asked.call, secret);
-    const { workspaceId } = asked;
-    const agent = async (signal: AbortSignal) =>
-      dispatcher ?? this.agents.to(new URL(asked.call.url), provider.base, { workspaceId, signal });
-    return withTimeout(asked.timeoutMs, asked.signal, (signal) =>
-      this.sendBounded({ ...asked, call: { ...asked.call, url, headers } }, agent, signal),
-    );
+    const signed = {
+      ...asked,
+      call: { ...call, headers, url: credentialUrl(provider.adapter, call, secret) },
+    };
+    return withTimeout(asked.timeoutMs, asked.signal, async (signal) => {
+      try {
+        const terms = { workspaceId, signal };
+        const dispatcher = agent ?? (await this.agents.to(new URL(call.url), provider.base, terms));
+        if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
+        return await this.exchange(signed, dispatcher, signal);
+      } catch (error) {
+        if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
+        // A connection that does not come about proves as much after the time limit as before it.
+        const timedOut = signal.aborted && !asked.signal?.aborted && !(error instanceof NotConnected);
+        return timedOut ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
+      }
+    });
   }
 
-  private async sendBounded(
-    asked: OutboundCall,
-    agent: (signal: AbortSignal) => Promise<Dispatcher | null>,
-    signal: AbortSignal,
-  ): Promise<Signal> {
-    const { url, method, headers = {} } = asked.call;
-    try {
-      const dispatcher = await agent(signal);
-      if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
-      const streamed = asked.call.pieces && this.payloads.stream(asked.call.pieces, signal);
-      const reply = await request(url, {
-        method,
-        headers: {
-          'accept-encoding': 'identity',
-          ...headers,
-          ...(streamed && { 'content-length': String(streamed.bytes) }),
-        },
-        body: streamed?.body ?? asked.call.body ?? null,
-        dispatcher,
-        signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      const body = decoded(reply);
-      return await this.collect({ ...reply, body }, asked, signal).finally(() => {
-        discard(body);
-        discard(reply.body);
-      });
-    } catch (error) {
-      if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
-      // A connection that does not come about proves as much after the time limit as before it.
-      const timedOut = signal.aborted && !asked.signal?.aborted && !(error instanceof NotConnected);
-      return timedOut ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
-    }
+  private async exchange(asked: OutboundCall, dispatcher: Dispatcher, signal: AbortSignal): Promise<Signal> {
+    const { url, method, headers, pieces, body: whole } = asked.call;
+    const streamed = pieces && this.payloads.stream(pieces, signal);
+    const reply = await request(url, {
+      method,
+      headers: { ...headers, ...(streamed && { 'content-length': String(streamed.bytes) }) },
+      body: streamed?.body ?? whole ?? null,
+      dispatcher,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const body = decoded(reply);
+    return this.collect({ ...reply, body }, asked, signal).finally(() => {
+      discardBody(body);
+      discardBody(reply.body);
+    });
   }
 
-  /** What the adapter reads is held in memory; a large file, of which it reads the head only, goes to the store as it comes. */
+  /** A reply that the adapter reads is held in memory; a large file, of which it reads the head only, is stored as it comes. */
   private async collect(
     {
       statusCode,
@@ -171,7 +165,7 @@ export class ProviderClient {
       size += next.value.length;
       if (isFile && size > maxRowBytes) {
         const storedAs = runKeys.reply(runId);
-        await this.payloads.put(storedAs, runId, rest(chunks, arriving), {
+        await this.payloads.putBody(storedAs, runId, rest(chunks, arriving), {
           mediaType: reply.headers['content-type'] ?? 'application/octet-stream',
           maxBytes: this.settings.ASSET_MAX_BYTES,
           signal,
@@ -199,17 +193,17 @@ function decoded({ headers, body }: Dispatcher.ResponseData): Readable {
 }
 
 /** Leaves a body unread. Errors of its connection are of no interest any more, and must not end the process. */
-export function discard(body: Readable): void {
+export function discardBody(body: Readable): void {
   body.on('error', () => {}).destroy();
 }
 
-/** What has arrived, and then what still arrives. */
+/** The chunks that have arrived, then those that still arrive. */
 async function* rest(chunks: Buffer[], arriving: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* chunks.splice(0);
   for (let next = await arriving.next(); !next.done; next = await arriving.next()) yield next.value;
 }
 
-/** JSON, or something that a provider says in its place: an adapter looks into it. */
+/** JSON, or a text in its place: an adapter reads it. */
 const isText = (contentType: string): boolean =>
   contentType === '' || essenceOf(contentType).startsWith('text/') || isJsonType(contentType);
 

@@ -42,7 +42,7 @@ export class Tokens {
     try {
       call = exchange.call(secret, this.now());
     } catch {
-      // What is wrong with it is not repeated: the message might quote the secret.
+      // The error is not repeated: its message might quote the secret.
       return refused;
     }
     const askedAtMs = this.now();

@@ -1,16 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createLog } from '#observability';
+import { createLog, type Tracing } from '#observability';
 import type { RunRepository } from '#persistence';
 import type { ReadReply } from '#providers';
-import type { JobResult } from '#queue';
-import { StorageError } from '#storage';
+import { done, type JobResult } from '#queue';
+import type { Payloads } from '../bytes/payloads.js';
 import type { ProviderCall } from '../calls/provider-call.js';
 import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Outcomes } from './outcomes.js';
 import { PollProcessor } from './poll.processor.js';
-import type { ProviderBackoff } from './provider-backoff.js';
 
 const log = createLog('worker', 'silent');
 const handle = { v: 1, step: 'poll' };
@@ -29,6 +28,7 @@ const row = {
   crashes: 0,
   pausedMs: null,
 };
+const disposable = { [Symbol.dispose]: () => {} };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
 
 type Read = ReadReply;
@@ -42,6 +42,7 @@ async function poll(
   { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
+  const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
     // What the framework provides when it registers a processor.
     override get worker() {
@@ -62,25 +63,23 @@ async function poll(
       saveHandle: async () => made.push('saved') && { cancelRequested: false },
     } as unknown as RunRepository,
     {
-      failInternally: async () => made.push('internal_error'),
-      loseAnswer: async () => made.push('internal_error'),
-      take: async () => made.push('taken'),
-      fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
+      failInternally: async () => ended('internal_error'),
+      loseAnswer: async () => ended('internal_error'),
+      takeOutput: async () => ended('taken'),
+      failRun: async (_run: object, failure: { class: string }) => ended(failure.class),
+      pauseProvider: async () => {},
       countAccountTrouble: (provider: string, failure: { class: string }) =>
         failure.class === 'provider_account' && made.push(`alerted of ${provider}`),
     } as unknown as Outcomes,
+    { openShare: () => disposable } as unknown as Payloads,
     {
-      withShare: (work: (share: object) => unknown) => work({}),
-      traced: (_span: object, work: () => unknown) => work(),
       cancel: async () => made.push('cancelled') && answer,
       resume: async () => made.push('polled') && (unread ?? { outcome }),
       readKept: async () => {
         made.push('read');
-        if (unread === 'gone') throw new StorageError('not_found', 'No asset');
         return unread ?? { outcome };
       },
     } as unknown as ProviderCall,
-    { record: async () => {} } as unknown as ProviderBackoff,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
     {
       WORKER_POLL_CONCURRENCY: 1,
@@ -88,6 +87,7 @@ async function poll(
       PROVIDER_POLL_PAUSE_MS: 5000,
       MAX_POLL_CRASHES: 10,
     } as WorkerSettings,
+    { start: () => disposable } as unknown as Tracing,
   );
   return { result: await processor.delivered(), made };
 }

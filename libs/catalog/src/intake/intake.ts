@@ -3,7 +3,7 @@ import type { JsonSchema } from '../json-schema.js';
 import { ignored, isKeyword, isObject, keywords, unsupported } from './keywords.js';
 import { orNull, speaksAbout, tagsBranches, typed, typesIn } from './types.js';
 
-/** What is wrong with a schema: where (JSON pointer) and why. */
+/** A problem of a schema: its place, as a JSON pointer, and the reason. */
 interface SchemaProblem {
   pointer: string;
   reason: string;
@@ -128,7 +128,7 @@ class Intake {
     }
   }
 
-  /** What single keywords cannot tell: a tag must tell branches apart, and comparing each element with each has a price. */
+  /** Checks keywords together: a tag must tell branches apart, and comparing each element with each has a price. */
   private checked(assertions: JsonSchema, type: unknown, place: Place): JsonSchema {
     const { discriminator, ...others } = assertions;
     if (others.uniqueItems === true && !isCheapToCompare(others)) {
@@ -175,7 +175,7 @@ class Intake {
   }
 
   /**
-   * What a reference names: a place in the same text (`#/$defs/Size`) or in a document beside the row
+   * The target of a reference: a place in the same text (`#/$defs/Size`) or in a document beside the row
    * (`provider.json#/components/schemas/Input`).
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {

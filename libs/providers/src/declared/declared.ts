@@ -27,7 +27,7 @@ export function declaredProvider(
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
-/** Of a row that was checked. */
+/** Makes the definition of a checked row. */
 export function definitionOf(row: ProviderRow): ProviderDefinition {
   const several = protocolsOf(row);
   return {
@@ -54,7 +54,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     if (text === undefined) throw new Error(`model ${run.model} has no values for ${template}`);
     return text;
   };
-  // What the provider names must not become more than one segment of ours; the row's own path may be several.
+  // A value of the provider's must stay one segment of our address; the row's own path may be several.
   const isOurs = (name: string) => handle?.[name] !== undefined && 'upstream' in handle[name];
   const asked = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
   const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => {

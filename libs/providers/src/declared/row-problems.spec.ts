@@ -52,6 +52,11 @@ const cases: [word: string, declaration: object, place: string][] = [
     submit({ encode: { asset_fields: { ...wrapped, within: 'url' } } }),
     'submit.encode.asset_fields.within',
   ],
+  ...['account', 'failed', 'timeout', 'unavailable'].map((failure): [string, object, string] => [
+    `partner_${failure}`,
+    { ...sound, rules: [{ http: 404, class: `partner_${failure}` }] },
+    'rules.0.class',
+  ]),
 ];
 
 describe('a word of the first release in a declaration', () => {

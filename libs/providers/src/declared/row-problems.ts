@@ -32,7 +32,13 @@ export const renamedFields: Readonly<Record<string, string>> = {
 };
 
 /** The same for values. */
-export const renamedValues: Readonly<Record<string, string>> = { limited: '"capped"' };
+export const renamedValues: Readonly<Record<string, string>> = {
+  limited: '"capped"',
+  partner_account: '"provider_account"',
+  partner_failed: '"provider_failed"',
+  partner_timeout: '"provider_timeout"',
+  partner_unavailable: '"provider_unavailable"',
+};
 
 /**
  * The problems of a file that a schema refused; parse with `reportInput`. Old names are reported alone, with the new

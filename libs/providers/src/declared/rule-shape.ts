@@ -9,7 +9,7 @@ export const pointers = z.union([pointer, z.array(pointer).min(1)]);
 export const status = z.int().min(100).max(599);
 export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
 
-/** What a reply may mean, and what the caller gets then. */
+/** The meanings of a reply, and the answer that the caller gets. */
 const failureClasses = {
   rejected_input: '422 `invalid_input` with the fields',
   content_policy: '400 `content_policy_violation`; billed where the model’s row says so',

@@ -41,7 +41,7 @@ interface Problem {
   message: string;
 }
 
-/** What the fields of a declaration mean together: every value in braces exists where it stands. */
+/** Checks the fields of a declaration together: every value in braces exists where it is used. */
 export function placeholderProblems(row: ProtocolRow): Problem[] {
   const { handle = {}, submit, poll, fetch, cancel } = row;
   const kept = Object.entries(handle);
@@ -49,7 +49,7 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
   const required = kept.flatMap(([name, field]) => ('optional' in field && field.optional ? [] : [name]));
   const ofRow = kept.flatMap(([name, field]) => ('upstream' in field ? [name] : []));
   const isKept = (name: string) => name === 'base' || Object.hasOwn(handle, name);
-  /** What the last poll adds is there for the fetch only. */
+  /** Values of the last poll exist for the fetch only. */
   const isThereFor = (step: string) => (name: string) =>
     isKept(name) && (step === 'fetch' || !polled.includes(name));
   const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));

@@ -47,7 +47,7 @@ export const ended = /^(STOP|MAX_TOKENS)$/;
 export const refused =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/;
 
-/** What was refused of an answer; one that holds something at `result` breaks off, and is a result. */
+/** Rules for refused answers; an answer with something at `result` was cut off, and is a result. */
 export const answerRules = (result: JsonPointer): readonly Rule[] => [
   { http: 400, path: '/error/message', matches: guidelines, class: 'content_policy' },
   {
