@@ -8,6 +8,7 @@ import { NodesModule } from './nodes/nodes.module.js';
 import { nodeSettings } from './nodes/settings.js';
 import { OperatorModule } from './operator/operator.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
+import { StreamsModule } from './streams/streams.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** Each surface is one folder, which is imported here only: without it and its lines here the gateway works as before. */
@@ -21,6 +22,7 @@ export const surfaces = [
   CompatModule,
   ReferenceModule,
   ConsoleModule,
+  StreamsModule,
 ];
 
 export const surfaceSettings = {

@@ -1,10 +1,9 @@
 import { LiveCatalog } from '#catalog';
-import { InfrastructureModule } from '#infrastructure';
+import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Providers } from './providers.js';
-import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';
 
 /** The catalog as a worker needs it: for its providers. Their keys are read again together with it. */

@@ -1,8 +1,8 @@
 import type { Catalog } from '#catalog';
+import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { bindProviders, type BoundProvider } from '#providers';
 import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';
 
 /**

@@ -1,10 +1,10 @@
+import { SETTINGS } from '#infrastructure';
 import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
 import { boardPath, createBoard, RunQueues } from '#queue';
 import { BullRegistrar } from '@nestjs/bullmq';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
-import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';
 
 /**

@@ -1,6 +1,6 @@
 import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG } from '#observability';
-import { ApiKeyRepository, credentialChannel, type DatabaseSettings } from '#persistence';
+import { credentialChannel, type DatabaseSettings } from '#persistence';
 import { PostgresListener } from '#queue';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
@@ -14,17 +14,8 @@ import type { AuthSettings } from './settings.js';
   imports: [InfrastructureModule],
   providers: [
     CallerGuard,
-    {
-      provide: Identification,
-      inject: [ApiKeyRepository, AccessTokens, SETTINGS],
-      useFactory: (keys: ApiKeyRepository, tokens: AccessTokens, settings: AuthSettings) =>
-        new Identification(keys, tokens, settings),
-    },
-    {
-      provide: CodeExchange,
-      inject: [ApiKeyRepository, SETTINGS],
-      useFactory: (keys: ApiKeyRepository, settings: AuthSettings) => new CodeExchange(keys, settings),
-    },
+    Identification,
+    CodeExchange,
     {
       provide: PostgresListener,
       inject: [Identification, SETTINGS, LOG],
@@ -68,8 +59,7 @@ function listenForChanges(
       identification.forget();
     },
     lost: (error) => {
-      if (!isLost)
-        log.warn({ error }, 'nobody tells of revoked keys: they work until the cache forgets them');
+      if (!isLost) log.warn({ error }, 'no news of revoked keys: each works until its cache entry expires');
       isLost = true;
     },
   });

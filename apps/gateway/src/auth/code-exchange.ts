@@ -1,4 +1,6 @@
-import type { ApiKeyRepository, KeyRow } from '#persistence';
+import { SETTINGS } from '#infrastructure';
+import { ApiKeyRepository, type KeyRow } from '#persistence';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { AuthSettings } from './settings.js';
 
@@ -8,12 +10,13 @@ const maxRefused = 10_000;
  * Exchanges the code of a sign-in link for the key of a session. Anybody may call it, so a code that is not usable is
  * looked up on the connections for reads and then remembered: only a code that works reaches those that admissions use.
  */
+@Injectable()
 export class CodeExchange {
   private readonly refused: LRUCache<string, true>;
 
   constructor(
-    private readonly keys: Pick<ApiKeyRepository, 'isCode' | 'exchange'>,
-    { AUTH_REFUSED_CACHE_MS: ttl }: Pick<AuthSettings, 'AUTH_REFUSED_CACHE_MS'>,
+    @Inject(ApiKeyRepository) private readonly keys: Pick<ApiKeyRepository, 'isCode' | 'exchange'>,
+    @Inject(SETTINGS) { AUTH_REFUSED_CACHE_MS: ttl }: Pick<AuthSettings, 'AUTH_REFUSED_CACHE_MS'>,
   ) {
     this.refused = new LRUCache({ max: maxRefused, ttl });
   }

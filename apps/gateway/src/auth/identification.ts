@@ -1,6 +1,8 @@
-import type { ApiKeyRepository } from '#persistence';
+import { SETTINGS } from '#infrastructure';
+import { ApiKeyRepository } from '#persistence';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type AccessTokens, clockToleranceS } from './access-tokens.js';
+import { AccessTokens, clockToleranceS } from './access-tokens.js';
 import type { Caller } from './caller.js';
 import type { Credential } from './credential.js';
 import type { AuthSettings } from './settings.js';
@@ -18,6 +20,7 @@ interface Found {
  * Finds the caller of a credential. Known credentials are cached until they change, and for seconds at most; refused
  * ones are cached separately, so that guesses cannot evict known ones.
  */
+@Injectable()
 export class Identification {
   private readonly known: LRUCache<string, Caller>;
   private readonly refused: LRUCache<string, true>;
@@ -28,9 +31,9 @@ export class Identification {
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly accessTokens: AccessTokens,
-    private readonly settings: AuthSettings,
+    @Inject(SETTINGS) private readonly settings: AuthSettings,
     /** Milliseconds of a clock that nobody can set: what was cached never outlasts its time. */
-    private readonly now: () => number = () => performance.now(),
+    @Optional() private readonly now: () => number = () => performance.now(),
   ) {
     const options = { max: maxCached, perf: { now }, ttlResolution: 0 };
     this.known = new LRUCache({ ...options, ttl: settings.AUTH_CACHE_MS });

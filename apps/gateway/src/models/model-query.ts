@@ -2,16 +2,14 @@ import { routerModality, routerProviderSegment } from '#schemas';
 import type { Model } from '#catalog';
 import { z } from 'zod';
 import { pageQuery } from '../http/page-query.js';
-
-const once = { error: 'must be given once' };
+import { once } from '../http/query.pipe.js';
 
 /** The query of a list of models on v2: a page, in which view, and which models. */
 export const modelQuery = pageQuery.extend({
   view: z.enum(['full'], { error: 'must be full' }).optional().meta({
     description: '`full`: each entry with title, description, modalities, price, lifecycle and aliases.',
   }),
-  provider: z
-    .string(once)
+  provider: once()
     .refine((text) => routerProviderSegment.safeParse(text).success, { error: 'must be a provider' })
     .optional()
     .meta({ description: 'Only models whose id begins with it.' }),
@@ -19,8 +17,7 @@ export const modelQuery = pageQuery.extend({
     .enum(routerModality.options, { error: `must be one of ${routerModality.options.join(', ')}` })
     .optional()
     .meta({ description: 'Only models whose result holds it.' }),
-  q: z
-    .string(once)
+  q: once()
     .min(1, 'must not be empty')
     .max(200, 'must have at most 200 characters')
     .optional()

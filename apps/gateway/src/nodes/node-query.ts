@@ -1,8 +1,7 @@
-import { RouterError } from '#errors';
 import { type NodeSort, type NodeSortColumn, nodeSortColumns } from '#persistence';
 import { momentOf } from '#schemas';
 import { z } from 'zod';
-import { once, pageSize } from '../http/query.pipe.js';
+import { once, pageSize, readQuery } from '../http/query.pipe.js';
 
 const descendingSuffix = ';desc';
 
@@ -83,15 +82,7 @@ export type NodeQuery = ReturnType<typeof parseNodeQuery>;
 export function parseNodeQuery(parameters: Readonly<Record<string, string | string[] | undefined>>) {
   const items = (name: string): string[] =>
     [parameters[name] ?? [], parameters[`${name}[]`] ?? []].flat().filter((item) => item !== '');
-  const { success, data, error } = nodeQuery.safeParse({
-    ...parameters,
-    sort: items('sort'),
-    node_id: items('node_id'),
-  });
-  if (!success) {
-    const [issue] = error.issues;
-    throw new RouterError('invalid_input', `${issue?.path[0]?.toString()} ${issue?.message}.`);
-  }
+  const data = readQuery(nodeQuery, { ...parameters, sort: items('sort'), node_id: items('node_id') });
   const implied = formFactorSystems.find(([ending]) => ending.test(data.form_factor ?? ''))?.[1];
   const systems = [data.supported_os, implied].filter((system) => system !== undefined);
   return {

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { LiveCatalog } from '#catalog';
 import { RunReader } from '#persistence';
 import {
@@ -12,14 +11,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { callerGone, noBody } from '../http/replies.js';
 import { ApiRoute } from '../http/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { RunPayloads } from './run-payloads.js';
-import { HeldShares } from './held/held-shares.js';
 import { RunCancellation } from './run-cancellation.js';
-import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
-import { eventsOf, StatusStream } from './status-stream.js';
+import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
 
 /** The routes of one run. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
@@ -30,8 +26,6 @@ export class RunsController {
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: RunPayloads,
-    private readonly streams: StatusStream,
-    private readonly shares: HeldShares,
   ) {}
 
   @Get('status')
@@ -47,36 +41,6 @@ export class RunsController {
     const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId));
     reply.headers(settledHeaders(state));
     return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
-  }
-
-  @Get('status/stream')
-  @Access({ scope: 'run' })
-  @ApiRoute(streamRunStatus)
-  async stream(
-    @Calling() caller: Caller,
-    @Param() segments: RunSegments,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const run = runAddress(segments, caller, this.catalog.current);
-    const urls = runUrls(request.publicOrigin, run);
-    this.shares.holdConnection(reply, caller.workspaceId);
-    const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
-    // Refusals come before the first byte.
-    const first = await states.next();
-    void reply.headers({
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      // A gateway that stops need not wait for the client to hang up.
-      connection: 'close',
-    });
-    if (request.method === 'HEAD') {
-      await states.return(null);
-      return void reply.send(noBody());
-    }
-    const events = eventsOf(first.value, states, (state) => statusBody(run.runId, state, urls));
-    void reply.send(Readable.from(events));
   }
 
   @Get()

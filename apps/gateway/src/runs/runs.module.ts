@@ -13,7 +13,6 @@ import { RunCancellation } from './run-cancellation.js';
 import { RunInput } from './run-input.js';
 import { RunWatch } from './run-watch.js';
 import { RunsController } from './runs.controller.js';
-import { StatusStream } from './status-stream.js';
 import { SubmitController } from './submit.controller.js';
 import { SyncController } from './sync.controller.js';
 
@@ -29,8 +28,7 @@ import { SyncController } from './sync.controller.js';
     HeldRuns,
     HeldShares,
     DeliveredResults,
-    StatusStream,
   ],
-  exports: [HeldShares, RunPayloads],
+  exports: [HeldShares, RunPayloads, RunWatch],
 })
 export class RunsModule {}

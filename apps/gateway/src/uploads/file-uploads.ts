@@ -18,6 +18,19 @@ export const fileSeconds = 24 * 60 * 60;
 /** For one upload, the store's last word included. */
 const uploadMs = 600_000;
 
+/** The URL of a file, which was given out before, determines its id and key. */
+interface Place {
+  id: string;
+  key: string;
+}
+
+interface Upload {
+  workspaceId: string;
+  maxBytes: number;
+  type: string | undefined;
+  place: Place | undefined;
+}
+
 /** Takes files from callers into the store as they arrive: a file is never held in memory. */
 @Injectable()
 export class FileUploads {
@@ -32,12 +45,7 @@ export class FileUploads {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** `place`: where its URL, which was given out before, says that it is. */
-  async take(
-    request: IncomingMessage,
-    workspaceId: string,
-    place?: { id: string; key: string },
-  ): Promise<StoredFile> {
+  async take(request: IncomingMessage, workspaceId: string, place?: Place): Promise<StoredFile> {
     const { FILE_LIMIT: limit } = this.settings;
     const { 'content-length': length, 'content-type': type, 'content-encoding': encoding } = request.headers;
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -58,17 +66,7 @@ export class FileUploads {
 
   private async receive(
     body: AsyncGenerator<Buffer>,
-    {
-      workspaceId,
-      maxBytes,
-      type,
-      place,
-    }: {
-      workspaceId: string;
-      maxBytes: number;
-      type: string | undefined;
-      place: { id: string; key: string } | undefined;
-    },
+    { workspaceId, maxBytes, type, place }: Upload,
   ): Promise<StoredFile> {
     try {
       const head = await headOf(body);
@@ -104,7 +102,7 @@ export class FileUploads {
   }
 }
 
-function newPlace(extension: string): { id: string; key: string } {
+function newPlace(extension: string): Place {
   const id = newId();
   return { id, key: fileKey(id, extension) };
 }

@@ -1,4 +1,5 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, Metrics, withTimeout } from '#observability';
 import type { ClaimedRun } from '#persistence';
 import type { BoundProvider } from '#providers';
@@ -7,7 +8,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { faultOf } from '../calls/fault.js';
 import { discardBody } from '../calls/provider-client.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
 import type { FoundAsset } from '../bytes/found-assets.js';

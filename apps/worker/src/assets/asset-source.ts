@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { type BoundProvider, credentialHeaders, credentialUrl } from '#providers';
 import { essenceOf, isJsonType, shortened } from '#schemas';
 import type { Readable } from 'node:stream';
@@ -7,7 +8,6 @@ import { type Dispatcher, request } from 'undici';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 import { discardBody } from '../calls/provider-client.js';
 import type { ResolveTerms } from '../resolver/name-resolver.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 /** Why an asset was not copied; the label of a metric. */

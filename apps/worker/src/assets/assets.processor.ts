@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { failpoint } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
 import {
@@ -16,8 +17,7 @@ import { Payloads } from '../bytes/payloads.js';
 import { Providers } from '../providers.js';
 import { countAttempt, deathsOf } from '../runs/crash-counts.js';
 import { type OngoingRun, Outcomes } from '../runs/outcomes.js';
-import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
-import type { WorkerSettings } from '../settings.js';
+import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
 import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
 

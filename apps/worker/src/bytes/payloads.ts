@@ -1,10 +1,10 @@
+import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, waitIn, type Waits, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import type { BodyPiece } from '#providers';
 import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Readable } from 'node:stream';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 /** Inputs and outputs of runs: few bytes travel with their row, many lie in the store. */

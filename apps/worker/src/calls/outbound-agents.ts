@@ -1,10 +1,10 @@
+import { SETTINGS } from '#infrastructure';
 import { isOriginOf, isPublicAddress, refusalOf } from '#schemas';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { NameResolver, type ResolveTerms } from '../resolver/name-resolver.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
 

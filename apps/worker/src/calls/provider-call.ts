@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, type Span, TRACING, type Tracing } from '#observability';
 import { RunRepository } from '#persistence';
 import {
@@ -14,7 +15,6 @@ import {
 import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { SETTINGS } from '#infrastructure';
 import { Metrics, withTimeout } from '#observability';
 import {
   type BoundProvider,
@@ -15,7 +16,6 @@ import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
 import { Payloads, type Share } from '../bytes/payloads.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { faultOf, NotConnected } from './fault.js';
 import { OutboundAgents } from './outbound-agents.js';

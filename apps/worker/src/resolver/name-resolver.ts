@@ -1,8 +1,8 @@
+import { SETTINGS } from '#infrastructure';
 import { Turns, waitIn, type Waits } from '#observability';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { LookupAddress } from 'node:dns';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { HostsFile } from './hosts-file.js';
 import { type Answer, lookUp } from './look-up.js';

@@ -1,7 +1,7 @@
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { type Claim, RunRepository } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 export type Claimed = Extract<Claim, { kind: 'claimed' }>;

@@ -1,10 +1,10 @@
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork, settlesWithin } from '#observability';
 import type { BoundProvider } from '#providers';
 import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor, RunQueues, type Slot } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
 import { Providers } from '../providers.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { type Claimed, Claims } from './claims.js';
 import { Outcomes } from './outcomes.js';

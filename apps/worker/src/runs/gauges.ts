@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
 import {
   type Load,
@@ -10,7 +11,6 @@ import {
 } from '#persistence';
 import { type QueueCounts, RunQueues } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 const microsPerDollar = 1_000_000;

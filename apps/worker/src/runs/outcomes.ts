@@ -1,4 +1,5 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, Metrics } from '#observability';
 import {
   announcement,
@@ -17,7 +18,6 @@ import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { findAssets } from '../bytes/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 /** Pause before a reply that was not read is read again. */

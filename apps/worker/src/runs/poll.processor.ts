@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { failpoint, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
@@ -24,8 +25,7 @@ import { Payloads } from '../bytes/payloads.js';
 import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
-import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
-import type { WorkerSettings } from '../settings.js';
+import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { countAttempt, deathsOf } from './crash-counts.js';
 import { type OngoingRun, Outcomes, readAgainMs } from './outcomes.js';
 

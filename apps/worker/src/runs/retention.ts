@@ -1,8 +1,8 @@
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork, withTimeout } from '#observability';
 import { ClockSkew, RetentionRepository, StoredObjectRepository } from '#persistence';
 import { AssetStore } from '#storage';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 /** Work that is left after this time waits for the next round, so that every verb gets its turn. */

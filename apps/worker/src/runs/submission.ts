@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { backoff, failpoint, type Log, LOG, TRACING, type Tracing } from '#observability';
 import { RunRepository } from '#persistence';
 import {
@@ -14,7 +15,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Claimed } from './claims.js';
 import { type OngoingRun, Outcomes } from './outcomes.js';

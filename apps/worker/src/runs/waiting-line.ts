@@ -1,7 +1,7 @@
+import { SETTINGS } from '#infrastructure';
 import { OutboxRepository } from '#persistence';
 import { ProviderSlots, type Slot } from '#queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 export interface WaitingRun {

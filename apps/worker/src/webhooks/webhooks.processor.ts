@@ -1,10 +1,10 @@
+import { SETTINGS } from '#infrastructure';
 import { failpoint, jittered } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
-import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
-import type { WorkerSettings } from '../settings.js';
+import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { WebhookCalls } from './webhook-calls.js';
 
 /** Calls at once to one receiver of a workspace, and to all of them, by one worker. */

@@ -1,8 +1,8 @@
 import { Metrics } from '#observability';
 import { type LiveState, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
-import { foundRun } from './found-run.js';
-import { isSame, RunWatch, unlessAway } from './run-watch.js';
+import { foundRun } from '../runs/found-run.js';
+import { isSame, RunWatch, unlessAway } from '../runs/run-watch.js';
 
 /** A stream's clients come back after a random time in this range, so that a restart does not bring all of them at once. */
 const minRetryMs = 500;
