@@ -63,6 +63,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     const answers = await answering;
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(new Set(answers.map((answer) => answer.bytes.toString())).size).toBe(1);
+    expect(answers.filter((answer) => !answer.headers.has('idempotent-replayed'))).toHaveLength(1);
     expect(await accepted(tag)).toBe(1);
   });
 
@@ -71,14 +72,8 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     const call = () => keyed(caller, 'refused', '{"prompt":"[[sim:policy_output]] again"}');
     const first = await call();
     expect([first.status, first.headers.has('idempotent-replayed')]).toEqual([400, false]);
-    const second = await waitFor(
-      async () => {
-        const answer = await call();
-        return answer.headers.has('idempotent-replayed') && answer;
-      },
-      { withinMs: 60_000, what: 'the delivery to be noted' },
-    );
-    expect(second.status).toBe(400);
+    const second = await call();
+    expect([second.status, second.headers.get('idempotent-replayed')]).toEqual([400, 'true']);
     expect(second.bytes.equals(first.bytes)).toBe(true);
   });
 

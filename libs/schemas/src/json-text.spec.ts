@@ -322,6 +322,13 @@ describe('JsonIndex', () => {
     ]);
   });
 
+  it('counts the values, each element and each member', () => {
+    expect(indexOf('{ "a" : [{"b":1},2,[3,{}]] ,"a":"x", "e":null}').values).toBe(10);
+    expect(['[]', '{}', '"a"', ' 1 ', '[[],[]]'].map((text) => indexOf(text).values)).toEqual([
+      1, 1, 1, 1, 3,
+    ]);
+  });
+
   it('has what a parser finds, in any document', () => {
     const membersIn = (value: unknown, path: (string | number)[] = []): unknown[] => {
       if (typeof value !== 'object' || value === null) return [];

@@ -70,11 +70,17 @@ export interface JsonMember extends JsonPlace {
 /** The members of every object of a JSON text, in its order, doubled ones too. The caller has to know that it is JSON. */
 export class JsonIndex {
   readonly members: JsonMember[] = [];
+  private valuesAndNames = 0;
   private container: JsonContainer | undefined;
   private lastStart = 0;
   private lastEnd = 0;
 
   constructor(readonly json: Uint8Array) {}
+
+  /** How many values the text has, its objects and lists and all elements among them. */
+  get values(): number {
+    return this.valuesAndNames - this.members.length;
+  }
 
   nameOf({ name }: JsonMember): string {
     return stringAt(this.json, name);
@@ -99,6 +105,8 @@ export class JsonIndex {
       else if (container.current) container.current.end = start;
       if (kind !== comma) this.container = container.around;
     }
+    if (kind === openBrace || kind === openBracket || kind === quote || classOf[kind] === literal)
+      this.valuesAndNames += 1;
     this.lastStart = start;
     this.lastEnd = end;
   }

@@ -98,7 +98,11 @@ export class KeysController {
     ],
   })
   async create(@Calling() caller: Caller, @Req() request: FastifyRequest): Promise<RouterNewKey> {
-    const { name, scopes, expires_at } = await this.bodies.object(request.raw, caller.workspaceId, keyInput);
+    const { name, scopes, expires_at } = await this.bodies.readObject(
+      request.raw,
+      caller.workspaceId,
+      keyInput,
+    );
     holdTo(caller, scopes);
     const expiresAt = expires_at === undefined ? null : new Date(expires_at);
     if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {

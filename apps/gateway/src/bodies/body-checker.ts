@@ -1,11 +1,11 @@
 import { checkInput, oncePerModel } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
+import { Turns } from '#observability';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { SETTINGS } from '../settings.module.js';
 import type { CheckOrder, CheckReport, ModelText, Servers, Terms } from './check-thread.js';
-import { CheckTurns } from './check-turns.js';
-import { hasManyValues, parseInput, smallBytes } from './parse-input.js';
+import { maxSmallValues, parseInput, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
 /** A validated body: the same bytes, and what validation learned about it. */
@@ -15,7 +15,10 @@ interface CheckedBody {
 }
 
 const maxThreads = 2;
-const maxWaiting = 1000;
+/** Bodies of one workspace that wait. */
+const maxWaitingOfOne = 500;
+/** Bodies above this size take seconds. */
+const largeBytes = 1024 * 1024;
 
 const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
 
@@ -25,7 +28,15 @@ const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.st
  */
 @Injectable()
 export class BodyChecker implements OnApplicationShutdown {
-  private readonly turns = new CheckTurns(maxThreads, maxWaiting);
+  /** A workspace has one body under way at a time, so it delays another one by no more than that. */
+  private readonly turns = new Turns({
+    max: maxThreads,
+    maxOfOne: 1,
+    maxWaitingOfOne,
+    refusal: tooManyWaiting,
+  });
+  /** One large body at a time, so that large ones never hold every thread. */
+  private readonly largeTurns = new Turns({ max: 1, maxWaitingOfOne, refusal: tooManyWaiting });
   /** A thread starts with the first large body and stays, because it keeps compiled schemas. */
   private readonly threads = new Piscina<CheckOrder, CheckReport>({
     filename: new URL('./check-thread.js', import.meta.url).href,
@@ -42,7 +53,7 @@ export class BodyChecker implements OnApplicationShutdown {
     if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes);
     const input = parseInput(bytes);
     // The memory of a small body may be a part of what others use, and can not be given away.
-    return hasManyValues(input.body)
+    return input.index.values > maxSmallValues
       ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes))
       : { bytes, terms: checkInput(servers, input) };
   }
@@ -68,11 +79,13 @@ export class BodyChecker implements OnApplicationShutdown {
   /** A check that takes too long ends its thread, and with it the schemas that only this thread had compiled. */
   private async reportOf(workspaceId: string, order: CheckOrder): Promise<CheckReport> {
     const { BODY_CHECK_TIMEOUT_MS: limitMs } = this.settings;
+    const waited = AbortSignal.timeout(limitMs);
+    const isLarge = order.bytes.length > largeBytes;
     const transferList = [order.bytes.buffer as ArrayBuffer];
+    const run = () => this.threads.run(order, { transferList, signal: AbortSignal.timeout(limitMs) });
+    const runInTurn = () => this.turns.take(workspaceId, run, waited);
     try {
-      return await this.turns.inTurn(workspaceId, order.bytes.length, AbortSignal.timeout(limitMs), () =>
-        this.threads.run(order, { transferList, signal: AbortSignal.timeout(limitMs) }),
-      );
+      return await (isLarge ? this.largeTurns.take(workspaceId, runInTurn, waited) : runInTurn());
     } catch (error) {
       if (error instanceof RouterError) throw error;
       // It waited or took too long, or the thread has died: the next body starts a new one.
@@ -84,3 +97,8 @@ export class BodyChecker implements OnApplicationShutdown {
     }
   }
 }
+
+const tooManyWaiting = () =>
+  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
+    internal: 'too many bodies wait to be checked',
+  });

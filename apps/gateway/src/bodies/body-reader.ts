@@ -8,7 +8,7 @@ import { sendContinue } from '../http/expectations.js';
 import { SETTINGS } from '../settings.module.js';
 import { BodyBlocks } from './body-blocks.js';
 import { BodyBudget } from './body-budget.js';
-import { callerLeft, minBytesAPeriod, periodMs, tooLarge, tooSlow } from './body-stream.js';
+import { bodyStream, tooLarge } from './body-stream.js';
 import { parseSmall, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
@@ -18,8 +18,8 @@ interface HeldBody {
   release: () => void;
 }
 
-/** For one body, in periods of 15 seconds. */
-const maxPeriods = 8;
+/** The time that a caller may take for one body. */
+const maxMs = 120_000;
 
 /**
  * Reads request bodies, each bounded and all together bounded. A handler reads the body only when it
@@ -36,7 +36,7 @@ export class BodyReader {
    * A body of more than `maxBytes`, or than the setting allows, is refused with a 413. `seen` gets every chunk in turn, so
    * that hashing a large body is no work in one piece.
    */
-  async read(
+  async readBody(
     request: IncomingMessage,
     workspaceId: string,
     { maxBytes = Infinity, seen }: { maxBytes?: number; seen?: (chunk: Buffer) => void } = {},
@@ -59,15 +59,17 @@ export class BodyReader {
       share = 0;
     };
     try {
-      const bytes = await collect(request, (size, chunk) => {
-        if (size > limit) throw tooLarge(limit);
+      const blocks = new BodyBlocks();
+      for await (const chunk of bodyStream(request, limit, maxMs)) {
+        blocks.add(chunk);
         // A busy gateway takes a small body all the same.
-        if (size > smallBytes) {
-          this.budget.take(workspaceId, size - share);
-          share = size;
+        if (blocks.size > smallBytes) {
+          this.budget.take(workspaceId, blocks.size - share);
+          share = blocks.size;
         }
         seen?.(chunk);
-      });
+      }
+      const bytes = await joined(blocks.take(), blocks.size);
       return { bytes, release };
     } catch (error) {
       release();
@@ -76,12 +78,12 @@ export class BodyReader {
   }
 
   /** The body of a call that does not go to a partner: a small object of this shape, or `invalid_input`, 400. */
-  async object<Shape extends z.ZodType>(
+  async readObject<Shape extends z.ZodType>(
     request: IncomingMessage,
     workspaceId: string,
     shape: Shape,
   ): Promise<z.output<Shape>> {
-    const { bytes, release } = await this.read(request, workspaceId, { maxBytes: smallBytes });
+    const { bytes, release } = await this.readBody(request, workspaceId, { maxBytes: smallBytes });
     try {
       const parsed = shape.safeParse(parseSmall(bytes));
       if (parsed.success) return parsed.data;
@@ -91,42 +93,6 @@ export class BodyReader {
       release();
     }
   }
-}
-
-/** `grown` receives the size so far and the chunk; when it throws, the rest of the body is discarded. */
-function collect(request: IncomingMessage, grown: (size: number, chunk: Buffer) => void): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const blocks = new BodyBlocks();
-    let sizeBefore = 0;
-    let periods = 0;
-    const settle = (result: () => void) => {
-      clearInterval(pace);
-      request.off('data', take).off('end', complete).off('close', lost).off('error', lost);
-      result();
-    };
-    const discard = (reason: Error) => {
-      settle(() => reject(reason));
-      request.resume();
-    };
-    const take = (chunk: Buffer) => {
-      try {
-        blocks.add(chunk);
-        grown(blocks.size, chunk);
-      } catch (error) {
-        discard(error instanceof Error ? error : new Error(String(error)));
-      }
-    };
-    const complete = () => settle(() => resolve(joined(blocks.take(), blocks.size)));
-    const lost = () => settle(() => reject(callerLeft()));
-    const pace = setInterval(() => {
-      periods += 1;
-      if (blocks.size - sizeBefore < minBytesAPeriod || periods === maxPeriods) discard(tooSlow());
-      sizeBefore = blocks.size;
-    }, periodMs);
-    // A connection that ended during identification announces nothing any more.
-    if (request.destroyed && !request.readableEnded) lost();
-    else request.on('data', take).on('end', complete).on('close', lost).on('error', lost);
-  });
 }
 
 /** A turn of the event loop for each of these: memory that is touched for the first time is slow. */

@@ -3,17 +3,21 @@ import { RouterError } from '#errors';
 import { BodyBlocks } from './body-blocks.js';
 
 /** A body that is not complete brings at least so much in each period, or its caller is let go. */
-export const minBytesAPeriod = 240 * 1024;
-export const periodMs = 15_000;
+const minBytesAPeriod = 240 * 1024;
+const periodMs = 15_000;
 
-/** The connection is not read on while so much of the body waits to be taken. */
+/** The connection is paused while so much of the body waits to be taken. */
 const maxHeldBytes = 64 * 1024;
 
 /**
- * The body as it arrives, small chunks joined. Only the time that is spent waiting for the caller counts against its pace:
- * whoever takes the blocks may be slow. Left early, the rest is discarded.
+ * The body as it arrives, small chunks joined. Only the time that is spent waiting for the caller counts against its pace
+ * and `maxMs`: the consumer of the blocks may be slow. If it stops early, the rest is discarded.
  */
-export async function* bodyStream(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* bodyStream(
+  request: IncomingMessage,
+  maxBytes: number,
+  maxMs = Infinity,
+): AsyncGenerator<Buffer> {
   const blocks = new BodyBlocks();
   let failure: unknown;
   let hasEnded = request.readableEnded;
@@ -42,6 +46,7 @@ export async function* bodyStream(request: IncomingMessage, maxBytes: number): A
   };
   let periodBytes = 0;
   let waitedMs = 0;
+  let leftMs = maxMs;
   try {
     if (request.destroyed) lost();
     else request.on('data', add).on('end', end).on('close', lost).on('error', lost);
@@ -57,8 +62,10 @@ export async function* bodyStream(request: IncomingMessage, maxBytes: number): A
       const arrival = new Promise<void>((resolve) => (wake = resolve));
       const waitingSinceMs = performance.now();
       request.resume();
-      await withinPeriod(arrival, periodMs - waitedMs);
-      waitedMs += performance.now() - waitingSinceMs;
+      await withinPeriod(arrival, Math.min(periodMs - waitedMs, leftMs));
+      const tookMs = performance.now() - waitingSinceMs;
+      waitedMs += tookMs;
+      leftMs -= tookMs;
     }
   } finally {
     request.off('data', add).off('end', end).off('close', lost).off('error', lost).resume();
@@ -76,8 +83,8 @@ async function withinPeriod<T>(waiting: Promise<T>, leftMs: number): Promise<T> 
 export const tooLarge = (maxBytes: number): RouterError =>
   new RouterError('invalid_input', `The body is larger than ${maxBytes} bytes.`, { status: 413 });
 
-export const tooSlow = (): RouterError =>
+const tooSlow = (): RouterError =>
   new RouterError('invalid_input', 'The body took too long to arrive.', { headers: { Connection: 'close' } });
 
-export const callerLeft = (cause?: unknown): RouterError =>
+const callerLeft = (cause?: unknown): RouterError =>
   new RouterError('client_disconnected', 'The caller went away.', { cause });

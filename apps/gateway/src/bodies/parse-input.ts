@@ -37,24 +37,12 @@ export function parseInput(bytes: Buffer): ParsedInput {
 /** The same for what is small: more bytes are a 413, more values a 400. */
 export function parseSmall(bytes: Buffer): Record<string, unknown> {
   if (bytes.length > smallBytes) throw tooLarge(smallBytes);
-  const { body } = parseInput(bytes);
-  if (hasManyValues(body)) throw tooManyValues();
+  const { body, index } = parseInput(bytes);
+  if (index.values > maxSmallValues) throw tooManyValues();
   return body;
 }
 
-/** Whether so many values are in it that what reads them all belongs in a thread. */
-export function hasManyValues(value: unknown): boolean {
-  const open = [value];
-  for (let count = 0; count <= maxSmallValues; count += 1) {
-    if (open.length === 0) return false;
-    const next = open.pop();
-    if (typeof next === 'object' && next !== null)
-      for (const member of Object.values(next)) open.push(member);
-  }
-  return true;
-}
-
-/** What `read` returns; what it throws may quote the body. */
+/** The parser's own message is left out, because it may quote the body. */
 function unlessBroken<T>(read: () => T, detail: string): T {
   try {
     return read();

@@ -39,7 +39,7 @@ export class FalUploadsController {
   @UseGuards(CallerGuard)
   @Access({ scope: 'run' })
   async initiate(@Calling() { workspaceId, keyId, token }: Caller, @Req() request: FastifyRequest) {
-    const { file_name: given } = await this.bodies.object(request.raw, workspaceId, initiation);
+    const { file_name: given } = await this.bodies.readObject(request.raw, workspaceId, initiation);
     const suffix = path.extname(given).toLowerCase();
     const id = newId();
     const key = fileKey(id, extension.test(suffix) ? suffix : '');

@@ -52,13 +52,13 @@ export class McpController {
   ): Promise<void> {
     const gone = callerGone(reply);
     const terms = { signal: gone, isStopping: () => this.readiness.stopping };
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
+    const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId, {
       maxBytes: maxMessageBytes,
     });
     try {
       const { envelope, input } = partsOf(bytes);
       const parsedBody = parseSmall(envelope);
-      if (mayWait(parsedBody)) this.shares.hold(reply, caller.workspaceId);
+      if (mayWait(parsedBody)) this.shares.holdConnection(reply, caller.workspaceId);
       const handler = createMcpHandler(() => mcpServer(ownRoutes(request), input, terms));
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',

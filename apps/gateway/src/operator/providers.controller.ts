@@ -72,7 +72,7 @@ export class OperatorProvidersController {
     @Param('provider') provider: string,
     @Req() request: FastifyRequest,
   ): Promise<OperatorProvider> {
-    const { reason } = await this.bodies.object(request.raw, workspaceId, operatorPauseInput);
+    const { reason } = await this.bodies.readObject(request.raw, workspaceId, operatorPauseInput);
     await this.find(provider);
     await this.pauses.pause(provider, reason, credential);
     return this.find(provider);

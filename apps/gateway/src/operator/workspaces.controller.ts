@@ -103,7 +103,7 @@ export class OperatorWorkspacesController {
     @Param('workspace') name: string,
     @Req() request: FastifyRequest,
   ): Promise<OperatorWorkspace> {
-    const body = await this.bodies.object(request.raw, workspaceId, operatorWorkspaceChange);
+    const body = await this.bodies.readObject(request.raw, workspaceId, operatorWorkspaceChange);
     const { id } = await this.find(name);
     const { workspace, granted } = await this.workspaces.change(id, changeOf(body), credential);
     await this.queues.enqueueGranted(granted);

@@ -18,7 +18,8 @@ export const responseHeaders = {
     description: '`*`: pages of any origin may read the answer.',
   }),
   'Idempotent-Replayed': z.literal('true').optional().meta({
-    description: '`true` on an answer that repeats the record of an Idempotency-Key; absent on a fresh one.',
+    description:
+      '`true` on every answer to a call whose run an earlier call with the same Idempotency-Key began: joined, collected or repeated. Absent on all others.',
   }),
   'X-Service-Cost-Cents': z.number().min(0).optional().meta({
     description:

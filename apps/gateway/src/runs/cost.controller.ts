@@ -35,7 +35,7 @@ export class CostController {
     @Req() request: FastifyRequest,
   ): Promise<RouterCostEstimate> {
     const { servers } = await this.servers.forRun(caller, segments, picked);
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId);
+    const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId);
     try {
       const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const [{ price }] = terms;

@@ -8,14 +8,14 @@ it('a gateway that stops first withdraws what it owes: its database closes after
   const asked: string[] = [];
   const cancellation = {
     // The database is away at first.
-    request: async (_workspaceId: string, _modelId: string, runId: string) => {
+    cancelRun: async (_workspaceId: string, _modelId: string, runId: string) => {
       if (asked.push(runId) < 3) throw new Error('away');
       return 'waiting';
     },
   } as unknown as RunCancellation;
   const settings = { DATABASE_STATEMENT_MS: 5_000 } as GatewaySettings;
   const lost = new LostAdmissions(cancellation, settings, createLog('gateway', 'silent'));
-  void lost.withdraw('workspace', 'model', 'run');
+  void lost.withdrawRun('workspace', 'model', 'run');
   await lost.onApplicationShutdown();
   expect(asked).toEqual(['run', 'run', 'run']);
 });

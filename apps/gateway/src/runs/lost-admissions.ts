@@ -27,7 +27,7 @@ export class LostAdmissions implements OnApplicationShutdown {
    * Cancels the run as soon as it appears. Its absence proves nothing before the statement timeout: until then the
    * database may still be executing the admission. Never rejects.
    */
-  async withdraw(workspaceId: string, modelId: string, runId: string): Promise<void> {
+  async withdrawRun(workspaceId: string, modelId: string, runId: string): Promise<void> {
     const work = this.cancelWhenThere(workspaceId, modelId, runId);
     this.lookedFor.set(runId, work);
     await work;
@@ -48,7 +48,7 @@ export class LostAdmissions implements OnApplicationShutdown {
     for (;;) {
       const elapsedMs = performance.now() - lostMs;
       try {
-        const found = await this.cancellation.request(workspaceId, modelId, runId);
+        const found = await this.cancellation.cancelRun(workspaceId, modelId, runId);
         if (found !== null)
           this.log.warn({ run_id: runId, found }, 'cancelled: its admission was not answered');
         if (found !== null || elapsedMs > this.settings.DATABASE_STATEMENT_MS) return;

@@ -97,7 +97,7 @@ export class RunAdmission {
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
       // With a key the caller's retry joins the run; without one nobody could collect it.
       if (error instanceof AnswerLost && key === undefined)
-        void this.lost.withdraw(workspaceId, model.id, runId);
+        void this.lost.withdrawRun(workspaceId, model.id, runId);
       throw error;
     });
     if (admitted.kind === 'admitted') {

@@ -23,7 +23,7 @@ export class RunCancellation {
   ) {}
 
   /** Null for an unknown run, `aged_out` for one that is only remembered. A run that was not dispatched is finished when this returns. */
-  async request(
+  async cancelRun(
     workspaceId: string,
     modelId: string,
     runId: string,
@@ -43,7 +43,7 @@ export class RunCancellation {
   }
 
   /** To be called when a held connection ends without a result: the run is withdrawn if nobody could collect it. */
-  async release(runId: string, isDisconnected: boolean): Promise<Released> {
+  async leaveRun(runId: string, isDisconnected: boolean): Promise<Released> {
     const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');

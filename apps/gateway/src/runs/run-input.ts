@@ -45,7 +45,7 @@ export interface AcceptedInput {
 }
 
 /** The run of an earlier call with the same key. */
-export interface Replay {
+interface Replay {
   kind: 'replay';
   modelId: string;
   key: string;
@@ -79,14 +79,14 @@ export class RunInput {
     } catch (refusal) {
       const modelId = this.catalog.current.idOf(`${segments.provider}/${segments.model}`);
       return this.replayOr(refusal, call, modelId, async (key) => {
-        const { fingerprint, release } = await this.readBody(call, modelId, key);
+        const { fingerprint, release } = await this.readHashed(call, modelId, key);
         release();
         return fingerprint;
       });
     }
     const { model, servers } = found;
     const key = idempotencyKey(request.headers['idempotency-key']);
-    const { bytes, fingerprint, release } = await this.readBody(call, model.id, key);
+    const { bytes, fingerprint, release } = await this.readHashed(call, model.id, key);
     try {
       const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const runId = newId();
@@ -105,9 +105,9 @@ export class RunInput {
   }
 
   /** The body, and with a key the fingerprint of the request. */
-  private async readBody({ request, caller }: RunCall, modelId: string, key: string | undefined) {
+  private async readHashed({ request, caller }: RunCall, modelId: string, key: string | undefined) {
     const hash = key === undefined ? undefined : fingerprintOf(request, modelId);
-    const { bytes, release } = await this.bodies.read(request.raw, caller.workspaceId, {
+    const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId, {
       seen: (chunk) => hash?.update(chunk),
     });
     return { bytes, release, fingerprint: hash?.digest('hex') };

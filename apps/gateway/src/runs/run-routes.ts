@@ -12,7 +12,7 @@ import { once } from '../http/query.pipe.js';
 import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
 import type { HeaderName } from '../reference/response-headers.js';
 
-/** What a call that begins a run may ask for beside its input. */
+/** The query of a call that begins a run. */
 export const serverQuery = z.object({
   model_provider: once().optional().meta({
     description:
@@ -20,8 +20,9 @@ export const serverQuery = z.object({
   }),
 });
 
-/** An answer that is the outcome of a run. */
+/** Headers of an answer that is the outcome of a run, and of one to a call that may have joined the run. */
 const settled: HeaderName[] = ['X-Service-Cost-Cents', 'X-Service-Model-Provider'];
+const joined: HeaderName[] = ['Idempotent-Replayed'];
 
 /** Usually JSON; some models answer with bytes, under their own content type. */
 const output = { ...json(routerModelOutput), '*/*': null };
@@ -31,16 +32,16 @@ const rejectedFields = (headers: HeaderName[] = []) =>
     shape: routerValidationErrorResponse,
     headers,
   });
-const providerFailure = failure(
-  502,
-  ['provider_error'],
-  'The provider failed, or its reply could not be read as a result.',
-  { headers: settled },
-);
-/** A run can end so, too. */
-const routerFailures = ofRouter
-  .filter(({ status }) => status >= 500)
-  .map((each) => ({ ...each, headers: [...each.headers, ...settled] }));
+/** Failures that are the outcome of a run, those of the router among them. */
+const outcomeFailures = (headers: HeaderName[]) => [
+  rejectedFields(headers),
+  failure(502, ['provider_error'], 'The provider failed, or its reply could not be read as a result.', {
+    headers,
+  }),
+  ...ofRouter
+    .filter(({ status }) => status >= 500)
+    .map((each) => ({ ...each, headers: [...each.headers, ...headers] })),
+];
 const runNotFound = failure(
   404,
   ['invalid_input'],
@@ -68,6 +69,7 @@ const refusals = [
     409,
     ['invalid_input'],
     'The Idempotency-Key was used for another request, or for a result that cannot be repeated.',
+    { headers: joined },
   ),
   failure(
     429,
@@ -84,24 +86,22 @@ export const runModel = {
   area: 'Synchronous runs',
   summary: 'Run a model and wait for the result',
   description:
-    'The body is the partner model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another. A run that completed is billed whether or not the answer arrived.',
+    'The body is the partner model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another, and says so by `Idempotent-Replayed`. A run that completed is billed whether or not the answer arrived.',
   answers: [
-    answer(200, 'The result, as the model’s provider gave it.', output, ['Idempotent-Replayed', ...settled]),
+    answer(200, 'The result, as the model’s provider gave it.', output, [...joined, ...settled]),
     failure(
       400,
       ['invalid_input', 'content_policy_violation'],
       'The request is malformed, or the provider refused its content.',
-      { headers: settled },
+      { headers: [...joined, ...settled] },
     ),
     ...refusals,
-    rejectedFields(settled),
-    providerFailure,
-    ...routerFailures,
+    ...outcomeFailures([...joined, ...settled]),
     failure(
       504,
       ['deadline_exceeded', 'provider_timeout'],
       'The router stopped holding the connection while the run goes on, or the provider did not answer in time.',
-      { headers: ['Retry-After', ...settled] },
+      { headers: ['Retry-After', ...joined, ...settled] },
     ),
   ],
 } as const;
@@ -159,9 +159,7 @@ export const collectRun = {
     runNotFound,
     failure(409, ['client_disconnected'], 'The run was cancelled.', { headers: settled }),
     agedOut,
-    rejectedFields(settled),
-    providerFailure,
-    ...routerFailures,
+    ...outcomeFailures(settled),
     failure(504, ['provider_timeout'], 'The provider did not answer in time.', { headers: settled }),
   ],
 } as const;
@@ -189,7 +187,7 @@ const submittedRun = {
 
 const address = once().optional();
 
-/** What a queued submit may ask for beside that: to be called back. */
+/** The query of a queued submit, which may also ask to be called back. */
 export const submitQuery = serverQuery.extend({
   webhook_url: address.meta({
     description:
@@ -214,7 +212,7 @@ export const submitRun = {
       201,
       'The run is admitted.',
       json(routerQueueSubmitResponse),
-      ['Idempotent-Replayed'],
+      joined,
       Object.fromEntries(
         [getRunStatus, streamRunStatus, collectRun, cancelRun].map(({ name }) => [name, submittedRun]),
       ),

@@ -61,7 +61,7 @@ export class RunsController {
   ): Promise<void> {
     const run = runAddress(segments, caller, this.catalog.current);
     const urls = runUrls(request.publicOrigin, run);
-    this.shares.hold(reply, caller.workspaceId);
+    this.shares.holdConnection(reply, caller.workspaceId);
     const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
     // Refusals come before the first byte.
     const first = await states.next();
@@ -108,7 +108,7 @@ export class RunsController {
     @Param() segments: RunSegments,
   ): Promise<RouterQueueCancelResponse> {
     const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
-    const found = foundRun(await this.cancellation.request(caller.workspaceId, modelId, runId));
+    const found = foundRun(await this.cancellation.cancelRun(caller.workspaceId, modelId, runId));
     if (found === 'completed') throw new CancelledTooLate(runId);
     return { request_id: runId, status: 'CANCELLATION_REQUESTED' };
   }

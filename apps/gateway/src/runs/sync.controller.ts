@@ -38,9 +38,9 @@ export class SyncController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    this.shares.hold(reply, caller.workspaceId);
+    this.shares.holdConnection(reply, caller.workspaceId);
     const gone = callerGone(reply);
-    const { run, result } = await this.held.outcome(
+    const { run, result } = await this.held.awaitOutcome(
       (onAccepted) =>
         this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, onAccepted }),
       gone,
@@ -49,9 +49,8 @@ export class SyncController {
     const isOnce = run.key !== undefined && result.outcome === 'succeeded' && result.providerUrls;
     if (isOnce && run.delivered) throw cannotReplay();
     reply.headers(settledHeaders(result));
-    const output = outputOf(result);
+    await this.payloads.sendOutput(reply.code(200), outputOf(result));
     if (isOnce) this.delivered.noteWhenSent(reply, run);
-    await this.payloads.sendOutput(reply.code(200), output);
   }
 }
 

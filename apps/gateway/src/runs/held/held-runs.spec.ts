@@ -21,13 +21,13 @@ function held(release: () => Promise<Released>, result: () => Promise<never>): H
   return new HeldRuns(
     { result } as unknown as RunReader,
     { begin } as unknown as RunWatch,
-    { release } as unknown as RunCancellation,
+    { leaveRun: release } as unknown as RunCancellation,
     new Metrics(),
   );
 }
 
 const outcomeOf = (runs: HeldRuns, disconnected = new AbortController().signal) =>
-  runs.outcome(async (onAccepted) => {
+  runs.awaitOutcome(async (onAccepted) => {
     onAccepted(run.runId);
     return run;
   }, disconnected);

@@ -24,7 +24,7 @@ export class HeldRuns {
    * is missed, so its row is read only when the announcement did not bring the outcome. Throws `deadline_exceeded`, or
    * `client_disconnected` when `gone` aborted.
    */
-  async outcome<Run extends HeldRun>(
+  async awaitOutcome<Run extends HeldRun>(
     admit: (onAccepted: (runId: string) => void) => Promise<Run>,
     gone: AbortSignal,
   ): Promise<{ run: Run; result: RunOutcome }> {
@@ -64,7 +64,7 @@ export class HeldRuns {
   }
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunOutcome> {
-    const left = await unlessAway(this.cancellation.release(run.runId, isDisconnected));
+    const left = await unlessAway(this.cancellation.leaveRun(run.runId, isDisconnected));
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
         internal: `run ${run.runId} ${left?.found ?? 'goes on: the database did not answer'}`,

@@ -18,7 +18,7 @@ export class HeldShares {
   }
 
   /** Counts the call until it has ended. Throws `service_unavailable` when the share of the workspace is taken. */
-  hold(reply: FastifyReply, workspaceId: string): void {
+  holdConnection(reply: FastifyReply, workspaceId: string): void {
     if (!this.shares.take(workspaceId)) {
       throw new RouterError(
         'service_unavailable',
