@@ -49,21 +49,15 @@ export class HeldRunRepository {
     return row.released;
   }
 
-  /** The key's result has gone out in full. */
-  async noteDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
+  /**
+   * Counts a delivery of the key's result in full, or takes one back that was not read. Deliveries to other callers that
+   * joined the run still count.
+   */
+  async countDelivery(workspaceId: string, key: string, runId: string, change: 1 | -1): Promise<void> {
     await this.database.write(
-      `UPDATE idempotency_key SET deliveries = deliveries + 1
+      `UPDATE idempotency_key SET deliveries = greatest(deliveries + $4::integer, 0)
         WHERE workspace_id = $1 AND key = $2 AND run_id = $3`,
-      [workspaceId, key, runId],
-    );
-  }
-
-  /** The delivery that was noted was not read. Deliveries to other callers that joined the run still count. */
-  async takeBackDelivered(workspaceId: string, key: string, runId: string): Promise<void> {
-    await this.database.write(
-      `UPDATE idempotency_key SET deliveries = deliveries - 1
-        WHERE workspace_id = $1 AND key = $2 AND run_id = $3 AND deliveries > 0`,
-      [workspaceId, key, runId],
+      [workspaceId, key, runId, change],
     );
   }
 }

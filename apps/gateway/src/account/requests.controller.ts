@@ -32,7 +32,7 @@ import { momentQuery, QueryPipe } from '../http/query.pipe.js';
 import { listPage, pageQuery } from '../models/page-query.js';
 import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
 import { foundRun } from '../runs/found-run.js';
-import { Payloads } from '../runs/payloads.js';
+import { RunPayloads } from '../runs/run-payloads.js';
 import type { GatewaySettings } from '../settings.js';
 import { SETTINGS } from '../settings.module.js';
 import { shownDelivery } from './webhooks.controller.js';
@@ -64,7 +64,7 @@ export class RequestsController {
     private readonly requests: RequestReader,
     private readonly runs: RunReader,
     private readonly webhooks: WebhookRepository,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}

@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
 import { SettingsModule } from '../settings.module.js';
-import { BodyBudget } from './body-budget.js';
 import { BodyChecker } from './body-checker.js';
-import { BodyReader } from './body-reader.js';
+import { BodyBudget, BodyReader } from './body-reader.js';
 
-/** What reads bodies; one budget for all of them. */
+/** Readers of bodies, with one budget for all of them. */
 @Module({
   imports: [SettingsModule],
   providers: [BodyBudget, BodyReader, BodyChecker],

@@ -1,8 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { BodyBudget } from './body-budget.js';
-import { BodyReader } from './body-reader.js';
+import { BodyBudget, BodyReader } from './body-reader.js';
 
 /** A request as the parser hands it over; chunks arrive one after the other. */
 function requestOf(chunks: (string | null)[], headers: Record<string, string> = {}): IncomingMessage {

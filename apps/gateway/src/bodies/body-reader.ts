@@ -5,9 +5,9 @@ import { essenceOf } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
+import { Shares } from '../http/shares.js';
 import { SETTINGS } from '../settings.module.js';
 import { BodyBlocks } from './body-blocks.js';
-import { BodyBudget } from './body-budget.js';
 import { bodyStream, tooLarge } from './body-stream.js';
 import { parseSmall, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
@@ -20,6 +20,25 @@ interface HeldBody {
 
 /** The time that a caller may take for one body. */
 const maxMs = 120_000;
+
+/** Bytes of the large bodies that a gateway holds, shared among workspaces. */
+@Injectable()
+export class BodyBudget {
+  private readonly shares: Shares;
+
+  constructor(@Inject(SETTINGS) { BODY_BUDGET }: Pick<BodySettings, 'BODY_BUDGET'>) {
+    this.shares = new Shares(BODY_BUDGET);
+  }
+
+  /** Counts the bytes; throws a 503 when that would be more than the workspace may hold. */
+  take(workspaceId: string, bytes: number): void {
+    if (!this.shares.take(workspaceId, bytes)) throw overloaded();
+  }
+
+  giveBack(workspaceId: string, bytes: number): void {
+    this.shares.giveBack(workspaceId, bytes);
+  }
+}
 
 /**
  * Reads request bodies, each bounded and all together bounded. A handler reads the body only when it
@@ -118,3 +137,8 @@ function announcesJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
   return essenceOf(headers['content-type']) === 'application/json' && encoding.toLowerCase() === 'identity';
 }
+
+const overloaded = () =>
+  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
+    internal: 'the budget for bodies in flight is spent',
+  });

@@ -35,14 +35,10 @@ export function check({ servers: [server, ...others], bytes }: CheckOrder): unkn
       [valueSymbol]: { bytes, terms } satisfies CheckReport,
     });
   } catch (error) {
-    return reportOf(error);
+    if (error instanceof InputRejection) return { fields: error.fields } satisfies CheckReport;
+    if (error instanceof RouterError) return { detail: error.publicDetail } satisfies CheckReport;
+    return { bug: String(error) } satisfies CheckReport;
   }
-}
-
-function reportOf(error: unknown): CheckReport {
-  if (error instanceof InputRejection) return { fields: error.fields };
-  if (error instanceof RouterError) return { detail: error.publicDetail };
-  return { bug: String(error) };
 }
 
 const models = new Map<string, { json: string; model: Model }>();

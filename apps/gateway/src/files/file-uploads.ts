@@ -6,7 +6,7 @@ import { essenceOf } from '#schemas';
 import { AssetStore, fileKey, StorageError, type StorageSettings } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { unlessDeleted } from '../auth/caller.guard.js';
-import { BodyBudget } from '../bodies/body-budget.js';
+import { BodyBudget } from '../bodies/body-reader.js';
 import { bodyStream, tooLarge } from '../bodies/body-stream.js';
 import type { BodySettings } from '../bodies/settings.js';
 import { sendContinue } from '../http/expectations.js';

@@ -4,50 +4,40 @@ import { centsFromMicros } from '#schemas';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
 
-/** Every limit that can refuse an admission. */
-export const refusingLimits = Object.keys({
-  ceiling: 0,
-  credits: 0,
-  window: 0,
-  inflight: 0,
-  spend: 0,
-  backlog: 0,
-} satisfies Record<Refusal, 0>);
+/** The error of each limit that can refuse an admission. */
+const refusals = {
+  credits: () =>
+    new RouterError('insufficient_credits', 'The workspace has not enough credits for this call.'),
+  window: ({ windowLimit }) =>
+    new RouterError(
+      'rate_limited',
+      `The allowance of ${windowLimit} runs per minute is spent; a new one starts with the next full minute.`,
+    ),
+  inflight: ({ inflight }) =>
+    tooMany(`The workspace has ${inflight} calls in flight, as many as allowed; retry when one finishes.`),
+  backlog: ({ backlogLimit }) =>
+    tooMany(
+      `The workspace has ${backlogLimit} requests waiting, as many as allowed; retry when one finishes.`,
+    ),
+  spend: (refused) =>
+    tooMany(
+      'The committed spend of the calls in flight leaves no room for this call; retry when one finishes.',
+      committedSpend(refused),
+    ),
+  ceiling: (refused) =>
+    tooMany(
+      'This call alone costs more than the ceiling on committed spend; waiting will not help.',
+      committedSpend(refused),
+    ),
+} satisfies Record<Refusal, (refused: Refused) => RouterError>;
+
+export const refusingLimits = Object.keys(refusals);
 
 /** A refused admission as the error that names the limit. */
-export function refusal(refused: Refused): RouterError {
-  switch (refused.limit) {
-    case 'credits':
-      return new RouterError('insufficient_credits', 'The workspace has not enough credits for this call.');
-    case 'window':
-      return new RouterError(
-        'rate_limited',
-        `The allowance of ${refused.windowLimit} runs per minute is spent; a new one starts with the next full minute.`,
-      );
-    case 'inflight':
-      return new RouterError(
-        'concurrency_limit_exceeded',
-        `The workspace has ${refused.inflight} calls in flight, as many as allowed; retry when one finishes.`,
-      );
-    case 'backlog':
-      return new RouterError(
-        'concurrency_limit_exceeded',
-        `The workspace has ${refused.backlogLimit} requests waiting, as many as allowed; retry when one finishes.`,
-      );
-    case 'spend':
-      return new RouterError(
-        'concurrency_limit_exceeded',
-        'The committed spend of the calls in flight leaves no room for this call; retry when one finishes.',
-        { headers: committedSpend(refused) },
-      );
-    case 'ceiling':
-      return new RouterError(
-        'concurrency_limit_exceeded',
-        'This call alone costs more than the ceiling on committed spend; waiting will not help.',
-        { headers: committedSpend(refused) },
-      );
-  }
-}
+export const refusal = (refused: Refused): RouterError => refusals[refused.limit](refused);
+
+const tooMany = (detail: string, headers: Record<string, string> = {}): RouterError =>
+  new RouterError('concurrency_limit_exceeded', detail, { headers });
 
 /** In US dollar cents. Current is rounded up, so that current and remaining never promise more than the limit. */
 function committedSpend({ committedMicros, committedLimitMicros }: Refused): Record<string, string> {

@@ -10,8 +10,8 @@ import {
 import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LostAdmissions } from './lost-admissions.js';
-import { Payloads } from './payloads.js';
+import { RunCancellation } from './run-cancellation.js';
+import { RunPayloads } from './run-payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
 import { type AcceptedInput, factsOf, type RunCall, RunInput } from './run-input.js';
 
@@ -44,10 +44,10 @@ export class RunAdmission {
   constructor(
     private readonly input: RunInput,
     private readonly admissions: AdmissionRepository,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
     private readonly runs: RunReader,
     private readonly queues: RunQueues,
-    private readonly lost: LostAdmissions,
+    private readonly cancellation: RunCancellation,
     private readonly metrics: Metrics,
   ) {
     // From the start, so that the first refusal is a rise.
@@ -97,7 +97,7 @@ export class RunAdmission {
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
       // With a key the caller's retry joins the run; without one nobody could collect it.
       if (error instanceof AnswerLost && key === undefined)
-        void this.lost.withdrawRun(workspaceId, model.id, runId);
+        void this.cancellation.withdrawRun(workspaceId, model.id, runId);
       throw error;
     });
     if (admitted.kind === 'admitted') {

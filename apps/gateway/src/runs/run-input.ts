@@ -10,7 +10,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
 import { newId } from '../new-id.js';
-import { Payloads } from './payloads.js';
+import { RunPayloads } from './run-payloads.js';
 
 /** A server that takes the input, and its terms. */
 interface Candidate extends ServerTerms {
@@ -61,7 +61,7 @@ export class RunInput {
     private readonly servers: ModelServers,
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
     private readonly runs: RunReader,
     private readonly catalog: LiveCatalog,
   ) {}

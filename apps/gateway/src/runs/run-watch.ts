@@ -1,3 +1,4 @@
+import { RouterError } from '#errors';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { HeldRunRepository, type LiveState } from '#persistence';
 import { RunSignals } from '#queue';
@@ -112,3 +113,13 @@ export class Watch {
 
 export const isSame = (one: LiveState, other: LiveState | undefined): boolean =>
   one.stage === other?.stage && one.position === other.position && one.progress === other.progress;
+
+/** The result of a query; undefined when the database does not answer, since the next check of all rows makes up for it. */
+export async function unlessAway<T>(query: Promise<T>): Promise<T | undefined> {
+  try {
+    return await query;
+  } catch (error) {
+    if (error instanceof RouterError && error.bucket === 'service_unavailable') return undefined;
+    throw error;
+  }
+}

@@ -16,7 +16,7 @@ import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
 import { callerGone, noBody } from '../http/replies.js';
 import { ApiRoute } from '../reference/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
-import { Payloads } from './payloads.js';
+import { RunPayloads } from './run-payloads.js';
 import { HeldShares } from './held/held-shares.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus, streamRunStatus } from './run-routes.js';
@@ -30,7 +30,7 @@ export class RunsController {
     private readonly catalog: LiveCatalog,
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
     private readonly streams: StatusStream,
     private readonly shares: HeldShares,
   ) {}

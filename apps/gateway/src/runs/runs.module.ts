@@ -7,8 +7,7 @@ import { CostController } from './cost.controller.js';
 import { DeliveredResults } from './held/delivered-results.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
-import { LostAdmissions } from './lost-admissions.js';
-import { Payloads } from './payloads.js';
+import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunInput } from './run-input.js';
@@ -24,8 +23,7 @@ import { SyncController } from './sync.controller.js';
   providers: [
     RunInput,
     RunAdmission,
-    LostAdmissions,
-    Payloads,
+    RunPayloads,
     RunCancellation,
     RunWatch,
     HeldRuns,
@@ -33,6 +31,6 @@ import { SyncController } from './sync.controller.js';
     DeliveredResults,
     StatusStream,
   ],
-  exports: [HeldShares, Payloads],
+  exports: [HeldShares, RunPayloads],
 })
 export class RunsModule {}

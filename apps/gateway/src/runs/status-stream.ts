@@ -1,9 +1,8 @@
-import { RouterError } from '#errors';
 import { Metrics } from '#observability';
 import { type LiveState, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
 import { foundRun } from './found-run.js';
-import { isSame, RunWatch } from './run-watch.js';
+import { isSame, RunWatch, unlessAway } from './run-watch.js';
 
 /** A stream's clients come back after a random time in this range, so that a restart does not bring all of them at once. */
 const minRetryMs = 500;
@@ -44,7 +43,7 @@ export class StatusStream {
         const { value: news, done } = await events.next();
         if (done) return;
         if (news === null) yield null;
-        state = news === null ? undefined : (news.state ?? (await this.readIfThere(run)));
+        state = news === null ? undefined : (news.state ?? (await unlessAway(this.read(run))));
       }
     } finally {
       watch.close();
@@ -54,16 +53,6 @@ export class StatusStream {
 
   private async read({ workspaceId, modelId, runId }: FollowedRun): Promise<LiveState> {
     return foundRun(await this.runs.state(workspaceId, modelId, runId));
-  }
-
-  /** Undefined while the database does not answer: the next check of all rows makes up for it. */
-  private async readIfThere(run: FollowedRun): Promise<LiveState | undefined> {
-    try {
-      return await this.read(run);
-    } catch (error) {
-      if (error instanceof RouterError && error.bucket === 'service_unavailable') return undefined;
-      throw error;
-    }
   }
 }
 

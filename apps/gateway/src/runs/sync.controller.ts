@@ -12,7 +12,7 @@ import { DeliveredResults } from './held/delivered-results.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
 import { outputOf, settledHeaders } from './found-run.js';
-import { Payloads } from './payloads.js';
+import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { runModel, serverQuery } from './run-routes.js';
 
@@ -25,7 +25,7 @@ export class SyncController {
     private readonly held: HeldRuns,
     private readonly shares: HeldShares,
     private readonly delivered: DeliveredResults,
-    private readonly payloads: Payloads,
+    private readonly payloads: RunPayloads,
   ) {}
 
   @Post(':provider/:model')
@@ -46,11 +46,12 @@ export class SyncController {
       gone,
     );
     // The URLs may have expired since the first delivery, so a repetition could not be honest.
-    const isOnce = run.key !== undefined && result.outcome === 'succeeded' && result.providerUrls;
+    const isOnce = result.outcome === 'succeeded' && result.providerUrls;
     if (isOnce && run.delivered) throw cannotReplay();
     reply.headers(settledHeaders(result));
     await this.payloads.sendOutput(reply.code(200), outputOf(result));
-    if (isOnce) this.delivered.noteWhenSent(reply, run);
+    const { workspaceId, key, runId } = run;
+    if (isOnce && key !== undefined) this.delivered.noteWhenSent(reply, { workspaceId, key, runId });
   }
 }
 

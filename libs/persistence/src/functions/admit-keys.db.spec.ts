@@ -100,10 +100,10 @@ describe('a key that is in use', () => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const others = await gateway.run(id, { key: 'others' });
-    await gateway.heldRuns.noteDelivered(id, 'mine', others);
-    await gateway.heldRuns.noteDelivered(id, 'others', runId);
+    await gateway.heldRuns.countDelivery(id, 'mine', others, 1);
+    await gateway.heldRuns.countDelivery(id, 'others', runId, 1);
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
-    await gateway.heldRuns.noteDelivered(id, 'mine', runId);
+    await gateway.heldRuns.countDelivery(id, 'mine', runId, 1);
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId, true, true));
     expect(await gateway.admit(id, { key: 'others' })).toEqual(existing(others));
   });

@@ -126,10 +126,10 @@ describe('the calls that a gateway holds', () => {
       const answer = await fixture.first.admit(spaceId, { key: 'delivered' });
       return answer.kind === 'existing' && answer.delivered;
     };
-    await fixture.second.heldRuns.noteDelivered(spaceId, 'delivered', v7());
-    await fixture.second.heldRuns.noteDelivered(await fixture.space(), 'delivered', runId);
+    await fixture.second.heldRuns.countDelivery(spaceId, 'delivered', v7(), 1);
+    await fixture.second.heldRuns.countDelivery(await fixture.space(), 'delivered', runId, 1);
     expect(await delivered()).toBe(false);
-    await fixture.second.heldRuns.noteDelivered(spaceId, 'delivered', runId);
+    await fixture.second.heldRuns.countDelivery(spaceId, 'delivered', runId, 1);
     expect(await delivered()).toBe(true);
     expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({
       outcome: 'succeeded',
@@ -142,15 +142,15 @@ describe('the calls that a gateway holds', () => {
       const answer = await fixture.first.admit(spaceId, { key: 'broken' });
       return answer.kind === 'existing' && answer.delivered;
     };
-    await fixture.first.heldRuns.noteDelivered(spaceId, 'broken', runId);
-    await fixture.second.heldRuns.noteDelivered(spaceId, 'broken', runId);
-    await fixture.first.heldRuns.takeBackDelivered(spaceId, 'broken', v7());
-    await fixture.first.heldRuns.takeBackDelivered(spaceId, 'broken', runId);
+    await fixture.first.heldRuns.countDelivery(spaceId, 'broken', runId, 1);
+    await fixture.second.heldRuns.countDelivery(spaceId, 'broken', runId, 1);
+    await fixture.first.heldRuns.countDelivery(spaceId, 'broken', v7(), -1);
+    await fixture.first.heldRuns.countDelivery(spaceId, 'broken', runId, -1);
     expect(await delivered()).toBe(true);
-    await fixture.second.heldRuns.takeBackDelivered(spaceId, 'broken', runId);
+    await fixture.second.heldRuns.countDelivery(spaceId, 'broken', runId, -1);
     expect(await delivered()).toBe(false);
-    await fixture.second.heldRuns.takeBackDelivered(spaceId, 'broken', runId);
-    await fixture.second.heldRuns.noteDelivered(spaceId, 'broken', runId);
+    await fixture.second.heldRuns.countDelivery(spaceId, 'broken', runId, -1);
+    await fixture.second.heldRuns.countDelivery(spaceId, 'broken', runId, 1);
     expect(await delivered()).toBe(true);
   });
 });

@@ -3,7 +3,12 @@ import { HeldRunRepository } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Socket } from 'node:net';
-import type { AdmittedRun } from '../run-admission.js';
+
+interface KeyedRun {
+  workspaceId: string;
+  key: string;
+  runId: string;
+}
 
 /** The last note of a connection, and how much its caller had sent by then. */
 interface Note {
@@ -25,15 +30,14 @@ export class DeliveredResults {
   ) {}
 
   /** Notes the delivery when the answer has been written in full. A gateway that dies before that errs towards a repetition. */
-  noteWhenSent(reply: FastifyReply, { workspaceId, key, runId }: AdmittedRun): void {
+  noteWhenSent(reply: FastifyReply, run: KeyedRun): void {
     const { socket } = reply.request.raw;
     reply.raw.once('close', () => {
       // Not `finish` or `writableFinished`: Node reports both for an answer that was cut off while it was written.
-      if (key === undefined || socket.destroyed) return;
-      const noted = this.attempt(runId, () => this.held.noteDelivered(workspaceId, key, runId));
+      if (socket.destroyed) return;
+      const noted = this.countDelivery(run, 1);
       const takeBack = async () => {
-        if (await noted)
-          await this.attempt(runId, () => this.held.takeBackDelivered(workspaceId, key, runId));
+        if (await noted) await this.countDelivery(run, -1);
       };
       if (!this.notes.has(socket)) socket.once('close', (isReset: boolean) => this.closed(socket, isReset));
       this.notes.set(socket, { sentBytes: socket.bytesRead, takeBack });
@@ -49,9 +53,9 @@ export class DeliveredResults {
     if (isReset && note?.sentBytes === socket.bytesRead) void note.takeBack();
   }
 
-  private async attempt(runId: string, write: () => Promise<void>): Promise<boolean> {
+  private async countDelivery({ workspaceId, key, runId }: KeyedRun, change: 1 | -1): Promise<boolean> {
     try {
-      await write();
+      await this.held.countDelivery(workspaceId, key, runId, change);
       return true;
     } catch (error) {
       this.log.warn({ error, run_id: runId }, 'the delivery of a result could not be recorded');

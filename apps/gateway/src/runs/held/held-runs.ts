@@ -4,7 +4,7 @@ import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#p
 import { Injectable } from '@nestjs/common';
 import { type AdmittedRun, noLongerKept } from '../run-admission.js';
 import { RunCancellation } from '../run-cancellation.js';
-import { RunWatch, type Watch } from '../run-watch.js';
+import { RunWatch, unlessAway, type Watch } from '../run-watch.js';
 
 /** A run whose caller's connection is held. */
 type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId' | 'replayed'>;
@@ -58,9 +58,16 @@ export class HeldRuns {
     }
   }
 
-  /** A read that the database does not answer is repeated at the next wake-up. */
-  private read(run: HeldRun): Promise<RunResult | null> {
-    return unlessAway(this.finished(run));
+  /**
+   * Null for a run that is not finished, and while the database does not answer: the run was admitted and is paid for, so
+   * its caller is not sent away with an error that says that nothing happened.
+   */
+  private async read({ workspaceId, modelId, runId }: HeldRun): Promise<RunResult | null> {
+    const result = await unlessAway(this.runs.result(workspaceId, modelId, runId));
+    if (result === undefined) return null;
+    // A call may join the run of a key that outlives the result.
+    if (result === null || result === 'aged_out') throw noLongerKept();
+    return result.stage === 'completed' ? result : null;
   }
 
   private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunOutcome> {
@@ -80,25 +87,5 @@ export class HeldRuns {
         : 'The run is not finished; the same request with the same Idempotency-Key collects it.',
       pauseMs === null ? {} : { headers: { 'Retry-After': String(Math.max(1, Math.ceil(pauseMs / 1000))) } },
     );
-  }
-
-  private async finished({ workspaceId, modelId, runId }: HeldRun): Promise<RunResult | null> {
-    const result = await this.runs.result(workspaceId, modelId, runId);
-    // A call may join the run of a key that outlives the result.
-    if (result === null || result === 'aged_out') throw noLongerKept();
-    return result.stage === 'completed' ? result : null;
-  }
-}
-
-/**
- * Null when the database does not answer. The run was admitted and is paid for: its caller is not sent away with an error
- * that says that nothing happened.
- */
-async function unlessAway<T>(asked: Promise<T>): Promise<T | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof RouterError && error.bucket === 'service_unavailable') return null;
-    throw error;
   }
 }

@@ -12,7 +12,7 @@ import type { Output } from './found-run.js';
 
 /** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
 @Injectable()
-export class Payloads {
+export class RunPayloads {
   constructor(
     private readonly store: AssetStore,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,

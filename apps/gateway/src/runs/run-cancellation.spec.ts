@@ -1,0 +1,28 @@
+import { expect, it } from '@jest/globals';
+import { createLog, Metrics } from '#observability';
+import type { HeldRunRepository, RunReader } from '#persistence';
+import type { RunQueues, RunSignals } from '#queue';
+import { RunCancellation } from './run-cancellation.js';
+
+it('a gateway that stops first withdraws what it owes: its database closes after that', async () => {
+  const asked: string[] = [];
+  const runs = {
+    // The database is away at first.
+    requestCancel: async (_workspaceId: string, _modelId: string, runId: string) => {
+      if (asked.push(runId) < 3) throw new Error('away');
+      return { found: 'dispatched', isRepeated: true, granted: [] };
+    },
+  } as unknown as RunReader;
+  const cancellation = new RunCancellation(
+    runs,
+    {} as HeldRunRepository,
+    { enqueueGranted: async () => {} } as unknown as RunQueues,
+    {} as RunSignals,
+    createLog('gateway', 'silent'),
+    new Metrics(),
+    { DATABASE_STATEMENT_MS: 5_000 },
+  );
+  void cancellation.withdrawRun('workspace', 'model', 'run');
+  await cancellation.onApplicationShutdown();
+  expect(asked).toEqual(['run', 'run', 'run']);
+});
